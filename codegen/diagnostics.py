@@ -1,0 +1,77 @@
+"""Located messages: what happened, where, why, and what to do about it.
+
+Every message has an id; the ids of refusals are listed in docs/refusals.md and each has a test.
+Errors have one base class and three families: the user's input, unsupported, internal.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(Enum):
+    """How bad a message is; the value is the word that is printed."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+    REMARK = "remark"
+
+
+@dataclass(frozen=True)
+class Loc:
+    """A place in a source file. Lines and columns count from 1; 0 means unknown."""
+
+    file: str
+    line: int = 0
+    col: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.file]
+        if self.line:
+            parts.append(str(self.line))
+            if self.col:
+                parts.append(str(self.col))
+        return ":".join(parts)
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message. `kind` is the remark family (passed, missed, analysis) and empty for the rest."""
+
+    severity: Severity
+    id: str
+    message: str
+    loc: Loc
+    hint: str = ""
+    kind: str = ""
+    notes: tuple["Diagnostic", ...] = ()
+
+
+class TilewrightError(Exception):
+    """Base of everything the tool raises on purpose."""
+
+    def __init__(self, id: str, message: str, loc: Loc, hint: str = "") -> None:
+        super().__init__(message)
+        self.id = id
+        self.message = message
+        self.loc = loc
+        self.hint = hint
+
+    def diagnostic(self, severity: Severity = Severity.ERROR) -> Diagnostic:
+        return Diagnostic(severity, self.id, self.message, self.loc, self.hint)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.id, self.message, self.loc, self.hint))
+
+
+class InputError(TilewrightError):
+    """The user's input is wrong; nothing is generated."""
+
+
+class Unsupported(TilewrightError):
+    """The region is outside what the tool handles; it comes out as it went in."""
+
+
+class InternalError(TilewrightError):
+    """The tool itself is wrong, for example a proof failed on its own schedule."""
