@@ -1,15 +1,21 @@
 """The options that shape a generation, as one immutable value."""
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class CppOptions:
-    """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order."""
+    """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order.
+
+    An empty `command` means the default compiler; `enabled` is false for --no-cpp.
+    """
 
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
+    enabled: bool = True
 
 
 @dataclass(frozen=True)
@@ -28,3 +34,39 @@ class GenOptions:
     banner: bool = True
     timeout: float = 30.0
     cpp: CppOptions = field(default_factory=CppOptions)
+
+
+def effective_options(options: GenOptions) -> str:
+    """The options that shape the output, in one fixed order, for the banner and for people.
+
+    Folders are left out, so the same input gives the same bytes wherever it lies; so are -I and
+    -include, which are paths, and --timeout, which is about this host.
+    """
+    words = [f"--target={options.target}", f"--machine={_base(options.machine)}"]
+    if options.isa:
+        words.append(f"--isa={options.isa}")
+    if options.plan_text is not None:
+        words.append(f"--plan={_base(options.plan_name)}")
+    flags = (("--reassociate", options.reassociate), ("--check-alias", options.check_alias))
+    words += [flag for flag, on in flags if on]
+    if options.context:
+        words.append(f"--context={options.context}")
+    if options.line_directives:
+        words.append("--line")
+    if not options.cpp.enabled:
+        words.append("--no-cpp")
+    words += [a for a in options.cpp.args if a[:2] in ("-D", "-U")]
+    return _comment_safe(" ".join(shlex.quote(w) for w in words))
+
+
+def _base(path: str) -> str:
+    return os.path.basename(path)
+
+
+def _comment_safe(text: str) -> str:
+    """No text of the user's may open or close the C comment it is printed in, or leave ASCII."""
+    ascii_only = text.encode("ascii", "backslashreplace").decode("ascii")
+    one_line = " ".join(ascii_only.split())
+    while "*/" in one_line or "/*" in one_line:
+        one_line = one_line.replace("*/", "* /").replace("/*", "/ *")
+    return one_line

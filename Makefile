@@ -1,0 +1,60 @@
+# Needs only python3 (3.10 or newer) with venv, a C compiler, and make; everything else lands in $(VENV).
+PYTHON ?= python3
+VENV   ?= .venv
+PY     := $(VENV)/bin/python
+OUT    ?= build/quickstart
+
+.DELETE_ON_ERROR:
+.PHONY: all quickstart venv dev test lint fuzz bench golden clean distclean
+
+all: quickstart
+
+# The stamps say "installed with this setup.cfg"; while it does not change, nothing is asked of pip.
+venv: $(VENV)/.installed
+dev: $(VENV)/.installed-dev
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "Python 3.10 or newer is needed; name one with make PYTHON=..."; exit 1; }
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "python3 -m venv failed; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.installed: setup.cfg pyproject.toml | $(PY)
+	@echo "installing tilewright into $(VENV)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
+	@echo "installing tilewright and its test tools into $(VENV)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+quickstart: venv
+	@$(MAKE) --no-print-directory -C examples/quickstart demo \
+	  TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT='$(abspath $(OUT))'
+
+# Arguments for pytest: make test T='tests/cli -k gen'
+test: dev
+	$(PY) -m pytest -n 2 -q $(T)
+
+lint: dev
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+fuzz: dev
+	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 -q tests/property
+
+bench: dev
+	$(PY) benchmarks/generation.py
+
+golden: dev
+	$(PY) -m pytest -q tests --refresh-golden -k golden
+	$(PY) -m codegen.cli.docs > docs/options.md
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

@@ -1,0 +1,172 @@
+"""A small C tree: what will be printed, and what the proofs read back.
+
+Integer expressions are those isl makes. Names are loop variables of the tree (`For.var`) or parameters.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Union
+
+from codegen.scop.tree import Loop, Slot
+
+
+@dataclass(frozen=True)
+class Int:
+    value: int
+
+
+@dataclass(frozen=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True)
+class Bin:
+    """op: + - * / % (C meaning; operands of / and % are not negative), < <= > >= == && ||."""
+
+    op: str
+    left: "CExpr"
+    right: "CExpr"
+
+
+@dataclass(frozen=True)
+class Neg:
+    arg: "CExpr"
+
+
+@dataclass(frozen=True)
+class Fun:
+    """min and max of two or more, floord (division rounding down)."""
+
+    name: str
+    args: tuple["CExpr", ...]
+
+
+@dataclass(frozen=True)
+class Cond:
+    cond: "CExpr"
+    yes: "CExpr"
+    no: "CExpr"
+
+
+CExpr = Union[Int, Name, Bin, Neg, Fun, Cond]
+
+
+@dataclass(frozen=True)
+class For:
+    """for (var = lower; var op upper; var += step). `loop` says where it comes from in the schedule tree."""
+
+    var: str
+    lower: CExpr
+    op: str
+    upper: CExpr
+    step: int
+    body: "CNode"
+    loop: Loop
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class If:
+    cond: CExpr
+    then: "CNode"
+    orelse: Union["CNode", None] = None
+
+
+@dataclass(frozen=True)
+class Block:
+    children: tuple["CNode", ...]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One statement: values of its iterators, indices of its accesses, and its affine leaves."""
+
+    stmt: str
+    iterators: tuple[CExpr, ...]
+    accesses: tuple[tuple[CExpr, ...], ...]
+    values: tuple[CExpr, ...]
+
+
+@dataclass(frozen=True)
+class Declare:
+    """Storage for variables of the region, for the time of `body`; `around` are the loops above."""
+
+    slots: tuple[Slot, ...]
+    body: "CNode"
+
+
+CNode = Union[For, If, Block, Instance, Declare]
+
+
+def expr_kids(e: CExpr) -> tuple[CExpr, ...]:
+    if isinstance(e, Bin):
+        return (e.left, e.right)
+    if isinstance(e, Neg):
+        return (e.arg,)
+    if isinstance(e, Fun):
+        return e.args
+    return (e.cond, e.yes, e.no) if isinstance(e, Cond) else ()
+
+
+def expr_names(e: CExpr) -> frozenset[str]:
+    if isinstance(e, Name):
+        return frozenset({e.name})
+    return frozenset().union(*[expr_names(k) for k in expr_kids(e)])
+
+
+def substitute(e: CExpr, env: dict[str, CExpr]) -> CExpr:
+    """Replace names."""
+    if not env:
+        return e
+    if isinstance(e, Name):
+        return env.get(e.name, e)
+    if isinstance(e, Bin):
+        return Bin(e.op, substitute(e.left, env), substitute(e.right, env))
+    if isinstance(e, Neg):
+        return Neg(substitute(e.arg, env))
+    if isinstance(e, Fun):
+        return Fun(e.name, tuple(substitute(a, env) for a in e.args))
+    if isinstance(e, Cond):
+        return Cond(*(substitute(k, env) for k in expr_kids(e)))
+    return e
+
+
+def node_kids(node: CNode) -> tuple[CNode, ...]:
+    if isinstance(node, Block):
+        return node.children
+    if isinstance(node, (For, Declare)):
+        return (node.body,)
+    if isinstance(node, If):
+        return (node.then,) if node.orelse is None else (node.then, node.orelse)
+    return ()
+
+
+def walk(node: CNode) -> Iterator[CNode]:
+    yield node
+    for k in node_kids(node):
+        yield from walk(k)
+
+
+def own_exprs(node: CNode) -> tuple[CExpr, ...]:
+    """The expressions of a node itself."""
+    if isinstance(node, For):
+        return (node.lower, node.upper)
+    if isinstance(node, If):
+        return (node.cond,)
+    if isinstance(node, Instance):
+        return (*node.iterators, *[e for a in node.accesses for e in a], *node.values)
+    return ()
+
+
+def block(children: list[CNode]) -> CNode:
+    """A block without nested blocks."""
+    flat: list[CNode] = []
+    for c in children:
+        flat.extend(c.children if isinstance(c, Block) else [c])
+    return flat[0] if len(flat) == 1 else Block(tuple(flat))
+
+
+def with_loop(node: For, **changes: object) -> For:
+    return replace(node, loop=replace(node.loop, **changes))  # type: ignore[arg-type]

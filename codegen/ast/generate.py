@@ -1,0 +1,152 @@
+"""isl's AST generator, turned into our C tree."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from codegen.ast.ctree import (
+    Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, If, Instance, Int, Name, Neg, block, substitute,
+)
+from codegen.ast.schedule import Marked, to_isl
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Hold, Loop, Node, kids
+
+_OPS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "pdiv_q": "/", "pdiv_r": "%", "zdiv_r": "%", "eq": "==",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and_": "&&", "and_then": "&&", "or_": "||", "or_else": "||",
+}
+_OP_NAMES = {
+    getattr(isl.ast_expr_op_type, n): n for n in (*_OPS, "max", "min", "minus", "fdiv_q", "cond", "select", "call", "access")
+    if hasattr(isl.ast_expr_op_type, n)
+}
+
+
+@dataclass
+class _Conversion:
+    """State of one conversion: what the isl callbacks saw, and the marks."""
+
+    scop: Scop
+    marked: Marked
+    starts: dict[int, int]
+    instances: list[Instance] = field(default_factory=list)
+
+    def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        """Write down the statement instance with all its indices in terms of the new loops."""
+        time = isl.Map.from_union_map(build.get_schedule())
+        s = self.scop.statement(time.get_tuple_name(isl.dim_type.in_))
+        back = isl.PwMultiAff.from_map(time.reverse())
+        its = tuple(_expr(build.expr_from_pw_aff(back.get_pw_aff(k))) for k in range(back.dim(isl.dim_type.out)))
+        accesses = []
+        for a in s.accesses:
+            index = a.index.pullback_pw_multi_aff(back)
+            accesses.append(tuple(
+                _expr(build.expr_from_pw_aff(index.get_pw_aff(k))) for k in range(index.dim(isl.dim_type.out))))
+        values = tuple(_expr(build.expr_from_pw_aff(v.pullback_pw_multi_aff(back))) for v in s.values)
+        self.instances.append(Instance(s.name, its, tuple(accesses), values))
+        return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
+
+    def node(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
+        kind = node.get_type()
+        if kind == isl.ast_node_type.block:
+            children = node.block_get_children()
+            return block([self.node(children.get_at(k), band, env) for k in range(children.n_ast_node())])
+        if kind == isl.ast_node_type.mark:
+            number = int(node.mark_get_id().get_name()[1:])
+            inner = node.mark_get_node()
+            marked = self.marked.marks[number]
+            if isinstance(marked, Hold):
+                return Declare(marked.slots, self.node(inner, band, env))
+            return self.node(inner, number, env)
+        if kind == isl.ast_node_type.if_:
+            return self._if(node, band, env)
+        if kind == isl.ast_node_type.for_:
+            return self._for(node, band, env)
+        return self._user(node, env)
+
+    def _user(self, node: isl.AstNode, env: dict[str, CExpr]) -> CNode:
+        found = self.instances[int(node.get_annotation().get_name()[1:])]
+        if not env:
+            return found
+        return Instance(
+            found.stmt, tuple(substitute(e, env) for e in found.iterators),
+            tuple(tuple(substitute(e, env) for e in a) for a in found.accesses),
+            tuple(substitute(e, env) for e in found.values))
+
+    def _if(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
+        cond = substitute(_expr(node.if_get_cond()), env)
+        then = self.node(node.if_get_then_node(), band, env)
+        orelse = self.node(node.if_get_else_node(), band, env) if node.if_has_else_node() else None
+        return If(cond, then, orelse)
+
+    def _for(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
+        var = node.for_get_iterator().get_id().get_name()
+        lower = substitute(_expr(node.for_get_init()), env)
+        if node.for_is_degenerate():
+            return self.node(node.for_get_body(), band, {**env, var: lower})
+        cond = _expr(node.for_get_cond())
+        assert isinstance(cond, Bin) and cond.op in ("<", "<=") and cond.left == Name(var)
+        step = _expr(node.for_get_inc())
+        assert isinstance(step, Int) and step.value > 0
+        loop = self._loop(band, var)
+        body = self.node(node.for_get_body(), band, env)
+        return For(var, lower, cond.op, substitute(cond.right, env), step.value, body, loop)
+
+    def _loop(self, band: int, var: str) -> Loop:
+        marked = self.marked.marks[band]
+        assert isinstance(marked, Band)
+        return marked.loops[int(var[1:]) - self.starts[band]]
+
+
+def _expr(e: isl.AstExpr) -> CExpr:
+    kind = e.get_type()
+    if kind == isl.ast_expr_type.id:
+        return Name(e.get_id().get_name())
+    if kind == isl.ast_expr_type.int:
+        return Int(int(e.get_val().to_str()))
+    op = _OP_NAMES[e.get_op_type()]
+    args = tuple(_expr(e.get_op_arg(k)) for k in range(e.get_op_n_arg()))
+    if op in ("min", "max"):
+        return Fun(op, args)
+    if op == "minus":
+        return Neg(args[0])
+    if op == "fdiv_q":
+        return Fun("floord", args)
+    if op in ("cond", "select"):
+        return Cond(*args)
+    return Bin(_OPS[op], args[0], args[1])
+
+
+def _starts(tree: Node, depth: int, out: list[int]) -> None:
+    """Schedule depth at which each marked node begins, in the order `to_isl` numbers them."""
+    if isinstance(tree, (Band, Hold)):
+        out.append(depth)
+        depth += len(tree.loops) if isinstance(tree, Band) else 0
+    for child in kids(tree):
+        _starts(child, depth, out)
+
+
+def depth_of(tree: Node) -> int:
+    own = len(tree.loops) if isinstance(tree, Band) else 0
+    return own + max((depth_of(k) for k in kids(tree)), default=0)
+
+
+def generate(scop: Scop, tree: Node) -> CNode:
+    """The loops that run `tree`, valid wherever the scop's guard holds."""
+    marked = to_isl(scop, tree)
+    starts: list[int] = []
+    _starts(tree, 0, starts)
+    conversion = _Conversion(scop, marked, dict(enumerate(starts)))
+    build = isl.AstBuild.from_context(scop.context)
+    names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth_of(tree))
+    for k in range(depth_of(tree)):
+        names = names.add(isl.Id(f"c{k}"))
+    build = build.set_iterators(names)
+    build, keep = build.set_at_each_domain(conversion.at_domain)
+    ast = build.node_from_schedule(marked.schedule)
+    result = conversion.node(ast, -1, {})
+    del keep
+    return result
+
+
+__all__ = ["Block", "generate"]

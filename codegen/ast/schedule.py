@@ -1,0 +1,133 @@
+"""Our schedule tree as isl's, with marks that lead back to our loops."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.scop.dependences import domain, param_space
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Seq, statements
+
+
+@dataclass
+class Marked:
+    """The isl schedule and what its marks (by number) stand for."""
+
+    schedule: isl.Schedule
+    marks: list[Band | Hold]
+
+
+def to_isl(scop: Scop, tree: Node) -> Marked:
+    """Build the isl schedule of a tree."""
+    root = isl.Schedule.from_domain(domain(scop)).get_root()
+    marks: list[Band | Hold] = []
+    node = _build(root.child(0), tree, scop, marks, 0)
+    return Marked(node.get_schedule(), marks)
+
+
+def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band | Hold], depth: int) -> isl.ScheduleNode:
+    """Insert `tree` at `node` and return to the same position."""
+    if isinstance(tree, Leaf):
+        return node
+    if isinstance(tree, Seq):
+        filters = isl.UnionSetList.alloc(node.get_ctx(), len(tree.children))
+        for child in tree.children:
+            filters = filters.add(_filter(scop, child))
+        node = node.insert_sequence(filters)
+        for k, child in enumerate(tree.children):
+            node = _build(node.child(k).child(0), child, scop, marks, depth).parent().parent()
+        return node
+    number = len(marks)
+    marks.append(tree)
+    if isinstance(tree, Hold):
+        node = node.insert_mark(isl.Id(f"m{number}"))
+        return _build(node.child(0), tree.child, scop, marks, depth).parent()
+    node = node.insert_partial_schedule(_partial(scop, tree.loops))
+    node = node.band_set_permutable(int(tree.permutable))
+    if tree.split:
+        node = _isolate(node, scop, tree, depth)
+    for k, lp in enumerate(tree.loops):
+        if lp.kind == "unroll" and lp.factor == 0:
+            node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.unroll)
+    node = node.insert_mark(isl.Id(f"m{number}"))
+    inner = node.child(0).child(0)
+    return _build(inner, tree.child, scop, marks, depth + len(tree.loops)).parent().parent()
+
+
+def _filter(scop: Scop, tree: Node) -> isl.UnionSet:
+    total = isl.UnionSet.empty(param_space(scop))
+    for name in statements(tree):
+        total = total.union(isl.UnionSet.from_set(isl.Set.universe(scop.statement(name).domain.get_space())))
+    return total
+
+
+def _partial(scop: Scop, loops: tuple[Loop, ...]) -> isl.MultiUnionPwAff:
+    space = param_space(scop)
+    rows = isl.UnionPwAffList.alloc(space.get_ctx(), len(loops))
+    for lp in loops:
+        row = isl.UnionPwAff.empty(space)
+        for name in sorted(lp.exprs):
+            row = row.union_add(isl.UnionPwAff.from_pw_aff(lp.exprs[name]))
+        rows = rows.add(row)
+    target = space.set_from_params().add_dims(isl.dim_type.set, len(loops))
+    return isl.MultiUnionPwAff.from_union_pw_aff_list(target, rows)
+
+
+def _isolate(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> isl.ScheduleNode:
+    """Ask isl to generate full tiles apart. Which tiles are full only steers the shape of the code."""
+    full = _full_tiles(node, scop, band, depth)
+    if full is None or full.is_empty():
+        return node
+    option = isl.Map.from_range(full).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    wrapped = option.wrap().set_tuple_name("isolate")
+    return node.band_set_ast_build_options(isl.UnionSet.from_set(wrapped))
+
+
+def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> isl.Set | None:
+    """Tiles all of whose points exist, for every statement that varies in all the band's loops."""
+    inner = band.child
+    while isinstance(inner, Hold):
+        inner = inner.child
+    if not isinstance(inner, Band):
+        return None
+    points = {lp.name: lp for lp in inner.loops}
+    pairs = [(t, points.get(t.name[:-1])) for t in band.loops]
+    if any(p is None for _, p in pairs):
+        return None
+    prefix = node.get_prefix_schedule_union_map()
+    n = len(band.loops)
+    result: isl.Set | None = None
+    for name in statements(band):
+        s = scop.statement(name)
+        if any(not p.exprs[name].involves_dims(isl.dim_type.in_, 0, s.domain.dim(isl.dim_type.set))  # type: ignore[union-attr]
+               for _, p in pairs):
+            continue
+        time = prefix.intersect_domain(isl.UnionSet.from_set(s.domain))
+        outer = isl.Map.from_union_map(time) if not time.is_empty() else None
+        if outer is None:
+            return None
+        where = _image(outer, [p.exprs[name] for _, p in pairs])  # type: ignore[union-attr]
+        tiles = _image(outer, [t.exprs[name] for t, _ in pairs])
+        box = tiles.insert_dims(isl.dim_type.set, depth + n, n)
+        for k, (t, _) in enumerate(pairs):
+            low = isl.Constraint.inequality_alloc(isl.LocalSpace.from_space(box.get_space()))
+            low = low.set_coefficient_val(isl.dim_type.set, depth + n + k, isl.Val(1))
+            low = low.set_coefficient_val(isl.dim_type.set, depth + k, isl.Val(-1))
+            high = isl.Constraint.inequality_alloc(isl.LocalSpace.from_space(box.get_space()))
+            high = high.set_coefficient_val(isl.dim_type.set, depth + n + k, isl.Val(-1))
+            high = high.set_coefficient_val(isl.dim_type.set, depth + k, isl.Val(1)).set_constant_val(isl.Val(t.tile - 1))
+            box = box.add_constraint(low).add_constraint(high)
+        there = where.insert_dims(isl.dim_type.set, depth, n)
+        missing = box.subtract(there).project_out(isl.dim_type.set, depth + n, n)
+        full = tiles.subtract(missing).coalesce()
+        result = full if result is None else result.intersect(full)
+    return None if result is None else result.coalesce()
+
+
+def _image(outer: isl.Map, exprs: list[isl.PwAff]) -> isl.Set:
+    """Values of (outer times, exprs) over the statement's instances."""
+    total = outer
+    for e in exprs:
+        total = total.flat_range_product(isl.Map.from_pw_aff(e).intersect_domain(outer.domain()))
+    return total.range().reset_tuple_id() if total.range().has_tuple_id() else total.range()

@@ -1,0 +1,103 @@
+"""What `gen` produces and where it goes: names come from -o and --emit, never from the content."""
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.job import Job
+from codegen.cli.options import EMITS
+from codegen.machine.load import is_file
+from codegen.source.write import GENERATED
+
+if TYPE_CHECKING:
+    from codegen.pipeline import Generated
+
+_EXTENSIONS = {"c": ".c", "plan": ".plan", "report": ".report.txt"}
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A text and the file it belongs in; an empty path is standard output.
+
+    `guarded` ones are not written over a file that tilewright did not generate.
+    """
+
+    path: str
+    text: str
+    guarded: bool = True
+
+
+def emit_list(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The artefacts asked for, each once, in one fixed order."""
+    asked = [word.strip() for word in arguments.emit.split(",")]
+    for word in asked:
+        if word not in EMITS:
+            raise BadCommandLine(f"--emit: unknown artefact '{word}' (choose from {', '.join(EMITS)})")
+    return tuple(e for e in EMITS if e in asked)
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Complain before any work is done about outputs that cannot be."""
+    emits = emit_list(arguments)
+    named = arguments.output not in (None, "-")
+    if not named and len(emits) > 1:
+        raise BadCommandLine("several artefacts need -o: standard output holds only one")
+    if (arguments.mf or arguments.mt or arguments.mp) and not arguments.md:
+        raise BadCommandLine("-MF, -MT and -MP need -MD")
+    if arguments.md and not named and not (arguments.mf and arguments.mt):
+        raise BadCommandLine("-MD without -o needs -MF and -MT")
+    reads = [p for p in (arguments.file, arguments.plan, arguments.machine) if p and os.path.isfile(p)]
+    writes = [path_of(e, arguments.output, emits) for e in emits] if named else []
+    for path in [*writes, *([depfile_path(arguments)] if arguments.md else [])]:
+        if os.path.exists(path) and any(os.path.samefile(path, r) for r in reads):
+            raise BadCommandLine(f"'{path}' is an input and would be overwritten")
+
+
+def path_of(emit: str, output: str, emits: tuple[str, ...]) -> str:
+    """Where an artefact goes: OUT.c, OUT.plan, OUT.report.txt. A lone artefact may have any other name."""
+    if emit == "c" or (len(emits) == 1 and not output.endswith(".c")):
+        return output
+    return output.removesuffix(".c") + _EXTENSIONS[emit]
+
+
+def depfile_path(arguments: argparse.Namespace) -> str:
+    """-MF, or the output with its extension replaced as gcc does it."""
+    return str(arguments.mf or os.path.splitext(arguments.output)[0] + ".d")
+
+
+def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
+    """The artefacts with their texts and places."""
+    from codegen.cli.report import report_text
+
+    emits = emit_list(job.arguments)
+    output = job.arguments.output or "-"
+    texts = {"c": made.text, "plan": _marked_plan(made.plan), "report": report_text(job, made)}
+    # Without the banner nothing marks the C file as ours, so the guard could only ever be in the way.
+    guarded = {"c": job.options.banner, "plan": True, "report": True}
+    return tuple(
+        Artefact("" if output == "-" else path_of(e, output, emits), texts[e], guarded[e]) for e in emits
+    )
+
+
+def _marked_plan(plan: str) -> str:
+    """A plan says it is ours, so that one the user has made their own is not written over."""
+    if GENERATED in plan:
+        return plan
+    return f"# {GENERATED}; delete this line to keep your edits\n{plan}"
+
+
+def depfile_of(job: Job, headers: tuple[str, ...], written: tuple[str, ...]) -> tuple[Artefact, ...]:
+    """The depfile when -MD asks for one: every file read, one rule for all outputs."""
+    if not job.arguments.md:
+        return ()
+    from codegen.source.depfile import depfile
+
+    named = [job.arguments.plan] if job.arguments.plan else []
+    named += [job.arguments.machine] if is_file(job.arguments.machine) else []
+    source = [job.arguments.file] if job.arguments.file != "-" else []
+    targets = job.arguments.mt or written
+    text = depfile(targets, [*source, *named, *headers], job.arguments.mp, quote_targets=not job.arguments.mt)
+    return (Artefact(depfile_path(job.arguments), text, guarded=False),)

@@ -1,0 +1,47 @@
+"""The subcommands: name, one line for the help, positional arguments. Their code is imported on use."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Positional:
+    """An argument without a flag; `optional` ones may be left out."""
+
+    name: str
+    metavar: str
+    help: str
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """One subcommand; `module` has a function run(Job) -> Outcome."""
+
+    name: str
+    summary: str
+    positionals: tuple[Positional, ...] = ()
+    reads_source: bool = False
+
+    @property
+    def module(self) -> str:
+        return f"codegen.cli.{self.name}"
+
+
+_FILE = (Positional("file", "FILE.c", "C source with #pragma scop regions; `-` is standard input"),)
+
+COMMANDS: tuple[Command, ...] = (
+    Command("gen", "generate: the file with its marked loop nests transformed", _FILE, True),
+    Command("check", "generate, compile original and result, run both, compare", _FILE, True),
+    Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
+    Command("machine", "processor descriptions: list them, show one, detect this host", (
+        Positional("action", "list|show|detect", "what to print", ("list", "show", "detect")),
+        Positional("name", "NAME|FILE", "the machine to show", optional=True),
+    )),
+    Command("doctor", "versions, compiler, a short self-test"),
+)
+
+
+def find(name: str) -> Command | None:
+    return next((c for c in COMMANDS if c.name == name), None)

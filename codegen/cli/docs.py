@@ -1,0 +1,58 @@
+"""docs/options.md from the option table: python -m codegen.cli.docs > docs/options.md"""
+from __future__ import annotations
+
+import sys
+
+from codegen.cli.commands import COMMANDS
+from codegen.cli.options import GROUPS, TABLE, Option
+
+_HEAD = """\
+# Options
+
+Made from the option table by `python -m codegen.cli.docs`; edit `codegen/cli/options.py` instead.
+
+`--` ends the options, `@FILE` reads more words from a file, `-` as a file is standard input or output.
+
+| command | what it does |
+|---|---|
+"""
+_TAIL = """
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | error in the input |
+| 2 | bad command line |
+| 3 | a region was refused under `--strict` |
+| 4 | `check` found a difference |
+| 70 | internal error |
+"""
+
+
+def markdown() -> str:
+    """The whole page."""
+    commands = "".join(f"| `{c.name}` | {c.summary} |\n" for c in COMMANDS)
+    return _HEAD + commands + "".join(_group(g, title) for g, title in GROUPS.items()) + _TAIL
+
+
+def _group(group: str, title: str) -> str:
+    rows = "".join(_row(o) for o in TABLE if o.group == group)
+    head = "| option | default | commands | shapes the output | meaning |\n|---|---|---|---|---|\n"
+    return f"\n## {title}\n\n{head}{rows}"
+
+
+def _row(option: Option) -> str:
+    default = f"`{option.default:g}`" if isinstance(option.default, float) else f"`{option.default}`"
+    cells = (
+        f"`{option.spelling}`".replace("|", "\\|"),
+        default if option.default not in (None, "") else "",
+        ", ".join(option.commands),
+        "yes" if option.affects_output else "",
+        option.help.replace("|", "\\|"),
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -1,0 +1,75 @@
+"""`tilewright gen`: the file with its marked loop nests transformed."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codegen.cli import exitcodes
+from codegen.cli.artefacts import Artefact, check_outputs, depfile_of, outputs
+from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.writing import write_all
+from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
+from codegen.filters import select
+
+if TYPE_CHECKING:
+    from codegen.pipeline import Generated
+
+
+def run(job: Job) -> Outcome:
+    """Generate, then write everything or nothing."""
+    check_outputs(job.arguments)
+    from codegen.pipeline import generate
+
+    made = generate(job.name, job.text, job.options)
+    messages = (*resolved_machine(job), *made.diagnostics, *_regions(job, made), *_refusals(job, made))
+    if job.arguments.strict and not all(r.transformed for r in made.regions):
+        return Outcome(exitcodes.REFUSED, diagnostics=messages)
+    if has_errors(select(messages, filters(job.arguments))):
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=messages)
+    return _deliver(job, made, messages)
+
+
+def _deliver(job: Job, made: Generated, messages: tuple[Diagnostic, ...]) -> Outcome:
+    artefacts = outputs(job, made)
+    files = [a for a in artefacts if a.path]
+    depfile = depfile_of(job, made.deps, tuple(a.path for a in files))
+    try:
+        write_all([*files, *depfile], force=job.arguments.force)
+    except TilewrightError as error:
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
+    return Outcome(exitcodes.OK, _to_stdout(artefacts), messages)
+
+
+def _to_stdout(artefacts: tuple[Artefact, ...]) -> str:
+    return "".join(a.text for a in artefacts if not a.path)
+
+
+def _regions(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+    """With -v, one note for each region."""
+    if not job.arguments.verbose:
+        return ()
+    return tuple(
+        Diagnostic(Severity.NOTE, "region", f"region {r.index}: {r.summary}", Loc(job.name, r.line))
+        for r in made.regions
+    )
+
+
+def _refusals(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+    """With --strict, one error for each region that was left as it was."""
+    if not job.arguments.strict:
+        return ()
+    return tuple(
+        Diagnostic(Severity.ERROR, "strict", f"region {r.index} was left untransformed, which --strict forbids",
+                   Loc(job.name, r.line))
+        for r in made.regions if not r.transformed
+    )
+
+
+def resolved_machine(job: Job) -> tuple[Diagnostic, ...]:
+    """With --machine native, a note on what that turned out to be."""
+    if job.arguments.machine != "native":
+        return ()
+    from codegen.machine.detect import detect
+
+    found = detect()
+    facts = "; ".join(str(note) for note in found.notes)
+    return (Diagnostic(Severity.NOTE, "native-machine", f"--machine native: {facts}", Loc("tilewright")),)

@@ -1,0 +1,116 @@
+"""A parsed command line as immutable values: what a subcommand gets, and what it gives back."""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+from dataclasses import dataclass, field
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.commands import Command
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.filters import KINDS, Filters
+from codegen.options import CppOptions, GenOptions
+from codegen.render import Style, want_color
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run. `name` is the file as messages call it; `text` its content, empty where no file is read."""
+
+    command: Command
+    arguments: argparse.Namespace
+    name: str = ""
+    text: str = ""
+    options: GenOptions = field(default_factory=GenOptions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a subcommand leaves for main to do: print `stdout`, show the messages, exit."""
+
+    code: int = 0
+    stdout: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def read_job(command: Command, arguments: argparse.Namespace) -> Job:
+    """The job for a command line; reads the source and the plan. InputError when one cannot be read."""
+    if not command.reads_source:
+        return Job(command, arguments)
+    from codegen.source.write import read_source
+
+    check_combinations(arguments)
+    text = read_source(arguments.file)
+    plan = read_source(arguments.plan) if arguments.plan else None
+    return Job(command, arguments, input_name(arguments), text, _gen_options(arguments, plan))
+
+
+def check_combinations(arguments: argparse.Namespace) -> None:
+    """Complain about options that are each right but make no sense together, or that do not parse."""
+    if arguments.cpp is not None and arguments.no_cpp:
+        raise BadCommandLine("--cpp and --no-cpp exclude each other")
+    if arguments.cpp is not None and not _split(arguments.cpp):
+        raise BadCommandLine("--cpp needs a command")
+    if arguments.plan == "-":
+        raise BadCommandLine("a plan cannot come from standard input")
+    for pattern in (*arguments.rpass, *arguments.rpass_missed, *arguments.rpass_analysis):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise BadCommandLine(f"'{pattern}' is not a regular expression: {error}") from None
+
+
+def _split(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise BadCommandLine(f"--cpp: {str(error).lower()}") from None
+
+
+def input_name(arguments: argparse.Namespace) -> str:
+    """What messages call the source file."""
+    if arguments.input_name:
+        return str(arguments.input_name)
+    return "<stdin>" if arguments.file == "-" else str(arguments.file)
+
+
+def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
+    command = _split(arguments.cpp) if arguments.cpp else ()
+    return GenOptions(
+        target=arguments.target,
+        machine=arguments.machine,
+        plan_text=plan,
+        plan_name=arguments.plan or "<plan>",
+        reassociate=arguments.reassociate,
+        check_alias=arguments.check_alias,
+        context=arguments.context,
+        line_directives=arguments.line_directives,
+        banner=not arguments.no_banner,
+        timeout=arguments.timeout,
+        cpp=CppOptions(command, tuple(arguments.cpp_args), not arguments.no_cpp),
+    )
+
+
+def filters(arguments: argparse.Namespace) -> Filters:
+    """What to show; commands without such options show everything but remarks."""
+    values = vars(arguments)
+    patterns = zip(KINDS, ("rpass", "rpass_missed", "rpass_analysis"), strict=True)
+    remarks = tuple((kind, p) for kind, name in patterns for p in values.get(name, ()))
+    return Filters(
+        warnings=tuple(values.get("warnings", ())), no_warnings=values.get("no_warnings", False),
+        quiet=values.get("quiet", False), verbose=values.get("verbose", False), remarks=remarks,
+    )
+
+
+def style(arguments: argparse.Namespace, sources: dict[str, str]) -> Style:
+    """How to show it, on this standard error."""
+    values = vars(arguments)
+    color = want_color(values.get("color", "auto"), sys.stderr.isatty(), os.environ)
+    return Style(values.get("diagnostics_format", "text"), color, values.get("error_limit", 10), sources)
+
+
+def has_errors(diagnostics: tuple[Diagnostic, ...]) -> bool:
+    return any(d.severity is Severity.ERROR for d in diagnostics)

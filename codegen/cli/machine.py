@@ -1,0 +1,27 @@
+"""`tilewright machine`: the processor descriptions."""
+from __future__ import annotations
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.job import Job, Outcome
+from codegen.machine.detect import cache_summary, detect
+from codegen.machine.load import load, names
+from codegen.machine.toml import dump
+
+
+def run(job: Job) -> Outcome:
+    """`show` and `detect` print TOML that --machine accepts as a file."""
+    action, name = job.arguments.action, job.arguments.name
+    if (action == "show") != (name is not None):
+        raise BadCommandLine("machine show needs a NAME" if name is None else f"machine {action} takes no NAME")
+    if action == "list":
+        return Outcome(stdout=_list())
+    if action == "show" and name != "native":
+        return Outcome(stdout=dump(load(name)))
+    found = detect()
+    return Outcome(stdout=dump(found.machine, tuple(str(n) for n in found.notes)))
+
+
+def _list() -> str:
+    machines = [load(name) for name in names()]
+    rows = [f"{m.name:16} {m.isa:8} {m.vector_bits:4} bits  {cache_summary(m.caches)}\n" for m in machines]
+    return "".join(rows) + "native           this host, as `tilewright machine detect` finds it\n"

@@ -1,0 +1,140 @@
+"""The command: dispatch, and the only place that prints messages and chooses the exit status."""
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import cast
+
+from codegen import __version__
+from codegen.cli import exitcodes
+from codegen.cli.argv import BadCommandLine, normalize
+from codegen.cli.commands import COMMANDS, Command, find
+from codegen.cli.job import Job, Outcome, filters, read_job, style
+from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
+from codegen.filters import select
+from codegen.render import render
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status; never raises."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse, after --help
+        return _quiet_flush(stop.code if isinstance(stop.code, int) else exitcodes.OK)
+    except BadCommandLine as error:
+        sys.stderr.write(f"tilewright: error: {error}\ntilewright: note: see tilewright --help\n")
+        return exitcodes.BAD_COMMAND_LINE
+    except KeyboardInterrupt:
+        sys.stderr.write("tilewright: interrupted\n")
+        return exitcodes.INTERRUPTED
+    except BrokenPipeError:
+        return _quiet_flush(exitcodes.BROKEN_PIPE)
+
+
+def _quiet_flush(code: int) -> int:
+    """Flush what is left; a reader that went away must not make the interpreter complain at exit."""
+    try:
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exitcodes.BROKEN_PIPE
+
+
+def _dispatch(words: list[str]) -> int:
+    words = normalize(words)
+    if not words:
+        raise BadCommandLine("no command given: " + ", ".join(c.name for c in COMMANDS))
+    if words[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_overview())
+        return exitcodes.OK
+    if words[0] in ("-V", "--version"):
+        sys.stdout.write(f"tilewright {__version__}\n")
+        return exitcodes.OK
+    command = find(words[0])
+    if command is None:
+        raise BadCommandLine(_unknown_command(words[0]))
+    from codegen.cli.parser import parse
+
+    return _run(command, parse(command, words[1:]), words)
+
+
+def _overview() -> str:
+    rows = "".join(f"  {c.name:9} {c.summary}\n" for c in COMMANDS)
+    return (
+        "usage: tilewright COMMAND [options]\n\n"
+        "C with marked loop nests in; proven, tiled, parallel C out.\n\n"
+        f"{rows}\n"
+        "tilewright COMMAND --help shows a command's options; tilewright --version the version.\n"
+    )
+
+
+def _unknown_command(word: str) -> str:
+    close = difflib.get_close_matches(word, [c.name for c in COMMANDS], n=1)
+    kind = "option" if word.startswith("-") else "command"
+    return f"unknown {kind} '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")
+
+
+def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> int:
+    """Run the subcommand, print its artefact and its messages, once each."""
+    job = Job(command, arguments)
+    try:
+        job = read_job(command, arguments)
+        outcome = cast(Outcome, importlib.import_module(command.module).run(job))
+        _print_artefact(outcome.stdout)
+    except InternalError as error:
+        outcome = _crash(job, words, error)
+    except TilewrightError as error:
+        outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
+    except (BadCommandLine, BrokenPipeError):
+        raise
+    except Exception as error:
+        outcome = _crash(job, words, error)
+    _show(job, outcome.diagnostics)
+    return outcome.code
+
+
+def _crash(job: Job, words: list[str], error: Exception) -> Outcome:
+    """One line as text, or a message in the document when the stream holds JSON or SARIF."""
+    from codegen.cli.failure import internal_error
+
+    message, trace = internal_error(job, words, error)
+    if vars(job.arguments).get("diagnostics_format", "text") != "text":
+        return Outcome(exitcodes.INTERNAL, diagnostics=(message,))
+    sys.stderr.write((trace if job.arguments.debug else "") + f"tilewright: {message.message}\n")
+    return Outcome(exitcodes.INTERNAL)
+
+
+def _print_artefact(text: str) -> None:
+    """Write bytes, so that neither the locale nor the platform's line ends have a say."""
+    if not text:
+        return
+    from codegen.diagnostics import InputError, Loc
+    from codegen.source.encoding import encode
+
+    try:
+        stream = getattr(sys.stdout, "buffer", None)
+        if stream is None:
+            sys.stdout.write(text)
+        else:
+            sys.stdout.flush()
+            stream.write(encode(text))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise InputError("cannot-write", f"cannot write standard output: {error.strerror}", Loc("tilewright")) from None
+
+
+def _show(job: Job, diagnostics: tuple[Diagnostic, ...]) -> None:
+    chosen = select(diagnostics, filters(job.arguments))
+    text = render(chosen, style(job.arguments, {job.name: job.text}))
+    sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8"))

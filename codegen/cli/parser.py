@@ -1,0 +1,75 @@
+"""argparse, built from the option table for one subcommand at a time."""
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.commands import Command
+from codegen.cli.options import GROUPS, Option, options_of
+
+_EPILOG = "Exit codes: 0 done, 1 bad input, 2 bad command line, 3 region refused under --strict, " \
+          "4 check found a difference, 70 internal error."
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise BadCommandLine(message)
+
+
+class _CppAction(argparse.Action):
+    """Collects -I, -D, -U and -include in one list, because their order matters to the preprocessor."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace,
+                 values: str | Sequence[Any] | None, option_string: str | None = None) -> None:
+        flag = self.option_strings[0]
+        words = [f"{flag}{values}"] if len(flag) == 2 else [flag, str(values)]
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *words])
+
+
+def build(command: Command) -> argparse.ArgumentParser:
+    """The parser of one subcommand."""
+    parser = _Parser(
+        prog=f"tilewright {command.name}", description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        epilog=_EPILOG, allow_abbrev=False,
+    )
+    for p in command.positionals:
+        nargs = "?" if p.optional else None
+        parser.add_argument(p.name, metavar=p.metavar, help=p.help, choices=p.choices or None, nargs=nargs)
+    groups = {name: parser.add_argument_group(title) for name, title in GROUPS.items()}
+    for option in options_of(command.name):
+        _add(groups[option.group], option)
+    return parser
+
+
+def _add(group: argparse._ArgumentGroup, option: Option) -> None:
+    common: dict[str, Any] = {"dest": option.name, "help": option.help.replace("%", "%%")}
+    if option.kind == "flag":
+        group.add_argument(*option.flags, action="store_true", **common)
+    elif option.kind == "cpp":
+        group.add_argument(*option.flags, action=_CppAction, metavar=option.metavar, default=[], **common)
+    elif option.kind == "list":
+        group.add_argument(*option.flags, action="append", metavar=option.metavar, default=[], **common)
+    else:
+        if option.default not in (None, ""):
+            common["help"] += f" (default: {option.default})"
+        group.add_argument(*option.flags, metavar=option.metavar or None, type=option.type or str,
+                           choices=option.choices or None, default=option.default, **common)
+
+
+def parse(command: Command, words: list[str]) -> argparse.Namespace:
+    """The parsed command line; BadCommandLine with a suggestion for an unknown option."""
+    namespace, extra = build(command).parse_known_args(words)
+    if extra:
+        raise BadCommandLine(_unknown(command, extra[0]))
+    return namespace
+
+
+def _unknown(command: Command, word: str) -> str:
+    if not word.startswith("-"):
+        return f"unexpected argument '{word}'"
+    known = [f for o in options_of(command.name) for f in o.flags]
+    close = difflib.get_close_matches(word.split("=")[0], known, n=1)
+    return f"unknown option '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")

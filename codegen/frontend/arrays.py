@@ -1,0 +1,156 @@
+"""Which accesses touch the same storage, and how their subscripts become indices."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.diagnostics import Unsupported
+from codegen.frontend.affine import Affiner, NotAffine, c_text
+from codegen.frontend.delinearize import Flat, extent_value, find_strides, indices, polynomial
+from codegen.frontend.frame import Assumption, Frame
+from codegen.frontend.raw import InsideVar, RawAccess, RawStatement
+from codegen.frontend.symbols import Variable, location
+from codegen.scop.model import Array, Step
+
+Signature = tuple[str, ...]  # member names on the way to the element
+
+
+@dataclass(frozen=True)
+class ArrayGroup:
+    """All accesses to one variable. `whole` means members are not told apart (a whole struct is used)."""
+
+    base: str
+    whole: bool
+    arrays: Mapping[Signature, Array]
+    flat: Mapping[Signature, Flat]
+
+    def model(self, raw: RawAccess, frame: Frame, affiner: Affiner) -> tuple[Array, list[isl.PwAff], tuple[Step, ...]]:
+        """The array, the C-level indices and the printing path of one access."""
+        sig = signature(raw, self.whole)
+        flat = self.flat.get(sig)
+        index: list[isl.PwAff] = []
+        path: list[Step] = []
+        for step in raw.steps:
+            if step.kind == "member":
+                path.append(Step("member", text=step.member))
+            elif step.kind in ("deref", "arrow"):
+                path.append(Step(step.kind, len(index), step.member))
+                index.append(frame.zero())
+            else:
+                assert step.node is not None
+                values = _flat_index(step.node, flat, frame, affiner, raw) if flat else [_index(step.node, frame, affiner)]
+                strides = flat.stride_texts() if flat else ()
+                path.append(Step("flat" if flat else "sub", len(index), strides=strides))
+                index.extend(values)
+        array = self.arrays[sig]
+        return array, index[: array.rank], tuple(path)
+
+
+def signature(raw: RawAccess, whole: bool) -> Signature:
+    return () if whole else tuple(s.member for s in raw.steps if s.kind in ("member", "arrow"))
+
+
+def _index(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.PwAff:
+    try:
+        value, _ = affiner.value(node, frame)
+        return value
+    except NotAffine as error:
+        data = isinstance(error.node, (c_ast.ArrayRef, c_ast.ID, c_ast.StructRef, c_ast.FuncCall))
+        raise Unsupported(
+            "data-dependent-subscript" if data else "nonaffine-subscript",
+            f"the subscript `{c_text(node)}` is not affine: {error.why}", location(error.node, affiner.fallback),
+            "subscripts may use loop variables and integers the region does not change, with + - and * / % by "
+            "constants; for a flat array write A[i*n + j] with 0 <= j < n",
+        ) from None
+
+
+def _flat_index(
+    node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess
+) -> list[isl.PwAff]:
+    poly = polynomial(node, frame, affiner)
+    assert poly is not None
+    out = indices(poly, flat, frame)
+    for d in range(1, len(out)):
+        room = extent_value(flat, d, frame, affiner).sub(out[d])
+        why = f"`{c_text(node)}` stays within its row"
+        affiner.assumptions.append(Assumption(frame.domain, out[d], 0, 1 << 62, why, raw.loc))
+        affiner.assumptions.append(Assumption(frame.domain, room, 1, 1 << 62, why, raw.loc))
+    return out
+
+
+def group_accesses(
+    raws: Sequence[RawStatement], variables: Mapping[str, Variable], inside: Mapping[str, InsideVar], affiner: Affiner
+) -> dict[str, ArrayGroup]:
+    """Groups by variable name (model name for variables declared inside)."""
+    by_base: dict[str, list[tuple[RawAccess, Frame]]] = {}
+    for s in raws:
+        for a in s.accesses:
+            by_base.setdefault(a.base, []).append((a, s.frame))
+    return {base: _group(base, uses, variables, inside, affiner) for base, uses in by_base.items()}
+
+
+def _group(
+    base: str, uses: list[tuple[RawAccess, Frame]], variables: Mapping[str, Variable],
+    inside: Mapping[str, InsideVar], affiner: Affiner,
+) -> ArrayGroup:
+    signatures = sorted({signature(a, False) for a, _ in uses})
+    # A whole struct covers its members; a union's members cover each other.
+    whole = any(s != t and t[: len(s)] == s for s in signatures for t in signatures) or _is_union(base, variables)
+    arrays: dict[Signature, Array] = {}
+    flats: dict[Signature, Flat] = {}
+    for sig in sorted({signature(a, whole) for a, _ in uses}):
+        mine = [(a, f) for a, f in uses if signature(a, whole) == sig]
+        flat = None if whole or inside.get(base) else _find_flat(mine, affiner)
+        if flat is not None:
+            flats[sig] = flat
+        arrays[sig] = _array(base, sig, mine, flat, whole, variables, inside)
+    return ArrayGroup(base, whole, arrays, flats)
+
+
+def _is_union(base: str, variables: Mapping[str, Variable]) -> bool:
+    var = variables.get(base)
+    return var is not None and isinstance(var.shape.struct, c_ast.Union)
+
+
+def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | None:
+    """Strides for an array with one C subscript that is a polynomial somewhere; None if all are affine."""
+    polys = []
+    needed = False
+    for access, frame in uses:
+        subs = [s for s in access.steps if s.kind == "sub"]
+        if len(subs) != 1 or len(access.steps) != 1 or subs[0].node is None:
+            return None
+        poly = polynomial(subs[0].node, frame, affiner)
+        if poly is None:
+            return None
+        needed = needed or any(len(m) > 1 or (m and set(c) - {-1}) for m, c in poly.items())
+        polys.append(poly)
+    return find_strides(polys) if needed else None
+
+
+def _array(
+    base: str, sig: Signature, uses: list[tuple[RawAccess, Frame]], flat: Flat | None, whole: bool,
+    variables: Mapping[str, Variable], inside: Mapping[str, InsideVar],
+) -> Array:
+    ranks = set()
+    for access, _ in uses:
+        steps = list(access.steps)
+        if whole:
+            cut = next((k for k, s in enumerate(steps) if s.kind in ("member", "arrow")), len(steps))
+            steps = steps[: cut + (cut < len(steps) and steps[cut].kind == "arrow")]
+        ranks.add(sum(s.kind in ("sub", "deref", "arrow") for s in steps))
+    if len(ranks) != 1 and not whole:
+        raise Unsupported("array-as-value", f"`{base}` is used with different numbers of subscripts", uses[0][0].loc,
+                          "subscript it the same way everywhere")
+    rank = len(flat.strides) if flat else min(ranks)
+    elem = uses[0][0].elem
+    name = "_".join([base, *sig])
+    if base in inside:
+        var = inside[base]
+        return Array(base, base, var.elem, rank, var.extents, var.scope, True, "inside")
+    var_outer = variables[base]
+    extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.layers)
+    return Array(name, base, elem, rank, extents, 0, False, var_outer.place)

@@ -1,0 +1,205 @@
+"""Right-hand sides: pycparser expressions to bodies, with their accesses and affine leaves collected."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.affine import Affiner, NotAffine, c_text
+from codegen.frontend.frame import Frame
+from codegen.frontend.layers import Shape, TypeTable, type_text
+from codegen.frontend.purity import is_pure
+from codegen.frontend.raw import InsideVar, RawAccess, RawStep
+from codegen.frontend.symbols import Variable, location
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+
+
+@dataclass(frozen=True)
+class Names:
+    """What identifiers mean in the region."""
+
+    variables: Mapping[str, Variable]
+    written: frozenset[str]  # outer variables the region assigns, other than loop counters
+    types: TypeTable
+    functions: Mapping[str, c_ast.FuncDef]
+    pure: frozenset[str]
+    fallback: Loc
+
+
+@dataclass
+class BodyBuilder:
+    """Converts the expressions of one statement. Not reused between statements."""
+
+    names: Names
+    affiner: Affiner
+    frame: Frame
+    inside: Mapping[str, tuple[InsideVar, Shape]]
+    accesses: list[RawAccess] = field(default_factory=list)
+    values: list[isl.PwAff] = field(default_factory=list)
+
+    def expr(self, node: c_ast.Node) -> Expr:
+        """The body for `node`. Raises Unsupported for anything with a side effect."""
+        method = getattr(self, "_" + type(node).__name__, None)
+        if method is None:
+            raise self._refuse("unsupported-expression", f"`{c_text(node)}` cannot stand in a region", node,
+                               "compute it before the region and use the result")
+        result: Expr = method(node)
+        return result
+
+    def _Constant(self, node: c_ast.Constant) -> Expr:
+        if node.type == "string":
+            raise self._refuse("unsupported-expression", "a string cannot stand in a region", node, "")
+        return Lit(node.value)
+
+    def _ID(self, node: c_ast.ID) -> Expr:
+        name = node.name
+        it = self.frame.iterator(name)
+        if name in self.frame.bindings:
+            try:
+                value, _ = self.affiner.value(node, self.frame)
+            except NotAffine:
+                return self.expr_of_binding(name)
+            return self._affine(value, self.frame.bindings[name].ctype)
+        if it is not None:
+            return self._affine(self.frame.dim(it.pos), it.ctype)
+        if name in self.frame.locals or name in self.names.written:
+            return self._ref(node, write=False)
+        if name in self.affiner.enums:
+            return Sym(name)
+        var = self.names.variables.get(name)
+        if var is None:
+            raise self._refuse("unknown-name", f"`{name}` is not declared where the tool can see it", node,
+                               "declare it before the region")
+        if var.shape.layers:
+            raise self._refuse("array-as-value", f"`{name}` is used as a pointer, not as an element", node,
+                               "subscript it down to an element")
+        return Sym(name)
+
+    def expr_of_binding(self, name: str) -> Expr:
+        """A bound integer whose formula is a polynomial: spell the formula out."""
+        binding = self.frame.bindings[name]
+        saved, self.frame = self.frame, binding.frame
+        try:
+            return Cast(binding.ctype.spelling, self.expr(binding.node))
+        finally:
+            self.frame = saved
+
+    def _affine(self, value: isl.PwAff, ctype: object) -> Expr:
+        self.values.append(value)
+        return Affine(len(self.values) - 1, ctype)  # type: ignore[arg-type]
+
+    def _ArrayRef(self, node: c_ast.ArrayRef) -> Expr:
+        return self._ref(node, write=False)
+
+    def _StructRef(self, node: c_ast.StructRef) -> Expr:
+        if c_text(node) in self.affiner.params or self._read_only_member(node):
+            return Sym(c_text(node))
+        return self._ref(node, write=False)
+
+    def _read_only_member(self, node: c_ast.StructRef) -> bool:
+        """`p->x` or `s.x` of a variable the region never writes and never subscripts."""
+        base: c_ast.Node = node
+        while isinstance(base, c_ast.StructRef):
+            base = base.name
+        return (
+            isinstance(base, c_ast.ID) and base.name not in self.names.written
+            and base.name not in self.frame.locals and base.name in self.names.variables
+            and not any(isinstance(n, c_ast.ArrayRef) for n in node)
+        )
+
+    def _UnaryOp(self, node: c_ast.UnaryOp) -> Expr:
+        if node.op == "*":
+            return self._ref(node, write=False)
+        if node.op in ("++", "--", "p++", "p--"):
+            raise self._refuse("side-effect", f"`{c_text(node)}` changes a value inside an expression", node,
+                               "write it as a statement of its own")
+        if node.op == "sizeof":
+            return Lit(c_text(node))
+        if node.op == "&":
+            raise self._refuse("pointer-arithmetic", f"`{c_text(node)}` takes an address", node,
+                               "use subscripts on the array itself")
+        return Unary(node.op, self.expr(node.expr))
+
+    def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
+        return Binary(node.op, self.expr(node.left), self.expr(node.right))
+
+    def _TernaryOp(self, node: c_ast.TernaryOp) -> Expr:
+        return Ternary(self.expr(node.cond), self.expr(node.iftrue), self.expr(node.iffalse))
+
+    def _Cast(self, node: c_ast.Cast) -> Expr:
+        return Cast(type_text(node.to_type), self.expr(node.expr))
+
+    def _FuncCall(self, node: c_ast.FuncCall) -> Expr:
+        name = getattr(node.name, "name", "")
+        if not name or not is_pure(name, self.names.pure, self.names.functions):
+            raise self._refuse(
+                "unknown-call", f"`{name or c_text(node.name)}` may do more than compute a value", node,
+                "declare it with __attribute__((const)), define it as a one-expression static inline function, "
+                "or write its formula in place",
+            )
+        return Call(name, tuple(self.expr(a) for a in (getattr(node.args, "exprs", None) or ())))
+
+    def _Assignment(self, node: c_ast.Assignment) -> Expr:
+        raise self._refuse("side-effect", f"`{c_text(node)}` assigns inside an expression", node,
+                           "write it as a statement of its own")
+
+    # -- accesses ----------------------------------------------------------------------------------
+
+    def _ref(self, node: c_ast.Node, write: bool) -> Ref:
+        base, inside, shape, steps = self._path(node)
+        if shape.layers:
+            raise self._refuse("array-as-value", f"`{c_text(node)}` is a whole row or pointer, not an element", node,
+                               "subscript it down to an element")
+        loc = location(node, self.names.fallback)
+        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc))
+        return Ref(len(self.accesses) - 1)
+
+    def target(self, node: c_ast.Node) -> Ref:
+        """The left-hand side of an assignment."""
+        if not isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.UnaryOp)):
+            raise self._refuse("unsupported-expression", f"cannot assign to `{c_text(node)}`", node, "")
+        return self._ref(node, write=True)
+
+    def _path(self, node: c_ast.Node) -> tuple[str, bool, Shape, list[RawStep]]:
+        if isinstance(node, c_ast.ID):
+            return self._base(node)
+        if isinstance(node, c_ast.ArrayRef):
+            base, inside, shape, steps = self._path(node.name)
+            return base, inside, self._inner(shape, node), [*steps, RawStep("sub", node.subscript, "", shape.layers[0])]
+        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
+            base, inside, shape, steps = self._path(node.expr)
+            return base, inside, self._inner(shape, node), [*steps, RawStep("deref", None, "", shape.layers[0])]
+        if isinstance(node, c_ast.StructRef):
+            base, inside, shape, steps = self._path(node.name)
+            kind = "arrow" if node.type == "->" else "member"
+            if kind == "arrow":
+                shape = self._inner(shape, node)
+            member = self.names.types.member(shape.struct, node.field.name)
+            if member is None or shape.layers:
+                raise self._refuse("unknown-member", f"the type of `{c_text(node)}` is not known", node,
+                                   "define the struct before the function; bit-fields are not supported")
+            return base, inside, member, [*steps, RawStep(kind, None, node.field.name)]
+        raise self._refuse("pointer-arithmetic", f"`{c_text(node)}` is not a variable with subscripts", node,
+                           "write A[i] instead of *(A + i)")
+
+    def _inner(self, shape: Shape, node: c_ast.Node) -> Shape:
+        if not shape.layers:
+            raise self._refuse("unsupported-expression", f"`{c_text(node)}` subscripts something that is no array",
+                               node, "")
+        return Shape(shape.layers[1:], shape.elem, shape.struct)
+
+    def _base(self, node: c_ast.ID) -> tuple[str, bool, Shape, list[RawStep]]:
+        if node.name in self.frame.locals:
+            var, shape = self.inside[self.frame.locals[node.name].array]
+            return var.name, True, shape, []
+        found = self.names.variables.get(node.name)
+        if found is None:
+            raise self._refuse("unknown-name", f"`{node.name}` is not declared where the tool can see it", node,
+                               "declare it before the region")
+        return node.name, False, found.shape, []
+
+    def _refuse(self, id: str, message: str, node: c_ast.Node, hint: str) -> Unsupported:
+        return Unsupported(id, message, location(node, self.names.fallback), hint)

@@ -1,0 +1,153 @@
+"""From the walk's raw statements to a Scop: arrays, access relations, guards, and the source's own tree."""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.frontend.affine import Affiner
+from codegen.frontend.arrays import ArrayGroup, group_accesses
+from codegen.frontend.body import Names
+from codegen.frontend.control import Walker
+from codegen.frontend.frame import Frame
+from codegen.frontend.guards import build_guard, parameter_ranges
+from codegen.frontend.prescan import Prescan, prescan
+from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
+from codegen.frontend.symbols import RegionSite
+from codegen.scop.model import Access, Param, Scop, Statement
+from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """A region's model and its source order. `tree` is None when the region holds no statement."""
+
+    scop: Scop
+    tree: Node | None
+
+
+def extract(site: RegionSite, region: int, pure: frozenset[str], context: str = "") -> Extracted:
+    """Model a region. Raises Unsupported where it is not affine."""
+    scan = prescan(site)
+    params = _parameters(scan)
+    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(params))
+    for k, p in enumerate(params):
+        space = space.set_dim_name(isl.dim_type.param, k, p.name)
+    ranges = parameter_ranges(params, space)
+    affiner = Affiner({p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc)
+    names = Names(site.variables, scan.written, site.types, site.functions, pure, site.loc)
+    walker = Walker(site, names, affiner, scan.reassigned)
+    root = Frame(space, isl.Set.universe(space.set_from_params()))
+    nodes = walker.block(site.statements, root)
+    return _assemble(site, region, walker, affiner, nodes, params, space, context)
+
+
+def _parameters(scan: Prescan) -> tuple[Param, ...]:
+    used: set[str] = set()
+    out = []
+    for text, ctype in scan.params:
+        name = re.sub(r"\W+", "_", text).strip("_") or "p"
+        while name in used:
+            name += "_"
+        used.add(name)
+        out.append(Param(name, text, ctype))
+    return tuple(out)
+
+
+def _assemble(
+    site: RegionSite, region: int, walker: Walker, affiner: Affiner, nodes: tuple[RawNode, ...],
+    params: tuple[Param, ...], space: isl.Space, context: str,
+) -> Extracted:
+    raws = walker.statements
+    groups = group_accesses(raws, site.variables, {k: v[0] for k, v in walker.inside.items()}, affiner)
+    order = _textual_order(nodes)
+    number = {raw: k for k, raw in enumerate(order)}
+    made = {}
+    for raw_number, raw in enumerate(raws):
+        name = f"S{number[raw_number] + 1}"
+        made[number[raw_number]] = _statement(name, raw, groups, affiner)
+    ordered = tuple(made[k] for k in sorted(made))
+    guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
+    scop = Scop(
+        site.function.decl.name, region, site.loc, params, guard.valid, {a.name: a for g in groups.values() for a in g.arrays.values()},
+        ordered, guard, tuple(n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"),
+        frozenset(_identifiers(site)),
+    )
+    tree = _tree(nodes, {raw: s for raw, s in ((r, made[number[r]]) for r in number)})
+    return Extracted(scop, tree)
+
+
+def _identifiers(site: RegionSite) -> set[str]:
+    found: set[str] = set()
+
+    class Collect(c_ast.NodeVisitor):
+        def visit_ID(self, node: c_ast.ID) -> None:
+            found.add(node.name)
+
+    for s in site.statements:
+        Collect().visit(s)
+    return found
+
+
+def _textual_order(nodes: tuple[RawNode, ...]) -> list[int]:
+    out: list[int] = []
+    for n in nodes:
+        out.extend(_textual_order(n.children) if isinstance(n, RawLoop) else [n])
+    return out
+
+
+def _tree(nodes: tuple[RawNode, ...], statements: Mapping[int, Statement]) -> Node | None:
+    made = [m for m in (_tree_node(n, statements) for n in nodes) if m is not None]
+    if not made:
+        return None
+    return made[0] if len(made) == 1 else Seq(tuple(made))
+
+
+def _tree_node(node: RawNode, statements: Mapping[int, Statement]) -> Node | None:
+    if not isinstance(node, RawLoop):
+        return Leaf(statements[node].name)
+    child = _tree(node.children, statements)
+    if child is None:
+        return None
+    exprs = {}
+    for raw in _textual_order(node.children):
+        s = statements[raw]
+        var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(s.domain.get_space()), isl.dim_type.set, node.pos)
+        exprs[s.name] = isl.PwAff.from_aff(var if node.sign > 0 else var.neg())
+    return Band((Loop(node.name, exprs),), child)
+
+
+# -- statements and accesses ---------------------------------------------------------------------------
+
+
+def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Statement:
+    domain = raw.frame.domain.set_tuple_name(name)
+    accesses = tuple(_access(name, raw.frame, a, groups, affiner) for a in raw.accesses)
+    values = tuple(v.set_tuple_id(isl.dim_type.in_, domain.get_tuple_id()) for v in (raw.frame.lift(v) for v in raw.values))
+    its = tuple(domain.get_dim_name(isl.dim_type.set, k) for k in range(domain.dim(isl.dim_type.set)))
+    return Statement(name, its, domain, raw.op, raw.target, raw.rhs, accesses, values, raw.loc, raw.source)
+
+
+def _access(
+    stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner
+) -> Access:
+    group = groups[raw.base]
+    array, index, path = group.model(raw, frame, affiner)
+    scope = [frame.dim(k) for k in range(array.scope)]
+    values = scope + index
+    source = frame.domain.set_tuple_name(stmt).get_space()
+    target = frame.space.set_from_params().add_dims(isl.dim_type.set, len(values)).set_tuple_name(
+        isl.dim_type.set, array.name)
+    space = source.map_from_domain_and_range(target)
+    multi = isl.MultiPwAff.zero(space)
+    for k, v in enumerate(values):
+        multi = multi.set_pw_aff(k, v.set_tuple_id(isl.dim_type.in_, source.get_tuple_id(isl.dim_type.set)))
+    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(frame.domain.set_tuple_name(stmt))
+    return Access(array.name, raw.write, multi, relation, path, raw.loc)
+
+
+__all__ = ["Extracted", "extract"]
+

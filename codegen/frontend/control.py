@@ -1,0 +1,197 @@
+"""The walk over a region's statements: domains, order, and a located refusal for what is not affine."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
+from codegen.frontend.body import BodyBuilder, Names
+from codegen.frontend.frame import Binding, Frame, LocalVar
+from codegen.frontend.layers import Shape
+from codegen.frontend.loops import loop_space, read_header
+from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
+from codegen.frontend.symbols import RegionSite, location
+from codegen.scop.expr import Affine
+
+_REFUSED = {
+    "While": ("while-loop", "a `while` loop has no known trip count", "rewrite it as a counted `for` loop"),
+    "DoWhile": ("while-loop", "a `do` loop has no known trip count", "rewrite it as a counted `for` loop"),
+    "Goto": ("jump", "`goto` leaves the loop structure", "rewrite it with loops and `if`"),
+    "Label": ("jump", "a label may be jumped to", "rewrite it with loops and `if`"),
+    "Break": ("jump", "`break` makes the trip count depend on data", "turn the exit into a loop bound"),
+    "Continue": ("jump", "`continue` is not supported", "invert the condition and put the rest under `if`"),
+    "Return": ("jump", "`return` leaves the region", "move it behind the region"),
+    "Switch": ("switch", "`switch` is not supported", "rewrite it with `if` and affine conditions"),
+}
+MAX_STATEMENTS = 400
+MAX_DEPTH = 24
+
+
+@dataclass
+class Walker:
+    """Collects raw statements and the loop structure of one region."""
+
+    site: RegionSite
+    names: Names
+    affiner: Affiner
+    reassigned: frozenset[str]  # names assigned anywhere in the region other than by their declaration
+    statements: list[RawStatement] = field(default_factory=list)
+    inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
+    counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
+
+    def block(self, items: Sequence[c_ast.Node], frame: Frame) -> tuple[RawNode, ...]:
+        """Statements in order; declarations extend the frame for what follows them."""
+        nodes: list[RawNode] = []
+        for item in items:
+            if isinstance(item, c_ast.Decl):
+                frame, made = self._declaration(item, frame)
+                nodes.extend(made)
+            else:
+                nodes.extend(self.statement(item, frame))
+        return tuple(nodes)
+
+    def statement(self, node: c_ast.Node, frame: Frame) -> tuple[RawNode, ...]:
+        kind = type(node).__name__
+        if kind in _REFUSED:
+            id, message, hint = _REFUSED[kind]
+            raise Unsupported(id, message, location(node, self.site.loc), hint)
+        if isinstance(node, c_ast.Compound):
+            return self.block(node.block_items or (), frame)
+        if isinstance(node, c_ast.For):
+            return self._for(node, frame)
+        if isinstance(node, c_ast.If):
+            return self._if(node, frame)
+        if isinstance(node, (c_ast.EmptyStatement, c_ast.Pragma)):
+            return ()
+        if isinstance(node, c_ast.Assignment):
+            return self._assign(node.lvalue, node.op, node.rvalue, node, frame)
+        if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            one = c_ast.Constant("int", "1", node.coord)
+            return self._assign(node.expr, "+=" if "+" in node.op else "-=", one, node, frame)
+        if isinstance(node, c_ast.FuncCall):
+            raise Unsupported("unknown-call", f"the call `{c_text(node)}` may have effects the tool cannot see",
+                              location(node, self.site.loc), "move it out of the region or write its body in place")
+        raise Unsupported("unsupported-statement", f"`{c_text(node)}` cannot stand in a region",
+                          location(node, self.site.loc), "regions hold loops, `if` and assignments")
+
+    # -- structure ---------------------------------------------------------------------------------
+
+    def _for(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...]:
+        loc = location(node, self.site.loc)
+        if len(frame.iterators) >= MAX_DEPTH:
+            raise Unsupported("nesting-too-deep", f"loops are nested more than {MAX_DEPTH} deep", loc,
+                              "move inner loops into a region of their own")
+        header = read_header(node, dict(self.site.variables), self.site.types, loc)
+        if header.name in self.reassigned or (frame.iterator(header.name) is not None and header.outside):
+            raise Unsupported("iterator-modified", f"the loop variable `{header.name}` is also set elsewhere in the "
+                              "region", loc, "let only the loop header change it")
+        space = loop_space(header, frame, self.affiner, loc)
+        if header.outside:
+            self.counters.add(header.name)
+        inner = replace(space.inner, locals={k: v for k, v in frame.locals.items() if k != header.name})
+        body = node.stmt.block_items or () if isinstance(node.stmt, c_ast.Compound) else (node.stmt,)
+        children = self.block(body, inner)
+        sign = 1 if header.step > 0 else -1
+        made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
+        if header.outside and self.site.used_outside(header.name):
+            made.append(self._final_value(header.name, header.ctype, space.exit_value, frame, loc))
+        return tuple(made)
+
+    def _final_value(self, name: str, ctype: object, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
+        """The function still looks at the counter after the region: leave the value C would leave."""
+        access = RawAccess(name, False, (), True, self.site.variables[name].shape.elem, loc)
+        self.statements.append(RawStatement(
+            frame, "=", 0, Affine(0, ctype), (access,), (value,), loc, f"{name} = <value after the loop>"))  # type: ignore[arg-type]
+        return len(self.statements) - 1
+
+    def _if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
+        try:
+            cond = self.affiner.condition(node.cond, frame)
+        except NotAffine as error:
+            raise refuse(error, "data-dependent-condition", "the condition of `if` is not affine",
+                         "write the choice as `x = cond ? a : b` in the assignment", self.site.loc) from None
+        yes = self._branch(node.iftrue, frame.restrict(cond))
+        no = self._branch(node.iffalse, frame.restrict(cond.complement())) if node.iffalse is not None else ()
+        return (*yes, *no)
+
+    def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
+        if node is None:
+            return ()
+        return self.block(node.block_items or (), frame) if isinstance(node, c_ast.Compound) else self.statement(node, frame)
+
+    # -- leaves ------------------------------------------------------------------------------------
+
+    def _declaration(self, node: c_ast.Decl, frame: Frame) -> tuple[Frame, tuple[RawNode, ...]]:
+        loc = location(node, self.site.loc)
+        shape = self.site.types.shape(node.type)
+        if "static" in (node.storage or ()) or "extern" in (node.storage or ()) or shape.function or any(
+            la.kind == "pointer" for la in shape.layers
+        ):
+            raise Unsupported("local-declaration", f"`{node.name}` is not a plain variable or array", loc,
+                              "declare it before the region")
+        if not shape.layers and shape.elem.is_int and node.init is not None and node.name not in self.reassigned:
+            binding = Binding(node.init, frame, shape.elem)
+            if self._is_formula(binding):
+                return replace(frame, bindings={**frame.bindings, node.name: binding},
+                               locals={k: v for k, v in frame.locals.items() if k != node.name}), ()
+        frame = self._new_local(node, shape, frame, loc)
+        if node.init is None:
+            return frame, ()
+        if shape.layers or isinstance(node.init, c_ast.InitList):
+            raise Unsupported("local-initializer", f"the initializer of `{node.name}` is a list", loc,
+                              "assign the elements one by one")
+        return frame, self._assign(c_ast.ID(node.name, node.coord), "=", node.init, node, frame)
+
+    def _is_formula(self, binding: Binding) -> bool:
+        """Is the value computed from loop variables, parameters and constants alone?"""
+        from codegen.frontend.delinearize import polynomial
+
+        mark = len(self.affiner.assumptions)
+        try:
+            self.affiner.value(binding.node, binding.frame)
+            return True
+        except NotAffine:
+            return polynomial(binding.node, binding.frame, self.affiner) is not None
+        finally:
+            del self.affiner.assumptions[mark:]
+
+    def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
+        name, n = node.name, 2
+        while name in self.inside or (n > 2 and name in self.site.variables):
+            name, n = f"{node.name}_{n}", n + 1
+        extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
+        var = InsideVar(name, node.name, shape.elem, extents, len(frame.iterators), loc)
+        self.inside[name] = (var, shape)
+        local = LocalVar(name, len(frame.iterators))
+        return replace(frame, locals={**frame.locals, node.name: local},
+                       bindings={k: b for k, b in frame.bindings.items() if k != node.name})
+
+    def _assign(
+        self, lvalue: c_ast.Node, op: str, rvalue: c_ast.Node, node: c_ast.Node, frame: Frame
+    ) -> tuple[RawNode, ...]:
+        loc = location(node, self.site.loc)
+        if len(self.statements) >= MAX_STATEMENTS:
+            raise Unsupported("region-too-large", f"the region has more than {MAX_STATEMENTS} statements", loc,
+                              "split it into several regions")
+        if frame.domain.is_empty():
+            return ()
+        builder = BodyBuilder(self.names, self.affiner, frame, self.inside)
+        name = getattr(lvalue, "name", None)
+        if isinstance(lvalue, c_ast.ID) and frame.iterator(lvalue.name) and name not in frame.locals:
+            raise Unsupported("iterator-modified", f"the loop variable `{lvalue.name}` is set inside its loop", loc,
+                              "let only the loop header change it")
+        target = builder.target(lvalue)
+        rhs = builder.expr(rvalue)
+        if op != "=":
+            # The target is read as well; the reading access follows the writing one.
+            builder.accesses.append(replace(builder.accesses[target.access], write=False))
+        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
+        self.statements.append(RawStatement(
+            frame, op, target.access, rhs, tuple(builder.accesses), tuple(builder.values), loc, text + ";"))
+        return (len(self.statements) - 1,)
+
+

@@ -1,0 +1,103 @@
+"""What is known at one point of the region: loops around it, its domain, and what names stand for."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.diagnostics import Loc
+from codegen.scop.types import CType
+
+
+@dataclass(frozen=True)
+class Iterator:
+    """A loop variable. `pos` is its set dimension."""
+
+    name: str
+    ctype: CType
+    pos: int
+    outside: bool  # declared before the region
+
+
+@dataclass(frozen=True)
+class Binding:
+    """An integer declared inside the region whose value is a formula of iterators and parameters."""
+
+    node: c_ast.Node
+    frame: Frame
+    ctype: CType
+
+
+@dataclass(frozen=True)
+class LocalVar:
+    """A variable declared inside the region, under `scope` loops; `array` is its name in the model."""
+
+    array: str
+    scope: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An immutable point of view. Domains are sets `[params] -> { [i, j, ...] }` without a tuple name."""
+
+    space: isl.Space  # params only
+    domain: isl.Set
+    iterators: tuple[Iterator, ...] = ()
+    bindings: Mapping[str, Binding] = field(default_factory=dict)
+    locals: Mapping[str, LocalVar] = field(default_factory=dict)
+
+    def iterator(self, name: str) -> Iterator | None:
+        return next((it for it in reversed(self.iterators) if it.name == name), None)
+
+    def zero(self) -> isl.PwAff:
+        return isl.PwAff.from_aff(isl.Aff.zero_on_domain(self._local_space()))
+
+    def _local_space(self) -> isl.LocalSpace:
+        return isl.LocalSpace.from_space(self.domain.get_space())
+
+    def constant(self, value: int) -> isl.PwAff:
+        aff = isl.Aff.zero_on_domain(self._local_space())
+        return isl.PwAff.from_aff(aff.set_constant_val(isl.Val.read_from_str(self.domain.get_ctx(), str(value))))
+
+    def dim(self, pos: int) -> isl.PwAff:
+        return isl.PwAff.from_aff(isl.Aff.var_on_domain(self._local_space(), isl.dim_type.set, pos))
+
+    def param(self, name: str) -> isl.PwAff:
+        pos = self.space.find_dim_by_name(isl.dim_type.param, name)
+        return isl.PwAff.from_aff(isl.Aff.var_on_domain(self._local_space(), isl.dim_type.param, pos))
+
+    def restrict(self, cond: isl.Set) -> Frame:
+        return replace(self, domain=self.domain.intersect(cond).coalesce())
+
+    def lift(self, value: isl.PwAff) -> isl.PwAff:
+        """Re-read a value of an outer frame (fewer loops) in this one."""
+        missing = len(self.iterators) - value.dim(isl.dim_type.in_)
+        if missing <= 0:
+            return value
+        first = value.dim(isl.dim_type.in_)
+        return value.insert_dims(isl.dim_type.in_, first, missing)
+
+    def enter(self, name: str, ctype: CType, outside: bool) -> Frame:
+        """Below one more loop: the domain gets a new, unconstrained last dimension."""
+        pos = len(self.iterators)
+        domain = self.domain.insert_dims(isl.dim_type.set, pos, 1)
+        taken = {it.name for it in self.iterators}
+        shown = name if name not in taken else f"{name}_{pos}"
+        domain = domain.set_dim_name(isl.dim_type.set, pos, shown)
+        it = Iterator(name, ctype, pos, outside)
+        bindings = {k: b for k, b in self.bindings.items() if k != name}
+        return replace(self, domain=domain, iterators=(*self.iterators, it), bindings=bindings)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """`low <= value <= high` must hold for all of `domain`, or the C arithmetic would wrap."""
+
+    domain: isl.Set
+    value: isl.PwAff
+    low: int
+    high: int
+    reason: str
+    loc: Loc

@@ -1,0 +1,173 @@
+"""From pycparser declarations to layers: which dimensions and pointers lie between a name and its element."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast, c_generator
+
+from codegen.scop.types import CType
+
+# Width and signedness of C's integer keywords on LP64, by their sorted spelling.
+_INT_BITS = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "_Bool": 8}
+_FLOATS = {"float": 32, "double": 64, "longdouble": 128}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One step inwards: "array" with its C size (None if unsized), or "pointer"."""
+
+    kind: str
+    dim: c_ast.Node | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A declared type: layers from the outside in, then an element type or a struct."""
+
+    layers: tuple[Layer, ...]
+    elem: CType
+    struct: c_ast.Node | None = None
+    function: bool = False
+
+
+@dataclass
+class TypeTable:
+    """The typedefs and tags of a translation unit; read-only once filled."""
+
+    typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
+    tags: dict[str, c_ast.Node] = field(default_factory=dict)
+
+    def shape(self, node: c_ast.Node) -> Shape:
+        """The shape of a declarator's type node."""
+        if isinstance(node, c_ast.ArrayDecl):
+            inner = self.shape(node.type)
+            return Shape((Layer("array", node.dim), *inner.layers), inner.elem, inner.struct)
+        if isinstance(node, c_ast.PtrDecl):
+            inner = self.shape(node.type)
+            if inner.function:
+                return Shape((), CType("void *", "other", 64))
+            return Shape((Layer("pointer"), *inner.layers), inner.elem, inner.struct)
+        if isinstance(node, c_ast.FuncDecl):
+            return Shape((), CType("void", "other"), None, True)
+        if isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
+            return self.shape(node.type)
+        if isinstance(node, c_ast.IdentifierType):
+            return self._named(node.names)
+        if isinstance(node, c_ast.Enum):
+            return Shape((), CType("int", "int", 32, True))
+        if isinstance(node, (c_ast.Struct, c_ast.Union)):
+            word = "struct" if isinstance(node, c_ast.Struct) else "union"
+            full = node if node.decls else self.tags.get(node.name or "", node)
+            return Shape((), CType(f"{word} {node.name or ''}".strip(), "other"), full)
+        return Shape((), CType("void", "other"))
+
+    def _named(self, names: list[str]) -> Shape:
+        if len(names) == 1 and names[0] in self.typedefs:
+            shape = self.shape(self.typedefs[names[0]])
+            if shape.layers:
+                return shape
+            e = shape.elem
+            return Shape((), CType(names[0], e.kind, e.bits, e.signed), shape.struct)
+        return Shape((), basic_type(names))
+
+    def member(self, struct: c_ast.Node | None, name: str) -> Shape | None:
+        """The shape of a member, or None when the struct is unknown or has no such member."""
+        for decl in getattr(struct, "decls", None) or ():
+            if getattr(decl, "name", None) == name:
+                return None if getattr(decl, "bitsize", None) else self.shape(decl.type)
+        return None
+
+
+def basic_type(names: list[str]) -> CType:
+    """The type a list of keywords spells, `["unsigned", "long"]` for example."""
+    spelling = " ".join(names)
+    words = [w for w in names if w not in ("signed", "unsigned")]
+    if words.count("long") >= 1 or words.count("short") == 1:
+        words = [w for w in words if w != "int"]
+    key = "".join(sorted(words, key=lambda w: w != "long")) or "int"
+    if key in _FLOATS:
+        return CType(spelling, "float", _FLOATS[key])
+    if key in _INT_BITS:
+        # Plain char is taken as signed only where that is asked for: its range is 0..127 either way for
+        # the values an index can portably have.
+        unsigned = "unsigned" in names or key == "_Bool"
+        return CType(spelling, "int", _INT_BITS[key], not unsigned)
+    return CType(spelling, "other")
+
+
+def type_text(node: c_ast.Node) -> str:
+    """C text of a cast's type."""
+    return str(c_generator.CGenerator().visit(node))
+
+
+def build_type_table(ast: c_ast.FileAST) -> TypeTable:
+    """Typedefs and tags of a file."""
+    table = TypeTable()
+
+    class Collect(c_ast.NodeVisitor):
+        def visit_Typedef(self, node: c_ast.Typedef) -> None:
+            table.typedefs[node.name] = node.type
+            self.generic_visit(node)
+
+        def visit_Struct(self, node: c_ast.Struct) -> None:
+            if node.name and node.decls:
+                table.tags[node.name] = node
+            self.generic_visit(node)
+
+        visit_Union = visit_Struct
+
+    Collect().visit(ast)
+    return table
+
+
+def enum_constants(ast: c_ast.FileAST) -> Mapping[str, int]:
+    """Enumerators with values that are literals or follow from their predecessor."""
+    values: dict[str, int] = {}
+
+    class Collect(c_ast.NodeVisitor):
+        def visit_Enum(self, node: c_ast.Enum) -> None:
+            following = 0
+            for e in getattr(node.values, "enumerators", None) or ():
+                if e.value is not None:
+                    known = literal_int(e.value, values)
+                    if known is None:
+                        return
+                    following = known
+                values[e.name] = following
+                following += 1
+
+    Collect().visit(ast)
+    return values
+
+
+def literal_int(node: c_ast.Node, names: Mapping[str, int]) -> int | None:
+    """The value of a constant expression of literals, enumerators, unary minus and + - *; else None."""
+    if isinstance(node, c_ast.Constant):
+        return int_constant(node)
+    if isinstance(node, c_ast.ID):
+        return names.get(node.name)
+    if isinstance(node, c_ast.UnaryOp) and node.op in "+-":
+        v = literal_int(node.expr, names)
+        return None if v is None else (-v if node.op == "-" else v)
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-", "*", "<<"):
+        a, b = literal_int(node.left, names), literal_int(node.right, names)
+        if a is None or b is None or (node.op == "<<" and not 0 <= b < 64):
+            return None
+        return {"+": a + b, "-": a - b, "*": a * b, "<<": a << b if node.op == "<<" else 0}[node.op]
+    return None
+
+
+def int_constant(node: c_ast.Constant) -> int | None:
+    """The value of an integer or plain character literal."""
+    if node.type == "char":
+        body = node.value.strip("'")
+        return ord(body) if len(body) == 1 else None
+    if "int" not in node.type and "long" not in node.type:
+        return None
+    digits = node.value.lower().rstrip("ul")
+    if digits.startswith("0x"):
+        return int(digits, 16)
+    if digits.startswith("0b"):
+        return int(digits, 2)
+    return int(digits, 8) if digits.startswith("0") and digits != "0" else int(digits)

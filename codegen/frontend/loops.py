@@ -1,0 +1,188 @@
+"""`for` headers: which values a loop variable takes, as a set."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
+from codegen.frontend.frame import Assumption, Frame
+from codegen.frontend.layers import TypeTable, literal_int
+from codegen.frontend.symbols import Variable, location
+from codegen.scop.types import CType
+
+_FORM = "write it as for (i = first; i < limit; i += step) with a constant step"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The parts of a `for`. `step` is never 0."""
+
+    name: str
+    ctype: CType
+    outside: bool
+    first: c_ast.Node
+    cond: c_ast.Node
+    step: int
+
+
+def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc) -> Header:
+    """Take a `for` apart; refuse forms that are no counted loop."""
+    name, ctype, outside, first = _init(node, variables, types, loc)
+    if node.cond is None:
+        raise Unsupported("loop-form", "the loop has no condition", loc, _FORM)
+    step = _step(node.next, name)
+    if step is None or step == 0:
+        raise Unsupported("loop-form", f"the loop does not change `{name}` by a constant", loc, _FORM)
+    return Header(name, ctype, outside, first, node.cond, step)
+
+
+def _init(
+    node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc
+) -> tuple[str, CType, bool, c_ast.Node]:
+    init = node.init
+    if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
+        shape = types.shape(init.decls[0].type)
+        if not shape.layers and shape.elem.is_int:
+            return init.decls[0].name, shape.elem, False, init.decls[0].init
+    if isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
+        var = variables.get(init.lvalue.name)
+        if var is not None and not var.shape.layers and var.shape.elem.is_int:
+            return var.name, var.shape.elem, True, init.rvalue
+    raise Unsupported("loop-form", "the loop does not start by setting one integer variable", loc, _FORM)
+
+
+def _step(node: c_ast.Node | None, name: str) -> int | None:
+    if isinstance(node, c_ast.UnaryOp) and getattr(node.expr, "name", "") == name:
+        return {"++": 1, "p++": 1, "--": -1, "p--": -1}.get(node.op)
+    if not isinstance(node, c_ast.Assignment) or getattr(node.lvalue, "name", "") != name:
+        return None
+    if node.op in ("+=", "-="):
+        value = literal_int(node.rvalue, {})
+        return None if value is None else (value if node.op == "+=" else -value)
+    rv = node.rvalue
+    if node.op != "=" or not isinstance(rv, c_ast.BinaryOp) or rv.op not in ("+", "-"):
+        return None
+    if getattr(rv.left, "name", "") == name:
+        value = literal_int(rv.right, {})
+        return None if value is None else (value if rv.op == "+" else -value)
+    if getattr(rv.right, "name", "") == name and rv.op == "+":
+        return literal_int(rv.left, {})
+    return None
+
+
+@dataclass(frozen=True)
+class LoopSpace:
+    """The frame inside a loop, and the value its variable has after it, in the outer frame."""
+
+    inner: Frame
+    exit_value: isl.PwAff
+
+
+def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> LoopSpace:
+    """Domain of a loop body: from `first`, by `step`, until the condition first fails."""
+    inner = frame.enter(header.name, header.ctype, header.outside)
+    pos = len(frame.iterators)
+    it = inner.dim(pos)
+    try:
+        first, ftype = affiner.value(header.first, frame)
+        first = affiner._convert(first, ftype, header.ctype, frame, header.first)
+        start = inner.lift(first)
+        up = header.step > 0
+        reach = it.ge_set(start) if up else it.le_set(start)
+        if abs(header.step) != 1:
+            by = isl.Val(abs(header.step), context=it.get_ctx())
+            reach = reach.intersect(it.sub(start).mod_val(by).eq_set(inner.zero()))
+        ranged = inner.restrict(reach)
+        mark = len(affiner.assumptions)
+        holds = _condition(header, ranged, affiner, up)
+    except NotAffine as error:
+        raise refuse(error, "nonaffine-bound", f"the bounds of loop `{header.name}` are not affine",
+                     "bounds may use loop variables and integers the region does not change, with + - and "
+                     "* / % by constants", loc) from None
+    domain = _prefix(ranged.domain, holds, pos, up)
+    bounded = domain.dim_has_upper_bound(isl.dim_type.set, pos) if up else domain.dim_has_lower_bound(isl.dim_type.set, pos)
+    if not domain.is_empty() and not bounded:
+        raise Unsupported("loop-unbounded", f"loop `{header.name}` has no bound in its direction", loc,
+                          "compare the loop variable with a limit that it reaches")
+    body = inner.restrict(domain)
+    evaluated = domain.union(_shift(domain, pos, header.step)).union(it.eq_set(start)).intersect(ranged.domain)
+    for k in range(mark, len(affiner.assumptions)):
+        a = affiner.assumptions[k]
+        affiner.assumptions[k] = replace(a, domain=a.domain.intersect(evaluated))
+    _assume_no_wrap(header, body, it, affiner, loc)
+    return LoopSpace(body, _exit_value(domain, frame, first, header.step, pos))
+
+
+def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.Set:
+    """The loop condition. `i != e` stops a counting loop exactly where `i < e` (or `>`) does, provided the
+    loop gets there at all; for unsigned counters that becomes an assumption, for signed ones the source
+    would overflow otherwise."""
+    cond = header.cond
+    if isinstance(cond, c_ast.BinaryOp) and cond.op == "!=":
+        a, at = affiner.value(cond.left, inner)
+        b, bt = affiner.value(cond.right, inner)
+        it = inner.dim(len(inner.iterators) - 1)
+        if not a.is_equal(it):
+            a, b = b, a
+        if not a.is_equal(it):
+            raise NotAffine(cond, f"`{c_text(cond)}` does not compare the loop variable with a limit")
+        if not header.ctype.signed or abs(header.step) != 1:
+            missed = a.sub(b) if up else b.sub(a)
+            first = inner.domain.lexmin() if up else inner.domain.lexmax()
+            affiner.assumptions.append(Assumption(
+                first, missed, -(1 << 62), 0, f"loop `{header.name}` reaches its limit", location(cond, affiner.fallback)))
+            gap = b.sub(a) if up else a.sub(b)
+            rest = gap.mod_val(isl.Val(abs(header.step), context=gap.get_ctx()))
+            affiner.assumptions.append(Assumption(
+                first, rest, 0, 0, f"loop `{header.name}` hits its limit exactly", location(cond, affiner.fallback)))
+        return a.lt_set(b) if up else a.gt_set(b)
+    return affiner.condition(cond, inner)
+
+
+def _prefix(reach: isl.Set, holds: isl.Set, pos: int, up: bool) -> isl.Set:
+    """Iterations before the first one at which the condition fails."""
+    good = reach.intersect(holds).coalesce()
+    bad = reach.subtract(holds).coalesce()
+    if bad.is_empty():
+        return good
+    before = isl.Map.identity(bad.get_space().map_from_set())
+    order = isl.Map.lex_le(bad.get_space()) if up else isl.Map.lex_ge(bad.get_space())
+    if pos:
+        same = isl.Map.universe(before.get_space())
+        for k in range(pos):
+            same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        order = order.intersect(same)
+    stopped = bad.apply(order)
+    late = good.intersect(stopped)
+    return good if late.is_empty() else good.subtract(stopped).coalesce()
+
+
+def _shift(domain: isl.Set, pos: int, step: int) -> isl.Set:
+    """The domain moved by one step: where the condition is evaluated for the last time."""
+    move = isl.MultiAff.identity_on_domain_space(domain.get_space())
+    aff = move.get_aff(pos).add_constant_val(isl.Val(step))
+    return domain.apply(isl.Map.from_multi_aff(move.set_aff(pos, aff)))
+
+
+def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner, loc: Loc) -> None:
+    """Counters that are unsigned or narrow must not wrap when they step past their last value."""
+    ctype = header.ctype
+    if ctype.signed and ctype.bits >= 32:
+        return
+    low, high = ctype.range()
+    following = it.add(body.constant(header.step))
+    affiner.assumptions.append(
+        Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc))
+
+
+def _exit_value(domain: isl.Set, frame: Frame, first: isl.PwAff, step: int, pos: int) -> isl.PwAff:
+    """What the variable holds afterwards: one step past the last iteration, or `first` if there was none."""
+    per_outer = isl.Map.from_range(domain).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, pos)
+    last = per_outer.lexmax_pw_multi_aff() if step > 0 else per_outer.lexmin_pw_multi_aff()
+    past = last.get_pw_aff(0).add(frame.constant(step))
+    ran = per_outer.domain()
+    value = past.intersect_domain(ran).union_add(first.intersect_domain(ran.complement())).coalesce()
+    return value

@@ -1,0 +1,150 @@
+"""A first look over the region: which names it writes, counts with, and uses as parameters."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from codegen.frontend.affine import c_text
+from codegen.frontend.symbols import RegionSite
+from codegen.scop.types import CType
+
+
+@dataclass(frozen=True)
+class Prescan:
+    """`written`: outer variables assigned, other than as counters; `reassigned`: any name assigned outside
+    declarations and loop headers; `params`: C text and type of integers in affine positions; `mentioned`:
+    outer names in order of appearance."""
+
+    written: frozenset[str]
+    reassigned: frozenset[str]
+    params: tuple[tuple[str, CType], ...]
+    mentioned: tuple[str, ...]
+
+
+@dataclass
+class _Scan:
+    site: RegionSite
+    scopes: list[set[str]] = field(default_factory=lambda: [set()])
+    written: set[str] = field(default_factory=set)
+    reassigned: set[str] = field(default_factory=set)
+    counters: set[str] = field(default_factory=set)
+    affine_ids: dict[str, None] = field(default_factory=dict)
+    affine_members: dict[str, CType] = field(default_factory=dict)
+    mentioned: dict[str, None] = field(default_factory=dict)
+
+    def inside(self, name: str) -> bool:
+        return any(name in s for s in self.scopes)
+
+    def visit(self, node: c_ast.Node | None, affine: bool = False) -> None:
+        if node is None:
+            return
+        if isinstance(node, c_ast.Compound):
+            self._scoped(lambda: [self.visit(n) for n in node.block_items or ()])
+        elif isinstance(node, c_ast.For):
+            self._scoped(lambda: self._for(node))
+        elif isinstance(node, c_ast.Decl):
+            self.visit(node.init, affine=True)
+            self.scopes[-1].add(node.name)
+        elif isinstance(node, c_ast.If):
+            self.visit(node.cond, affine=True)
+            for branch in (node.iftrue, node.iffalse):
+                self.visit(branch)
+        elif isinstance(node, c_ast.ArrayRef):
+            self.visit(node.name, affine)
+            self.visit(node.subscript, affine=True)
+        elif isinstance(node, c_ast.Assignment):
+            self._assigned(node.lvalue)
+            self.visit(node.lvalue)
+            self.visit(node.rvalue, affine)
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+            self._assigned(node.expr)
+            self.visit(node.expr)
+        elif isinstance(node, c_ast.StructRef):
+            self._member(node, affine)
+        elif isinstance(node, c_ast.ID):
+            self._id(node.name, affine)
+        elif isinstance(node, c_ast.FuncCall):
+            self.visit(node.args, affine)
+        elif isinstance(node, c_ast.Cast):
+            self.visit(node.expr, affine)
+        else:
+            for child in node:
+                self.visit(child, affine)
+
+    def _scoped(self, f: object) -> None:
+        self.scopes.append(set())
+        f()  # type: ignore[operator]
+        self.scopes.pop()
+
+    def _for(self, node: c_ast.For) -> None:
+        init = node.init
+        if isinstance(init, c_ast.DeclList):
+            for d in init.decls:
+                self.visit(d.init, affine=True)
+                self.scopes[-1].add(d.name)
+        elif isinstance(init, c_ast.Assignment) and isinstance(init.lvalue, c_ast.ID):
+            self.counters.add(init.lvalue.name)
+            self.mentioned[init.lvalue.name] = None
+            self.visit(init.rvalue, affine=True)
+        else:
+            self.visit(init, affine=True)
+        self.visit(node.cond, affine=True)
+        if isinstance(node.next, c_ast.Assignment):
+            self.visit(node.next.rvalue, affine=True)
+        self.visit(node.stmt)
+
+    def _assigned(self, node: c_ast.Node) -> None:
+        while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+            node = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
+        if isinstance(node, c_ast.ID):
+            self.reassigned.add(node.name)
+            if not self.inside(node.name):
+                self.written.add(node.name)
+
+    def _member(self, node: c_ast.StructRef, affine: bool) -> None:
+        base: c_ast.Node = node
+        while isinstance(base, c_ast.StructRef):
+            base = base.name
+        if affine and isinstance(base, c_ast.ID) and not self.inside(base.name):
+            ctype = member_type(node, self.site)
+            if ctype is not None and ctype.is_int:
+                self.affine_members[c_text(node)] = ctype
+        self.visit(node.name, False)
+
+    def _id(self, name: str, affine: bool) -> None:
+        if self.inside(name):
+            return
+        self.mentioned[name] = None
+        var = self.site.variables.get(name)
+        if affine and var is not None and not var.shape.layers and var.shape.elem.is_int:
+            self.affine_ids[name] = None
+
+
+def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
+    """Type of a chain of members without subscripts, or None."""
+    shape = _chain(node, site)
+    return None if shape is None or shape.layers else shape.elem
+
+
+def _chain(node: c_ast.Node, site: RegionSite):  # type: ignore[no-untyped-def]
+    if isinstance(node, c_ast.ID):
+        var = site.variables.get(node.name)
+        return None if var is None else var.shape
+    if not isinstance(node, c_ast.StructRef):
+        return None
+    outer = _chain(node.name, site)
+    if outer is None or (len(outer.layers) != (1 if node.type == "->" else 0)):
+        return None
+    return site.types.member(outer.struct, node.field.name)
+
+
+def prescan(site: RegionSite) -> Prescan:
+    """Look over the region's statements once."""
+    scan = _Scan(site)
+    for s in site.statements:
+        scan.visit(s)
+    fixed = [n for n in scan.affine_ids if n not in scan.written and n not in scan.counters]
+    params = [(n, site.variables[n].shape.elem) for n in fixed]
+    params += [(t, c) for t, c in scan.affine_members.items() if t.replace("->", ".").split(".")[0] not in scan.written]
+    return Prescan(frozenset(scan.written), frozenset(scan.reassigned), tuple(params), tuple(scan.mentioned))

@@ -1,0 +1,150 @@
+"""Where the region lies in its function, and what every name means there."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declared name visible in the region. `place` is param, local or global."""
+
+    name: str
+    shape: Shape
+    place: str
+    static: bool = False
+
+
+@dataclass(frozen=True)
+class RegionSite:
+    """The statements of a region with their surroundings."""
+
+    function: c_ast.FuncDef
+    statements: tuple[c_ast.Node, ...]
+    variables: Mapping[str, Variable]
+    types: TypeTable
+    enums: Mapping[str, int]
+    functions: Mapping[str, c_ast.FuncDef]
+    loc: Loc
+
+    def used_outside(self, name: str) -> bool:
+        """May the function look at `name` outside this region, other than after setting it in a `for`?"""
+        inside = {id(s) for s in self.statements}
+        return _mentions(self.function.body, name, inside)
+
+
+def _mentions(node: c_ast.Node, name: str, skip: set[int]) -> bool:
+    if id(node) in skip:
+        return False
+    if isinstance(node, c_ast.ID):
+        return bool(node.name == name)
+    if isinstance(node, c_ast.For) and _sets(node.init, name):
+        return False
+    return any(_mentions(child, name, skip) for child in node)
+
+
+def _sets(init: c_ast.Node | None, name: str) -> bool:
+    if isinstance(init, c_ast.ExprList):
+        return any(_sets(e, name) for e in init.exprs)
+    if isinstance(init, c_ast.DeclList):
+        return any(d.name == name for d in init.decls)
+    return isinstance(init, c_ast.Assignment) and init.op == "=" and getattr(init.lvalue, "name", "") == name
+
+
+def location(node: c_ast.Node, fallback: Loc) -> Loc:
+    """Where a node begins; pycparser leaves some nodes without a place."""
+    coord = getattr(node, "coord", None)
+    if coord is None:
+        for child in node:
+            return location(child, fallback)
+        return fallback
+    return Loc(str(coord.file) or fallback.file, int(coord.line or 0), int(coord.column or 0))
+
+
+def find_site(ast: c_ast.FileAST, file: str, first_line: int, last_line: int) -> RegionSite:
+    """Locate the region that starts at the pragma on `first_line`."""
+    types = build_type_table(ast)
+    variables: dict[str, Variable] = {}
+    functions: dict[str, c_ast.FuncDef] = {}
+    loc = Loc(file, first_line, 1)
+    for ext in ast.ext:
+        if isinstance(ext, c_ast.Decl) and ext.name:
+            _declare(variables, types, ext, "global")
+        elif isinstance(ext, c_ast.FuncDef):
+            found = _search(ext, types, first_line, last_line, loc)
+            if found is not None:
+                statements, local = found
+                return RegionSite(
+                    ext, statements, {**variables, **local}, types, enum_constants(ast), functions, loc
+                )
+            functions[ext.decl.name] = ext
+    raise Unsupported(
+        "region-outside-function", "the region does not lie within the body of one function", loc,
+        "put both pragmas inside the same function",
+    )
+
+
+def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, place: str) -> None:
+    shape = types.shape(decl.type)
+    if not shape.function:
+        into[decl.name] = Variable(decl.name, shape, place, "static" in (decl.storage or ()))
+
+
+def _search(
+    func: c_ast.FuncDef, types: TypeTable, first: int, last: int, loc: Loc
+) -> tuple[tuple[c_ast.Node, ...], dict[str, Variable]] | None:
+    local: dict[str, Variable] = {}
+    for p in getattr(func.decl.type.args, "params", None) or ():
+        if isinstance(p, c_ast.Decl) and p.name:
+            _declare(local, types, p, "param")
+    statements = _search_block(func.body, types, local, first, last, loc)
+    return None if statements is None else (statements, local)
+
+
+def _search_block(
+    node: c_ast.Node, types: TypeTable, local: dict[str, Variable], first: int, last: int, loc: Loc
+) -> tuple[c_ast.Node, ...] | None:
+    """Depth-first search for the pragma; on success `local` holds exactly the declarations in scope."""
+    items: Iterable[c_ast.Node] = (node.block_items or ()) if isinstance(node, c_ast.Compound) else tuple(node)
+    items = tuple(items)
+    if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
+        for d in node.init.decls:
+            _declare(local, types, d, "local")
+    for k, item in enumerate(items):
+        if _is_pragma(item, "scop", first):
+            if not isinstance(node, c_ast.Compound):
+                raise _split(loc)
+            return _until_end(items[k + 1:], last, loc)
+        if isinstance(item, c_ast.Decl):
+            _declare(local, types, item, "local")
+        elif isinstance(item, c_ast.Node):
+            saved = dict(local)
+            found = _search_block(item, types, local, first, last, loc)
+            if found is not None:
+                return found
+            local.clear()
+            local.update(saved)
+    return None
+
+
+def _is_pragma(node: c_ast.Node, word: str, line: int) -> bool:
+    return isinstance(node, c_ast.Pragma) and (node.string or "").split()[:1] == [word] and node.coord.line == line
+
+
+def _until_end(items: tuple[c_ast.Node, ...], last: int, loc: Loc) -> tuple[c_ast.Node, ...]:
+    for k, item in enumerate(items):
+        if _is_pragma(item, "endscop", last):
+            return items[:k]
+    raise _split(loc)
+
+
+def _split(loc: Loc) -> Unsupported:
+    return Unsupported(
+        "region-split", "the region begins and ends in different blocks", loc,
+        "put `#pragma scop` and `#pragma endscop` directly in the same pair of braces",
+    )

@@ -1,0 +1,77 @@
+"""Reading /proc/cpuinfo: which processor this is, and which instruction set it has."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# (implementer, part) of Arm's main ID register -> built-in machine.
+_ARM = {
+    (0x41, 0xD08): "cortex-a72",
+    (0x41, 0xD0C): "neoverse-n1",
+    (0x41, 0xD40): "neoverse-v1",
+    (0x61, 0x022): "apple-m1",
+    (0x61, 0x023): "apple-m1",
+}
+# (vendor, family) -> (first model, last model, built-in machine). Broadwell has Haswell's vector units.
+_X86: dict[tuple[str, int], tuple[tuple[int, int, str], ...]] = {
+    ("GenuineIntel", 6): (
+        (60, 60, "haswell"), (63, 63, "haswell"), (69, 71, "haswell"), (61, 61, "haswell"),
+        (79, 79, "haswell"), (86, 86, "haswell"), (85, 85, "skylake-x"), (143, 143, "sapphire-rapids"),
+    ),
+    ("AuthenticAMD", 23): ((48, 175, "zen2"),),
+    ("AuthenticAMD", 25): (
+        (0, 15, "zen3"), (16, 31, "zen4"), (32, 95, "zen3"), (96, 127, "zen4"), (160, 175, "zen4"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class CpuInfo:
+    """What the file says: empty strings where it says nothing we know."""
+
+    model: str = ""
+    machine: str = ""
+    isa: str = ""
+
+
+def parse_cpuinfo(text: str) -> CpuInfo:
+    """Read the first processor's block; the others are taken to be alike."""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        if colon:
+            fields.setdefault(key.strip(), value.strip())
+    machine = _arm_machine(fields) or _x86_machine(fields)
+    flags = frozenset((fields.get("Features") or fields.get("flags") or "").split())
+    return CpuInfo(fields.get("model name", machine), machine, isa_of_flags(flags))
+
+
+def isa_of_flags(flags: frozenset[str]) -> str:
+    """The widest instruction set among the kernel's feature words; empty when there are none."""
+    if "sve" in flags:
+        return "sve"
+    if "asimd" in flags or "neon" in flags:
+        return "neon"
+    if "avx512f" in flags:
+        return "avx512"
+    if "avx2" in flags and "fma" in flags:
+        return "avx2"
+    return "generic" if flags else ""
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return -1
+
+
+def _arm_machine(fields: dict[str, str]) -> str:
+    implementer = _number(fields.get("CPU implementer", ""))
+    return _ARM.get((implementer, _number(fields.get("CPU part", ""))), "")
+
+
+def _x86_machine(fields: dict[str, str]) -> str:
+    family = _number(fields.get("cpu family", ""))
+    model = _number(fields.get("model", ""))
+    rows = _X86.get((fields.get("vendor_id", ""), family), ())
+    return next((name for low, high, name in rows if low <= model <= high), "")

@@ -1,0 +1,108 @@
+"""What this host is, with a note for every figure: found, and where, or assumed, and from what."""
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codegen.machine import sysfs
+from codegen.machine.cpuinfo import CpuInfo, parse_cpuinfo
+from codegen.machine.load import load
+from codegen.machine.model import Cache, Machine
+
+# isa -> (vector bits, registers) where nothing better is known.
+_WIDTHS = {"generic": (128, 16), "neon": (128, 32), "sve": (128, 32), "avx2": (256, 16), "avx512": (512, 32)}
+
+
+@dataclass(frozen=True)
+class Note:
+    """One figure of a detected machine and how it was come by."""
+
+    what: str
+    value: str
+    how: str
+    found: bool
+
+    def __str__(self) -> str:
+        return f"{'found' if self.found else 'assumed'}: {self.what} = {self.value} ({self.how})"
+
+
+@dataclass(frozen=True)
+class Detected:
+    """This host, and the notes on where its figures come from."""
+
+    machine: Machine
+    notes: tuple[Note, ...]
+
+
+def detect(root: Path = Path("/"), cc: str = "cc") -> Detected:
+    """Describe the host from sysfs and /proc below `root`, and from `cc -march=native`'s macros."""
+    info = parse_cpuinfo(sysfs.read(root / "proc/cpuinfo"))
+    base = load(info.machine or "generic")
+    origin = f"as {base.name}" if info.machine else "processor not known, as generic"
+    described = f"this host: {info.model or 'unknown processor'}"
+    machine = replace(base, name="native", description=described, frequency_hz=None)
+    notes = [Note("processor", info.model or "unknown", "/proc/cpuinfo", bool(info.model))]
+    for step in (_isa, _caches, _cores, _frequency):
+        machine, note = step(machine, base, info, root, cc)
+        notes.append(replace(note, how=note.how or origin))
+    units = f"{base.fma_throughput:g} per cycle, latency {base.fma_latency:g}"
+    notes.append(Note("vector FMA", units, origin, bool(info.machine)))
+    notes.append(Note("fork-join cost", f"{base.parallel_overhead_cycles} cycles", origin, False))
+    return Detected(machine, tuple(notes))
+
+
+def _isa(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
+    isa, how = info.isa, "/proc/cpuinfo"
+    if not isa:
+        isa, how = isa_of_macros(compiler_macros(cc)), f"{cc} -march=native"
+    if not isa:
+        return m, Note("isa", f"{m.isa}, {m.vector_bits} bits", "", False)
+    bits, registers = (base.vector_bits, base.registers) if isa == base.isa else _WIDTHS[isa]
+    if isa == "sve":
+        bits = sysfs.sve_bits(root) or bits
+    return replace(m, isa=isa, vector_bits=bits, registers=registers), Note("isa", f"{isa}, {bits} bits", how, True)
+
+
+def _caches(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
+    caches = sysfs.caches(root)
+    if caches is None:
+        return m, Note("caches", cache_summary(base.caches), "", False)
+    return replace(m, caches=caches, line_bytes=caches[0].line), Note("caches", cache_summary(caches), "sysfs", True)
+
+
+def _cores(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
+    cores = sysfs.cores(root)
+    if cores is None:
+        return m, Note("cores", str(base.cores), "", False)
+    return replace(m, cores=cores), Note("cores", str(cores), "sysfs", True)
+
+
+def _frequency(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
+    hertz = sysfs.frequency(root)
+    if hertz is not None:
+        return replace(m, frequency_hz=hertz), Note("frequency", f"{hertz / 1e9:g} GHz", "sysfs", True)
+    shown = f"{base.frequency_hz / 1e9:g} GHz" if base.frequency_hz else "not needed"
+    return replace(m, frequency_hz=base.frequency_hz), Note("frequency", shown, "", False)
+
+
+def cache_summary(caches: tuple[Cache, ...]) -> str:
+    """One line for people: `L1 64 KB 4-way, L2 ...`."""
+    return ", ".join(f"L{c.level} {c.bytes >> 10} KB {c.ways}-way" for c in caches)
+
+
+def compiler_macros(cc: str) -> frozenset[str]:
+    """Names the compiler predefines for this host; empty when it cannot be asked."""
+    command = [cc, "-march=native", "-dM", "-E", "-x", "c", "/dev/null"]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return frozenset()
+    words = (line.split() for line in run.stdout.splitlines())
+    return frozenset(w[1] for w in words if len(w) > 1)
+
+
+def isa_of_macros(macros: frozenset[str]) -> str:
+    """The instruction set those macros stand for; empty when there are none."""
+    table = (("__ARM_FEATURE_SVE", "sve"), ("__ARM_NEON", "neon"), ("__AVX512F__", "avx512"), ("__AVX2__", "avx2"))
+    return next((isa for macro, isa in table if macro in macros), "generic" if macros else "")

@@ -1,0 +1,58 @@
+"""From what the user wrote after --machine to a Machine."""
+from __future__ import annotations
+
+import difflib
+import os
+from importlib import resources
+
+from codegen.diagnostics import InputError, Loc
+from codegen.machine.model import Machine
+from codegen.machine.toml import parse
+
+NATIVE = "native"
+
+
+def names() -> tuple[str, ...]:
+    """The built-in machines, `generic` first, the rest by name."""
+    folder = resources.files("codegen.machine") / "data"
+    found = sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml"))
+    return ("generic", *(n for n in found if n != "generic"))
+
+
+def is_file(spec: str) -> bool:
+    """Whether `spec` names a description file and not a built-in machine."""
+    return spec.endswith(".toml") or os.sep in spec or "/" in spec
+
+
+def load(spec: str) -> Machine:
+    """The machine called `spec`: a built-in name, `native`, or the path of a TOML file.
+
+    The result depends on the host for `native` only.
+    """
+    if spec == NATIVE:
+        from codegen.machine.detect import detect
+
+        return detect().machine
+    if is_file(spec):
+        return parse(spec, _read(spec))
+    if spec not in names():
+        raise _unknown(spec)
+    data = resources.files("codegen.machine") / "data" / f"{spec}.toml"
+    return parse(f"{spec}.toml", data.read_text(encoding="utf-8"))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except OSError as error:
+        message = f"cannot read the machine file: {error.strerror or error}"
+        raise InputError("unknown-machine", message, Loc(path)) from None
+    except UnicodeDecodeError:
+        raise InputError("bad-machine", "not TOML: not UTF-8 text", Loc(path)) from None
+
+
+def _unknown(spec: str) -> InputError:
+    close = difflib.get_close_matches(spec, [*names(), NATIVE], n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"known machines: {', '.join(names())}, native"
+    return InputError("unknown-machine", f"unknown machine '{spec}'", Loc("tilewright"), hint)

@@ -1,0 +1,143 @@
+"""The text form of a machine: TOML in, a located error for whatever is wrong, TOML out."""
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, cast
+
+from codegen.diagnostics import InputError, Loc
+from codegen.machine.model import ISAS, Cache, Machine
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+# key -> (accepted types, required); the order is the order of printing.
+_KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
+    "name": ((str,), True),
+    "description": ((str,), False),
+    "isa": ((str,), True),
+    "vector_bits": ((int,), True),
+    "registers": ((int,), True),
+    "fma_throughput": ((int, float), True),
+    "fma_latency": ((int, float), True),
+    "line_bytes": ((int,), True),
+    "cores": ((int,), True),
+    "parallel_overhead_cycles": ((int,), True),
+    "frequency_hz": ((int, float), False),
+}
+_CACHE_KEYS = ("level", "bytes", "ways", "line", "shared_by")
+
+
+class _Reader:
+    """Knows the text, so that a complaint about a key can name the line the key stands on."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.lines = text.splitlines()
+
+    def fail(self, message: str, key: str = "", nth: int = 0, hint: str = "") -> InputError:
+        return InputError("bad-machine", message, self._locate(key, nth), hint)
+
+    def _locate(self, key: str, nth: int) -> Loc:
+        pattern = re.compile(rf"\s*(\[\[)?\s*{re.escape(key)}\s*(=|\]\]|\.)")
+        hits = [i for i, line in enumerate(self.lines, 1) if key and pattern.match(line)]
+        if len(hits) > nth:
+            line = self.lines[hits[nth] - 1]
+            return Loc(self.file, hits[nth], line.index(key) + 1)
+        return Loc(self.file, 1, 1)
+
+
+def parse(file: str, text: str) -> Machine:
+    """The machine that `text` describes; InputError `bad-machine` at the offending line."""
+    reader = _Reader(file, text)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(file, str(error)) from None
+    _check_keys(reader, data)
+    caches = tuple(_cache(reader, c, i) for i, c in enumerate(data["caches"]))
+    if [c.level for c in caches] != list(range(1, len(caches) + 1)):
+        raise reader.fail("cache levels must be 1, 2, ... in order", "caches")
+    fields = {key: data[key] for key in _KEYS if key in data}
+    fields.setdefault("description", "")
+    reals = {key: float(fields[key]) for key in _KEYS if key in fields and float in _KEYS[key][0]}
+    return Machine(**{**fields, **reals}, caches=caches)
+
+
+def _syntax_error(file: str, message: str) -> InputError:
+    found = re.search(r"\s*\(at line (\d+), column (\d+)\)", message)
+    if found is None:
+        return InputError("bad-machine", f"not TOML: {message}", Loc(file))
+    loc = Loc(file, int(found[1]), int(found[2]))
+    return InputError("bad-machine", f"not TOML: {message[:found.start()]}", loc)
+
+
+def _check_keys(reader: _Reader, data: dict[str, Any]) -> None:
+    for key in data:
+        if key not in _KEYS and key != "caches":
+            known = ", ".join([*_KEYS, "caches"])
+            raise reader.fail(f"unknown key '{key}'", key, hint=f"known keys: {known}")
+    for key, (types, required) in _KEYS.items():
+        if key in data:
+            _check_value(reader, key, data[key], types)
+        elif required:
+            raise reader.fail(f"missing key '{key}'")
+    if data["isa"] not in ISAS:
+        raise reader.fail(f"unknown isa '{data['isa']}'", "isa", hint=f"one of {', '.join(ISAS)}")
+    if data["vector_bits"] % 8 or data["line_bytes"] & (data["line_bytes"] - 1):
+        key = "vector_bits" if data["vector_bits"] % 8 else "line_bytes"
+        raise reader.fail(f"'{key}' is {data[key]}, not a width a machine can have", key)
+    caches = data.get("caches")
+    if not isinstance(caches, list) or not caches or not all(isinstance(c, dict) for c in caches):
+        raise reader.fail("at least one [[caches]] table is needed", "caches")
+
+
+def _check_value(
+    reader: _Reader, key: str, value: object, types: tuple[type, ...], nth: int = 0
+) -> None:
+    if isinstance(value, bool) or not isinstance(value, types):
+        wanted = {str: "a string", int: "a whole number"}.get(types[-1], "a number")
+        raise reader.fail(f"'{key}' must be {wanted}", key, nth)
+    # Only the register count may be 0: that is a machine without vectors.
+    lowest_is_zero = key in ("registers", "parallel_overhead_cycles")
+    number = cast("float | str", value)
+    if not isinstance(number, str) and (number < 0 or (number == 0 and not lowest_is_zero)):
+        raise reader.fail(f"'{key}' must be positive", key, nth)
+
+
+def _cache(reader: _Reader, data: dict[str, Any], nth: int) -> Cache:
+    for key in data:
+        if key not in _CACHE_KEYS:
+            known = ", ".join(_CACHE_KEYS)
+            raise reader.fail(f"unknown cache key '{key}'", key, hint=f"known keys: {known}")
+    for key in _CACHE_KEYS[:-1]:
+        if key not in data:
+            raise reader.fail(f"cache {nth + 1} has no '{key}'", "caches", nth)
+    for key, value in data.items():
+        _check_value(reader, key, value, (int,), nth)
+    cache = Cache(**data)
+    if cache.bytes % (cache.ways * cache.line):
+        raise reader.fail("cache size is not a whole number of sets", "bytes", nth)
+    return cache
+
+
+def dump(machine: Machine, comments: tuple[str, ...] = ()) -> str:
+    """Canonical TOML of `machine`, with `comments` on top; `parse` gives the same machine back."""
+    lines = [f"# {c}" for c in comments]
+    for key in _KEYS:
+        value = getattr(machine, key)
+        if value is not None:
+            lines.append(f"{key} = {_literal(value)}")
+    for cache in machine.caches:
+        lines += ["", "[[caches]]"]
+        lines += [f"{key} = {getattr(cache, key)}" for key in _CACHE_KEYS]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(value: str | int | float) -> str:
+    if isinstance(value, str):
+        body = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c >= " " else f"\\u{ord(c):04x}" for c in body) + '"'
+    return str(int(value)) if float(value).is_integer() else repr(value)

@@ -1,0 +1,124 @@
+"""Which instance must run before which, and why: exact flow, anti and output dependences.
+
+Flow is value-based: from the last writer to the reader. Anti and output dependences connect neighbouring
+accesses of the same element; together with flow they order all conflicting pairs transitively.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.tree import Node, order
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """All dependences of one kind through one array."""
+
+    kind: str  # flow, anti, output
+    array: str
+    relation: isl.UnionMap
+
+
+@dataclass(frozen=True)
+class Dependences:
+    all: tuple[Dependence, ...]
+    live_in: isl.UnionMap  # reads that no instance of the region feeds
+    live_out: isl.UnionMap  # writes that may be seen after the region
+
+    def union(self, kinds: Sequence[str] = ("flow", "anti", "output")) -> isl.UnionMap:
+        total = empty_map(self.live_in.get_space())
+        for d in self.all:
+            if d.kind in kinds:
+                total = total.union(d.relation)
+        return total
+
+
+def empty_map(space: isl.Space) -> isl.UnionMap:
+    return isl.UnionMap.empty(space.params() if not space.is_params() else space)
+
+
+def union_maps(maps: Sequence[isl.Map], space: isl.Space) -> isl.UnionMap:
+    total = isl.UnionMap.empty(space)
+    for m in maps:
+        total = total.union(isl.UnionMap.from_map(m))
+    return total
+
+
+def param_space(scop: Scop) -> isl.Space:
+    return scop.context.get_space()
+
+
+def domain(scop: Scop) -> isl.UnionSet:
+    """All instances of the region."""
+    total = isl.UnionSet.empty(param_space(scop))
+    for s in scop.statements:
+        total = total.union(isl.UnionSet.from_set(s.domain))
+    return total
+
+
+def order_map(scop: Scop, tree: Node, stmts: Sequence[Statement] | None = None) -> isl.UnionMap:
+    """Instances to their time: sequence positions and loop values, padded with zeros to one length."""
+    rows = {s.name: order(tree, s.name) for s in (stmts or scop.statements)}
+    width = max((len(r) for r in rows.values()), default=0)
+    total = isl.UnionMap.empty(param_space(scop))
+    for s in stmts or scop.statements:
+        total = total.union(isl.UnionMap.from_map(time_map(s, rows[s.name], width)))
+    return total
+
+
+def time_map(s: Statement, row: Sequence[isl.PwAff | int], width: int) -> isl.Map:
+    """One statement's instances to time."""
+    space = s.domain.get_space()
+    zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)))
+    target = space.params().set_from_params().add_dims(isl.dim_type.set, width)
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k in range(width):
+        v = row[k] if k < len(row) else 0
+        multi = multi.set_pw_aff(k, zero.add_constant_val(isl.Val(v)) if isinstance(v, int) else v)
+    return isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
+
+
+def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:
+    return [a.relation for _, a in scop.accesses() if a.array == array and a.write == write]
+
+
+def compute_dependences(scop: Scop, tree: Node) -> Dependences:
+    """Dependences of the region in the order `tree` gives."""
+    space = param_space(scop)
+    schedule = order_map(scop, tree)
+    found: list[Dependence] = []
+    live_in = isl.UnionMap.empty(space)
+    live_out = isl.UnionMap.empty(space)
+    for name in sorted(scop.arrays):
+        reads = union_maps(accesses_of(scop, name, False), space)
+        writes = union_maps(accesses_of(scop, name, True), space)
+        if writes.is_empty():
+            live_in = live_in.union(reads)
+            continue
+        flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(schedule).compute_flow()
+        live_in = live_in.union(flow.get_may_no_source())
+        found.append(Dependence("flow", name, flow.get_may_dependence().coalesce()))
+        found.extend(_false_dependences(name, reads, writes, schedule))
+        if not scop.arrays[name].inside:
+            live_out = live_out.union(writes)
+    return Dependences(tuple(d for d in found if not d.relation.is_empty()), live_in, live_out)
+
+
+def _false_dependences(
+    name: str, reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap
+) -> list[Dependence]:
+    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes)
+    output = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
+    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
+    both = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
+    readers = reads.domain()
+    anti = both.intersect_domain(readers).subtract(output) if not output.is_empty() else both
+    return [Dependence("output", name, output.coalesce()), Dependence("anti", name, anti.coalesce())]
+
+
+def reading(s: Statement, array: str) -> tuple[Access, ...]:
+    return tuple(a for a in s.accesses if a.array == array and not a.write)

@@ -1,0 +1,96 @@
+"""Statement bodies: pure C expressions whose leaves are array accesses, affine values and symbols.
+
+A body is kept as the user wrote it. Only its leaves change when loops move: an `Ref` is printed with new
+subscripts and an `Affine` with the new spelling of the same integer.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Union
+
+from codegen.scop.types import CType
+
+
+@dataclass(frozen=True)
+class Lit:
+    """A literal, spelled as in the source."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Sym:
+    """A value that the region never writes, spelled as in the source (`alpha`, `p->scale`)."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The access with this number in its statement's list."""
+
+    access: int
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The integer with this number in its statement's list of affine values."""
+
+    value: int
+    ctype: CType
+
+
+@dataclass(frozen=True)
+class Unary:
+    op: str
+    arg: Expr
+
+
+@dataclass(frozen=True)
+class Binary:
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Ternary:
+    cond: Expr
+    yes: Expr
+    no: Expr
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Cast:
+    type_text: str
+    arg: Expr
+
+
+Expr = Union[Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast]
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """Direct sub-expressions, left to right."""
+    if isinstance(e, (Unary, Cast)):
+        return (e.arg,)
+    if isinstance(e, Binary):
+        return (e.left, e.right)
+    if isinstance(e, Ternary):
+        return (e.cond, e.yes, e.no)
+    if isinstance(e, Call):
+        return e.args
+    return ()
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, parents first."""
+    yield e
+    for child in children(e):
+        yield from walk(child)

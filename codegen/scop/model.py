@@ -1,0 +1,131 @@
+"""The model of a region: arrays, statements, accesses, and what is assumed of the parameters."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from codegen.diagnostics import Loc
+from codegen.scop.expr import Expr
+from codegen.scop.types import CType
+
+
+@dataclass(frozen=True)
+class Param:
+    """An integer the region only reads. `name` is its isl name, `text` its C spelling."""
+
+    name: str
+    text: str
+    ctype: CType
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step from a variable to the accessed element, for printing.
+
+    kind: "sub" (subscript number `index`), "deref" (`(*x)`, subscript `index` is 0), "member" (`.text`),
+    "arrow" (`->text`, subscript `index` is 0) or "flat" (one C subscript made of several: `strides` gives
+    the C text of the stride of each index from `index` on; the last is "1").
+    """
+
+    kind: str
+    index: int = 0
+    text: str = ""
+    strides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Array:
+    """Storage that the region writes or subscripts. Scalars are arrays of rank 0.
+
+    A variable declared inside the region is a new object in every iteration of the loops around its
+    declaration; `scope` counts those loops, and its first `scope` indices are their iterators (they are not
+    in the C text). `extents` are the C spellings of the declared sizes, "" where unknown.
+    """
+
+    name: str
+    base: str
+    elem: CType
+    rank: int
+    extents: tuple[str, ...] = ()
+    scope: int = 0
+    inside: bool = False
+    place: str = "param"  # param, local, global
+    depth: int = 0  # leading extents that are pointer steps rather than array dimensions
+
+    @property
+    def dims(self) -> int:
+        """Rank in the model: scope iterators first, then C subscripts."""
+        return self.rank + self.scope
+
+
+@dataclass(frozen=True)
+class Access:
+    """One reference of a statement. `index` maps the statement's instances to array elements."""
+
+    array: str
+    write: bool
+    index: isl.MultiPwAff
+    relation: isl.Map
+    path: tuple[Step, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An assignment `lhs op rhs` under its loops. `accesses[0]` is the target; `values` are affine leaves."""
+
+    name: str
+    iterators: tuple[str, ...]
+    domain: isl.Set
+    op: str
+    target: int
+    rhs: Expr
+    accesses: tuple[Access, ...]
+    values: tuple[isl.PwAff, ...]
+    loc: Loc
+    source: str
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if a.write)
+
+    @property
+    def reads(self) -> tuple[Access, ...]:
+        return tuple(a for a in self.accesses if not a.write)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What must hold at run time for the model to be the program: a set of parameters, and why."""
+
+    valid: isl.Set
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scop:
+    """A region as isl sees it. Statement order in `statements` is textual order."""
+
+    function: str
+    region: int
+    loc: Loc
+    params: tuple[Param, ...]
+    context: isl.Set
+    arrays: Mapping[str, Array]
+    statements: tuple[Statement, ...]
+    guard: Guard
+    outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
+    names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
+
+    def statement(self, name: str) -> Statement:
+        return next(s for s in self.statements if s.name == name)
+
+    def param(self, name: str) -> Param:
+        return next(p for p in self.params if p.name == name)
+
+    def accesses(self) -> Iterator[tuple[Statement, Access]]:
+        for s in self.statements:
+            for a in s.accesses:
+                yield s, a

@@ -1,0 +1,162 @@
+"""The schedule tree: named loops around statements, in execution order.
+
+It is isl's tree with names: a `Band` is a group of loops (outermost first) that may be interchanged freely
+when `permutable`; a `Seq` runs its children one after the other; a `Leaf` is one statement. `Hold` says where
+the storage of variables declared inside the region lives. Trees are immutable; transformations make new ones.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Union
+
+import islpy as isl
+
+SEQUENTIAL, PARALLEL, VECTOR, UNROLL = "", "parallel", "vector", "unroll"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop. `exprs` gives each statement below it its value, as a function of the statement's instance.
+
+    `tile` is the step of a tile loop (0 for others); `note` says in words what the loop is.
+    """
+
+    name: str
+    exprs: Mapping[str, isl.PwAff]
+    kind: str = SEQUENTIAL
+    coincident: bool = False
+    tile: int = 0
+    note: str = ""
+    factor: int = 0
+    reductions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    stmt: str
+
+
+@dataclass(frozen=True)
+class Seq:
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Band:
+    """`split` asks for full tiles to be separated from partial ones (tile bands only)."""
+
+    loops: tuple[Loop, ...]
+    child: Node
+    permutable: bool = False
+    split: bool = False
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Storage for one inside variable: its buffer sizes per model dimension (0: that dimension is not kept)."""
+
+    array: str
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Hold:
+    """The variables in `slots` are declared here, once per iteration of the loops above."""
+
+    slots: tuple[Slot, ...]
+    child: Node
+
+
+Node = Union[Leaf, Seq, Band, Hold]
+Path = tuple[int, ...]  # child numbers from the root; Band and Hold have the one child 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A loop found in a tree."""
+
+    path: Path
+    member: int
+    loop: Loop
+    band: Band
+    names: tuple[str, ...] = field(default=())  # loops around it, outermost first
+
+
+def kids(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Seq):
+        return node.children
+    return (node.child,) if isinstance(node, (Band, Hold)) else ()
+
+
+def with_kids(node: Node, children: tuple[Node, ...]) -> Node:
+    if isinstance(node, Seq):
+        return Seq(children)
+    return replace(node, child=children[0]) if isinstance(node, (Band, Hold)) else node
+
+
+def statements(node: Node) -> tuple[str, ...]:
+    """Statements below, in textual order."""
+    if isinstance(node, Leaf):
+        return (node.stmt,)
+    return tuple(s for k in kids(node) for s in statements(k))
+
+
+def at(node: Node, path: Path) -> Node:
+    for k in path:
+        node = kids(node)[k]
+    return node
+
+
+def put(node: Node, path: Path, new: Node) -> Node:
+    """The tree with the node at `path` replaced."""
+    if not path:
+        return new
+    children = list(kids(node))
+    children[path[0]] = put(children[path[0]], path[1:], new)
+    return with_kids(node, tuple(children))
+
+
+def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """All nodes with their paths, parents first."""
+    yield path, node
+    for k, child in enumerate(kids(node)):
+        yield from walk(child, (*path, k))
+
+
+def loops(node: Node, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[Place]:
+    """All loops, outermost first, with the names around them."""
+    if isinstance(node, Band):
+        for m, loop in enumerate(node.loops):
+            yield Place(path, m, loop, node, above)
+            above = (*above, loop.name)
+    for k, child in enumerate(kids(node)):
+        yield from loops(child, above, (*path, k))
+
+
+def map_bands(node: Node, f: Callable[[Band], Node]) -> Node:
+    """Rebuild a tree bottom-up, replacing every band by what `f` makes of it."""
+    rebuilt = with_kids(node, tuple(map_bands(k, f) for k in kids(node)))
+    return f(rebuilt) if isinstance(rebuilt, Band) else rebuilt
+
+
+def enclosing(node: Node, stmt: str) -> tuple[Loop, ...]:
+    """Loops around a statement, outermost first."""
+    if isinstance(node, Band):
+        return (*node.loops, *enclosing(node.child, stmt))
+    for child in kids(node):
+        if stmt in statements(child):
+            return enclosing(child, stmt)
+    return ()
+
+
+def order(node: Node, stmt: str) -> list[isl.PwAff | int]:
+    """Execution order of a statement as a list: positions in sequences (ints) and loop values."""
+    if isinstance(node, Leaf):
+        return []
+    if isinstance(node, Seq):
+        k = next(k for k, c in enumerate(node.children) if stmt in statements(c))
+        return [k, *order(node.children[k], stmt)]
+    if isinstance(node, Band):
+        return [*[lp.exprs[stmt] for lp in node.loops], *order(node.child, stmt)]
+    return order(node.child, stmt)

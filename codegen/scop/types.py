@@ -1,0 +1,46 @@
+"""C types as far as the model needs them: what an element is and how wide an integer is."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CType:
+    """A scalar or opaque C type. `spelling` is valid C in front of a declarator (LP64 widths)."""
+
+    spelling: str
+    kind: str  # "int", "float" or "other"
+    bits: int = 0
+    signed: bool = True
+
+    @property
+    def is_int(self) -> bool:
+        return self.kind == "int"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element; opaque types count as one double for the cost model."""
+        return max(1, self.bits // 8) if self.bits else 8
+
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest value of an integer type."""
+        if self.signed:
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        return 0, (1 << self.bits) - 1
+
+
+INT = CType("int", "int", 32, True)
+LONG = CType("long", "int", 64, True)
+
+
+def promote(t: CType) -> CType:
+    """C's integer promotion."""
+    return INT if t.is_int and t.bits < 32 else t
+
+
+def common(a: CType, b: CType) -> CType:
+    """C's usual arithmetic conversions, for two integer types."""
+    a, b = promote(a), promote(b)
+    if a.bits != b.bits:
+        return a if a.bits > b.bits else b
+    return b if a.signed else a

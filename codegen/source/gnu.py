@@ -1,0 +1,107 @@
+"""Compiler extensions, removed or respelled in place so that a plain C parser accepts what is left.
+
+Nothing moves: a removed token leaves spaces, a respelled one is padded. What could change the meaning of a
+region is left alone inside `keep`, and `beyond` finds it there, since the parser takes it for something else.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .lexis import CHAR, STRING, blank_code, closing, identifiers
+
+_RESPELLED = {
+    "__restrict": "restrict", "__restrict__": "restrict", "__inline": "inline", "__inline__": "inline",
+    "__const": "const", "__const__": "const", "__volatile": "volatile", "__volatile__": "volatile",
+    "__signed": "signed", "__signed__": "signed", "__complex__": "_Complex", "__alignof__": "_Alignof",
+    "__alignof": "_Alignof", "__builtin_offsetof": "offsetof", "__builtin_va_arg": "__builtin_va_arg",
+}
+_DROPPED = frozenset({"__extension__", "_Noreturn", "__thread", "_Thread_local"})
+_CALL_LIKE = frozenset({"__attribute__", "__attribute", "__declspec", "_Alignas", "alignas"})
+_ASSERT = frozenset({"_Static_assert", "static_assert"})
+_ASM = frozenset({"__asm__", "__asm", "asm"})
+_WORDS = "|".join(sorted({*_RESPELLED, *_DROPPED, *_CALL_LIKE, *_ASSERT, *_ASM}, key=len, reverse=True))
+_EXTENSION = re.compile(
+    rf"(?P<skip>{STRING}|{CHAR}|^[ \t]*\#[^\n]*)|\b(?P<word>{_WORDS})\b|(?P<attribute>\[\s*\[)", re.M)
+_BEYOND = re.compile(
+    rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))"
+    r"|(?P<braces>\(\s*\{)", re.M)
+_GAP = re.compile(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
+_PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|pure|unsequenced|reproducible)(?:__)?\s*[),\]]")
+_ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\s*(?=\()|\[(?=\s*\[)")
+
+# Types that compilers know without a declaration. Where no C type has the same format, an incomplete struct lets
+# declarations parse and makes any arithmetic on it a type error instead of a wrong guess.
+_TYPES = {
+    "__builtin_va_list": "int", "_Float32": "float", "_Float64": "double", "_Float32x": "double",
+    "_Float64x": "long double",
+    **{name: f"struct __tw{name}" for name in
+       ("_Float128", "__float128", "_Float16", "__fp16", "__bf16", "_Decimal32", "_Decimal64", "_Decimal128",
+        "__float80", "__ibm128")},
+}
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """Text for the parser, and the identifiers that were hidden from it."""
+
+    text: str
+    hidden: frozenset[str] = frozenset()
+
+
+def clean(text: str, keep: tuple[int, int] = (-1, -1)) -> Cleaned:
+    """The text without extensions; `keep` is the span of the region, where nothing that computes is removed."""
+    parts: list[str] = []
+    hidden: set[str] = set()
+    at = 0
+    while (match := _EXTENSION.search(text, at)) is not None:
+        parts.append(text[at:match.start()])
+        kept = keep[0] <= match.start() < keep[1]
+        new, at = _replaced(text, match, kept)
+        parts.append(new)
+        if match.group("word") in _ASM and not kept:
+            hidden |= identifiers(text[match.start():at])
+    return Cleaned("".join([*parts, text[at:]]), frozenset(hidden))
+
+
+def _replaced(text: str, match: re.Match[str], kept: bool) -> tuple[str, int]:
+    """What stands in for the extension at `match`, and the offset where the text goes on."""
+    word = match.group("word")
+    end = match.end()
+    if word in _RESPELLED:
+        return _RESPELLED[word].ljust(end - match.start()), end
+    if word in _DROPPED:
+        return " " * len(word), end
+    if match.group("attribute"):
+        return _blanked(text, match.start(), closing(text, match.start()))
+    if word in _CALL_LIKE or word in _ASSERT or (word in _ASM and not kept):
+        gap = _GAP.match(text, end)
+        opening = gap.end() if gap else end
+        if text[opening:opening + 1] == "(":
+            return _blanked(text, match.start(), closing(text, opening))
+    return match.group(), end
+
+
+def _blanked(text: str, begin: int, end: int) -> tuple[str, int]:
+    return (blank_code(text[begin:end]), end) if end > 0 else (text[begin:begin + 1], begin + 1)
+
+
+def beyond(text: str, begin: int, end: int) -> tuple[int, str] | None:
+    """The first thing in a region that no C tree can stand for: where, and what it is called."""
+    for match in _BEYOND.finditer(text, begin, end):
+        if match.group("asm"):
+            return match.start("asm"), "assembler"
+        if match.group("braces"):
+            return match.start("braces"), "a statement expression"
+    return None
+
+
+def is_pure(head: str) -> bool:
+    """Whether a declaration carries the attribute `const` or `pure` (or C23's words for them)."""
+    return any(_PURE.search(head, match.end(), max(closing(head, match.end()), match.end()))
+               for match in _ATTRIBUTE.finditer(head))
+
+
+def builtin_types(words: frozenset[str]) -> str:
+    """Declarations, on one line, of the compiler's own types that occur among the words."""
+    return " ".join(f"typedef {meaning} {name};" for name, meaning in sorted(_TYPES.items()) if name in words)

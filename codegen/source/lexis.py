@@ -1,0 +1,65 @@
+"""The few lexical facts of C that the whole stage shares, as regular expressions and small helpers.
+
+Everything that removes text here removes it in place: characters become spaces and newlines stay, so that
+positions computed before and after agree.
+"""
+from __future__ import annotations
+
+import re
+
+STRING = r'"[^"\\\n]*(?:\\(?:\r\n|[\s\S])[^"\\\n]*)*"'
+CHAR = r"'[^'\\\n]*(?:\\(?:\r\n|[\s\S])[^'\\\n]*)*'"
+COMMENT = r"/\*[\s\S]*?(?:\*/|\Z)|//[^\\\n]*(?:\\(?:\r\n|[\s\S])[^\\\n]*)*"
+
+IDENT = re.compile(r"[A-Za-z_$][\w$]*")
+SPLICE = re.compile(r"\\\r?\n")
+
+# In preprocessed text a line that starts with `#` and a number is a marker, any other is a pragma.
+MARKER = re.compile(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\\\n]*)*)")?([ \t\d]*)$', re.M)
+
+_COMMENT_OR_LITERAL = re.compile(f"(?P<comment>{COMMENT})|{STRING}|{CHAR}")
+_NOT_SPACE = re.compile(r"[^\s]")
+_MARKER_OR_INK = re.compile(r"^(#[ \t]*(?:line[ \t]*)?\d[^\n]*)|[^\s]", re.M)
+_HASH_LINE = re.compile(r"\n[ \t]*#[^\n]*")
+_QUOTED = re.compile(rf"{STRING}|{CHAR}")
+_NESTING = re.compile(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
+
+
+def blank(text: str) -> str:
+    """Spaces for everything that is not white space."""
+    return _NOT_SPACE.sub(" ", text)
+
+
+def blank_code(text: str) -> str:
+    """As `blank`, but line markers survive, since what follows the blanked text still needs them."""
+    return _MARKER_OR_INK.sub(lambda m: m.group(1) or " ", text)
+
+
+def blank_comments(text: str) -> str:
+    """The text with its comments turned into spaces, newlines kept."""
+    return _COMMENT_OR_LITERAL.sub(lambda m: blank(m.group()) if m.group("comment") else m.group(), text)
+
+
+def code_only(text: str) -> str:
+    """Preprocessed text without line markers, pragmas, strings and character constants; positions are lost."""
+    text = _HASH_LINE.sub("", "\n" + text) if "#" in text else text
+    return _QUOTED.sub("0", text) if '"' in text or "'" in text else text
+
+
+def identifiers(text: str) -> frozenset[str]:
+    """Every word of preprocessed text, keywords included."""
+    return frozenset(IDENT.findall(code_only(text)))
+
+
+def closing(text: str, opening: int, end: int | None = None) -> int:
+    """Offset just after the bracket that closes the one at `opening`; -1 when there is none before `end`."""
+    depth = 0
+    for match in _NESTING.finditer(text, opening, len(text) if end is None else end):
+        char = match.group()
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return -1

@@ -1,0 +1,139 @@
+"""Parsing a slice with pycparser, and getting past what it cannot read as long as that is not the region.
+
+Around a region there may be anything that a compiler accepts. Whatever the parser stumbles over outside the region
+is blanked, the smallest statement or declaration at a time, and the parser tries again.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from pycparser import c_ast  # type: ignore[import-untyped]
+from pycparser.c_parser import CParser, ParseError  # type: ignore[import-untyped]
+
+from ..diagnostics import Loc, Unsupported
+from .lexis import MARKER, blank, blank_code, identifiers
+from .linemap import LineMap
+from .slice import Part, RegionSlice
+from .statements import enclosing
+
+_ATTEMPTS = 30
+_POSITION = re.compile(r"^.*?:(\d+):(\d+): (.*)$", re.S)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The tree, and the identifiers that occur in the function where the tree has gaps.
+
+    A variable among them may be read or written outside the region in ways the tree does not show.
+    """
+
+    ast: c_ast.FileAST
+    hidden: frozenset[str]
+
+
+def parse_slice(s: RegionSlice) -> c_ast.FileAST:
+    """The syntax tree of a slice; raises Unsupported when the region cannot be read."""
+    return parse_with_gaps(s).ast
+
+
+def parse_with_gaps(s: RegionSlice) -> Parsed:
+    """As `parse_slice`, and says what was left out."""
+    if s.refusal is not None:
+        raise s.refusal
+    try:
+        try:
+            return Parsed(_parse(s.text), s.hidden)
+        except ParseError:
+            text, hidden = _mended(s)
+            return Parsed(_parse(text), s.hidden | hidden)
+    except RecursionError:
+        loc = Loc(s.file, s.region.first_line, len(s.region.indent) + 1)
+        raise Unsupported("nesting-too-deep", "the code around the region nests too deeply to be parsed", loc,
+                          "split the expression or the block that nests deepest") from None
+
+
+class _LocatingParser(CParser):  # type: ignore[misc]
+    """pycparser, except that each error says where; some of its own name the file only."""
+
+    def _parse_error(self, msg: str, coord: Any) -> NoReturn:
+        if getattr(coord, "column", None) is None:
+            token = self._peek()
+            coord = self._tok_coord(token) if token is not None else coord
+        raise ParseError(f"{coord}: {msg}")
+
+
+def _parse(text: str) -> c_ast.FileAST:
+    return _LocatingParser().parse(text)
+
+
+def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
+    """The slice with what does not parse blanked.
+
+    The search runs without line markers, since several lines of preprocessed text may carry the same number and
+    only the real ones lead back to an offset.
+    """
+    text, hidden = s.text, frozenset[str]()
+    for _ in range(_ATTEMPTS + len(s.parts)):
+        try:
+            _parse(MARKER.sub(lambda match: blank(match.group()), text))
+            return text, hidden
+        except ParseError as error:
+            offset, message = _failure(text, str(error))
+        if offset < 0:
+            break
+        span = _culprit(s, text, offset)
+        if span is None:
+            raise _refusal(s, offset, message)
+        root = s.parts[s.root]
+        if root.begin <= span[0] < root.end:
+            hidden |= identifiers(text[span[0]:span[1]])
+        text = _without(text, span)
+    raise _refusal(s, s.span[0], "too much of the surrounding code is beyond the parser")
+
+
+def _failure(text: str, message: str) -> tuple[int, str]:
+    """The offset that an error message of a parse without line markers points to, and the message itself."""
+    match = _POSITION.match(message)
+    if match is None:
+        return -1, message
+    start = 0
+    for _ in range(int(match.group(1)) - 1):
+        start = text.find("\n", start) + 1
+    return start + int(match.group(2)) - 1, match.group(3)
+
+
+def _culprit(s: RegionSlice, text: str, offset: int) -> tuple[int, int] | None:
+    """What to blank for an error at `offset`: a declaration, a helper's body, or a statement; None: nothing helps."""
+    part = next((part for part in s.parts if part.begin <= offset < part.end), None)
+    if part is None:
+        return None
+    if part is not s.parts[s.root]:
+        return (part.body, part.end) if part.body >= 0 and text[part.body] == "{" else (part.begin, part.end)
+    if s.span[0] <= offset < s.span[1] or offset <= part.body:
+        return None
+    return _statement(s, text, part, offset)
+
+
+def _statement(s: RegionSlice, text: str, part: Part, offset: int) -> tuple[int, int] | None:
+    """The smallest statement around `offset` that has something to blank and does not touch the region."""
+    for begin, end in enclosing(text, part.body + 1, part.end - 1, offset):
+        apart = end <= s.span[0] or begin >= s.span[1]
+        if apart and blank_code(text[begin:end - 1]) != text[begin:end - 1]:
+            return begin, end
+    return None
+
+
+def _without(text: str, span: tuple[int, int]) -> str:
+    """Blank a span; the semicolon left behind keeps the grammar happy wherever a statement or prototype may end."""
+    gone = blank_code(text[span[0]:span[1]])
+    return text[:span[0]] + gone[:-1] + ";" + text[span[1]:]
+
+
+def _refusal(s: RegionSlice, offset: int, message: str) -> Unsupported:
+    loc = LineMap(s.text, s.file).locate(offset)
+    inside = s.span[0] <= offset < s.span[1]
+    hint = ("regions are plain C: no assembler, no statement expressions, no compiler extensions" if inside else
+            "only code outside the region may use compiler extensions, and not in a statement around it")
+    return Unsupported("parse-error", f"cannot parse this: {message}", loc, hint)

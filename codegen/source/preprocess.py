@@ -1,0 +1,182 @@
+"""Running the user's preprocessor, once, and knowing which files it read."""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from ..diagnostics import InputError, Loc
+from ..options import CppOptions
+from .encoding import decode, encode
+from .lexis import SPLICE, blank, blank_comments
+from .linemap import LineMap, quote
+
+STDIN = "<stdin>"
+_COMPILERS = ("cc", "gcc", "clang")
+_MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
+# `#line` would make the positions of the preprocessed text disagree with those of the file.
+_LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)
+_DIRECTIVE = re.compile(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """Preprocessed text with its line markers, and the files that went into it besides the main one."""
+
+    text: str
+    deps: tuple[str, ...] = ()
+    system_headers: frozenset[str] = frozenset()
+
+    @property
+    def user_deps(self) -> tuple[str, ...]:
+        """The dependencies as `gcc -MMD` lists them: no system headers."""
+        return tuple(dep for dep in self.deps if dep not in self.system_headers)
+
+
+def display_name(path: str) -> str:
+    """The name that line markers and messages give to `path`."""
+    return STDIN if path == "-" else path
+
+
+def preprocess(path: str, text: str, cpp: CppOptions) -> Preprocessed:
+    """Preprocess `text`, the content of the file `path` (or `-`), with one run of the preprocessor."""
+    name = display_name(path)
+    plain = _LINE_DIRECTIVE.sub("", text).removeprefix("\ufeff")
+    command = [*_command(cpp, name), "-x", "c", "-D__TILEWRIGHT__=1", *cpp.args]
+    if plain == text and _on_disk(path, text):
+        out = _run([*command, path], b"", name)
+    else:
+        folder = os.path.dirname(path) or "."
+        out = _run([*command, "-iquote", folder, "-"], encode(f"# 1 {quote(name)}\n{plain}"), name)
+    where = LineMap(out, name)
+    deps, system = _dependencies(where, name)
+    return Preprocessed(_with_source_columns(out, where, name, text), deps, system)
+
+
+def no_preprocess(path: str, text: str) -> Preprocessed:
+    """The text for the parser without running any preprocessor: comments and continued lines only.
+
+    Includes are skipped. Macros and conditionals would be misread, so they are an error.
+    """
+    name = display_name(path)
+    plain = blank_comments(_join_lines(text.removeprefix("\ufeff").replace("\r", "")))
+
+    def drop(match: re.Match[str]) -> str:
+        if match.group(2) == "pragma":
+            return match.group()
+        if match.group(2) not in ("include", "line", ""):
+            line = plain.count("\n", 0, match.start()) + 1
+            raise InputError("needs-preprocessor", f"`#{match.group(2)}` needs the preprocessor, which is switched off",
+                             Loc(name, line, len(match.group(1)) + 1), "drop --no-cpp")
+        return blank(match.group())
+
+    return Preprocessed(f"# 1 {quote(name)}\n{_DIRECTIVE.sub(drop, plain)}")
+
+
+def _command(cpp: CppOptions, name: str) -> list[str]:
+    """The preprocessor: the user's, or the first of $CC, cc, gcc and clang that exists."""
+    if cpp.command:
+        return list(cpp.command)
+    candidates = [shlex.split(os.environ.get("CC", "")), *([compiler] for compiler in _COMPILERS)]
+    for words in candidates:
+        if words and shutil.which(words[0]):
+            return [*words, "-E"]
+    raise _no_preprocessor("no C compiler found to preprocess with", name)
+
+
+def _no_preprocessor(message: str, name: str) -> InputError:
+    return InputError("no-preprocessor", message, Loc(name),
+                      "set CC to a C compiler, install one, or use --no-cpp for files without macros")
+
+
+def _on_disk(path: str, text: str) -> bool:
+    """Whether the compiler can read `path` itself, which gives it the right folder for quoted includes first."""
+    if path.startswith("-") or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read() == encode(text)
+
+
+def _run(command: list[str], data: bytes, name: str) -> str:
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=False)
+    except OSError as error:
+        raise _no_preprocessor(f"cannot run the preprocessor `{command[0]}`: {error.strerror}", name) from error
+    if done.returncode != 0:
+        raise _failure(decode(done.stderr), name, command[0])
+    return decode(done.stdout).replace("\r", "")
+
+
+def _failure(stderr: str, name: str, program: str) -> InputError:
+    """The first located message of the preprocessor, as a message of ours."""
+    match = _MESSAGE.search(stderr)
+    if match is None:
+        first = next((line for line in stderr.splitlines() if line.strip()), "no message")
+        return InputError("preprocess-failed", f"{program} failed: {first.strip()}", Loc(name))
+    file, line, column, message = match.groups()
+    hint = "add the header's folder with -I" if "No such file" in message else ""
+    return InputError("preprocess-failed", message, Loc(file, int(line), int(column or 0)), hint)
+
+
+def _dependencies(where: LineMap, name: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Files named by line markers; a system header is one that was entered with flag 3.
+
+    Flag 3 alone says nothing: it also marks the expansion of a system macro in the user's own file.
+    """
+    files, system = set(), set()
+    for marker in where.markers:
+        files.add(marker.file)
+        if "1" in marker.flags and "3" in marker.flags:
+            system.add(marker.file)
+    files = {file for file in files if file != name and not re.fullmatch(r"<.*>|.*//", file)}
+    return tuple(sorted(files)), frozenset(system)
+
+
+def _with_source_columns(out: str, where: LineMap, name: str, text: str) -> str:
+    """Give back the white space that the preprocessor squeezed from lines it did not otherwise change.
+
+    With it, columns in messages are those of the user's file.
+    """
+    source = blank_comments(text).replace("\r", "").split("\n")
+    parts: list[str] = []
+    at = 0
+    ends = [marker.offset for marker in where.markers[1:]] + [len(out)]
+    for marker, end in zip(where.markers, ends, strict=True):
+        if marker.file == name and end > marker.start:
+            lines = out[marker.start:end].split("\n")
+            first = max(marker.line - 1, 0)
+            parts += [out[at:marker.start], "\n".join(map(_respaced, lines, _padded(source, first, len(lines))))]
+            at = end
+    return "".join([*parts, out[at:]])
+
+
+def _padded(source: list[str], first: int, count: int) -> list[str]:
+    lines = source[first:first + count]
+    return lines + [""] * (count - len(lines))
+
+
+def _respaced(line: str, original: str) -> str:
+    """The original line when it differs in white space only."""
+    return original.rstrip() if line != original and line.split() == original.split() else line
+
+
+def _join_lines(text: str) -> str:
+    """Continued lines on one line, followed by the empty lines that keep the numbering."""
+    if not SPLICE.search(text):
+        return text
+    joined: list[str] = []
+    pending = 0
+    for line in text.split("\n"):
+        extended = joined[-1] + line if pending else line
+        if pending:
+            joined.pop()
+        if extended.endswith("\\"):
+            joined.append(extended[:-1])
+            pending += 1
+            continue
+        joined += [extended, *[""] * pending]
+        pending = 0
+    return "\n".join(joined)

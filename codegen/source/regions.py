@@ -1,0 +1,125 @@
+"""Where the marked regions of a source file are.
+
+The search is textual, on the file as the user wrote it: comments, strings and continued lines are understood,
+macros and conditionals are not. Whether a region is active is decided later, on the preprocessed text.
+"""
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from ..diagnostics import InputError, Loc
+from .lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What follows `#pragma tilewright`, and the line it is on."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Region:
+    """One `#pragma scop` ... `#pragma endscop`; offsets count characters, lines and `index` count from 1.
+
+    text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines.
+    """
+
+    index: int
+    begin: int
+    end: int
+    body_begin: int
+    body_end: int
+    first_line: int
+    last_line: int
+    indent: str
+    hints: tuple[Hint, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Pragma:
+    """One of the pragmas of interest; begin is the start of its line, end lies after its newline."""
+
+    kind: str
+    argument: str
+    begin: int
+    end: int
+    line: int
+    indent: str
+
+
+# A directive runs to the end of its logical line; a comment that starts on it may run further.
+_SCAN = re.compile(
+    rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
+    re.M,
+)
+_PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(scop|endscop|tilewright)\b(.*)", re.S)
+
+
+def find_regions(text: str, file: str) -> tuple[Region, ...]:
+    """The regions of a file in order. Raises InputError `unbalanced-scop` when the pragmas do not pair up."""
+    pragmas = _pragmas(text)
+    regions: list[Region] = []
+    opened = -1
+    for at, pragma in enumerate(pragmas):
+        if pragma.kind == "scop":
+            if opened >= 0:
+                raise _unbalanced(file, pragma, "regions do not nest: `#pragma scop` inside the region that starts on "
+                                  f"line {pragmas[opened].line}", "close the first region with `#pragma endscop`")
+            opened = at
+        elif pragma.kind == "endscop":
+            if opened < 0:
+                raise _unbalanced(file, pragma, "`#pragma endscop` without `#pragma scop`",
+                                  "open the region with `#pragma scop`")
+            regions.append(_region(text, pragmas, opened, at, len(regions) + 1))
+            opened = -1
+    if opened >= 0:
+        raise _unbalanced(file, pragmas[opened], "`#pragma scop` without `#pragma endscop`",
+                          "close the region with `#pragma endscop`")
+    return tuple(regions)
+
+
+def _pragmas(text: str) -> list[_Pragma]:
+    """The pragmas of interest, in order."""
+    if "scop" not in text:
+        return []
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    found = []
+    for match in _SCAN.finditer(text):
+        directive = match.group("directive")
+        if directive is None or "pragma" not in directive:
+            continue
+        words = _PRAGMA.match(blank_comments(SPLICE.sub(" ", directive)))
+        if words is None:
+            continue
+        begin = match.start()
+        newline = text.find("\n", match.end())
+        found.append(_Pragma(
+            words.group(1), words.group(2).strip(), begin, newline + 1 if newline >= 0 else len(text),
+            bisect_right(starts, begin), match.group("indent")))
+    return found
+
+
+def _region(text: str, pragmas: list[_Pragma], first: int, last: int, index: int) -> Region:
+    begin, end = pragmas[first], pragmas[last]
+    inside = [p for p in pragmas[first:last] if p.kind == "tilewright"]
+    return Region(
+        index, begin.begin, end.end, begin.end, end.begin, begin.line, end.line, begin.indent,
+        tuple(Hint(p.argument, p.line) for p in [*_leading(text, pragmas, first), *inside]))
+
+
+def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
+    """The hints directly before a region: only blank lines and comments lie between them and it."""
+    low = first
+    while low > 0 and pragmas[low - 1].kind == "tilewright":
+        if blank_comments(text[pragmas[low - 1].end:pragmas[low].begin]).strip():
+            break
+        low -= 1
+    return pragmas[low:first]
+
+
+def _unbalanced(file: str, pragma: _Pragma, message: str, hint: str) -> InputError:
+    return InputError("unbalanced-scop", message, Loc(file, pragma.line, len(pragma.indent) + 1), hint)

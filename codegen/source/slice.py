@@ -1,0 +1,195 @@
+"""The little C text that says everything about one region: its function and what that function needs.
+
+Preprocessed files are mostly system headers, in dialects that plain C parsers reject. A region needs a handful of
+their declarations. The slice keeps those, in order, each under a line marker, so that the parser's coordinates are
+those of the user's files.
+"""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..diagnostics import Loc, Unsupported
+from .chunks import Chunk, declarations, split
+from .gnu import beyond, builtin_types, clean, is_pure
+from .lexis import identifiers
+from .linemap import LineMap, quote
+from .preprocess import Preprocessed
+from .regions import Region
+
+_SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
+_ESCAPED_MARKER = re.compile(r'^(#[ \t]*\d+[ \t]+")([^"\n]*\\[^\n]*)("[ \t\d]*)$', re.M)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kept declaration: slice.text[begin:end]. `body` is the offset of a kept function body, or -1."""
+
+    begin: int
+    end: int
+    body: int = -1
+
+
+@dataclass(frozen=True)
+class RegionSlice:
+    """A region and the text to parse for it.
+
+    function    name of the function around the region
+    pure        functions declared with the attribute const or pure
+    hidden      identifiers in parts of the function that the parser will not see; they may be live there
+    parts       the declarations of the text; root is the index of the function's
+    span        where the region, its pragmas included, lies in the text
+    refusal     why there is no text, if so
+    """
+
+    region: Region
+    text: str
+    file: str
+    function: str = ""
+    pure_functions: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    parts: tuple[Part, ...] = ()
+    root: int = -1
+    span: tuple[int, int] = (0, 0)
+    refusal: Unsupported | None = None
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A preprocessed text with what is known about it as a whole."""
+
+    text: str
+    where: LineMap
+    chunks: list[Chunk]
+    names: list[set[str]]
+    index: dict[str, list[int]]
+
+
+def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -> tuple[RegionSlice, ...]:
+    """A slice for each region that survives preprocessing; those under a false condition are left out.
+
+    A region that cannot be sliced gets a `refusal`, which `parse_slice` raises: one bad region stops no other.
+    """
+    if not regions:
+        return ()
+    where = LineMap(pre.text)
+    begins, ends = _pragmas(pre.text, where, main_file)
+    active = [region for region in regions if region.first_line in begins]
+    if not active:
+        return ()
+    chunks = split(pre.text)
+    names = declarations(pre.text, chunks)
+    index: dict[str, list[int]] = {}
+    for at, declared in enumerate(names):
+        for name in declared:
+            index.setdefault(name, []).append(at)
+    unit = _Unit(pre.text, where, chunks, names, index)
+    return tuple(_slice(unit, main_file, region, begins[region.first_line], ends.get(region.last_line, []))
+                 for region in active)
+
+
+def _pragmas(text: str, where: LineMap, main_file: str) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Offsets of the scop pragmas and ends of the endscop pragmas of the main file, by line."""
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for match in _SCOP.finditer(text):
+        loc = where.locate(match.start() + 1)
+        if loc.file == main_file:
+            if match.group(1):
+                ends.setdefault(loc.line, []).append(match.end())
+            else:
+                begins.setdefault(loc.line, []).append(match.start() + 1)
+    return begins, ends
+
+
+def _slice(unit: _Unit, file: str, region: Region, begins: list[int], ends: list[int]) -> RegionSlice:
+    loc = Loc(file, region.first_line, len(region.indent) + 1)
+    if len(begins) > 1:
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "region-repeated", "the region is compiled more than once, perhaps differently each time", loc,
+            "the file seems to include itself; move the region to a file of its own"))
+    span = (begins[0], ends[0] if ends else -1)
+    root = next((at for at, chunk in enumerate(unit.chunks)
+                 if 0 <= chunk.body < span[0] and span[0] < span[1] < chunk.end), -1)
+    if root < 0:
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "region-outside-function", "the region does not lie within one function body", loc,
+            "put both pragmas inside the same function"))
+    strange = beyond(unit.text, *span)
+    if strange is not None:
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "parse-error", f"{strange[1]} inside the region", unit.where.locate(strange[0]),
+            "move it out of the region; regions are plain C"))
+    return _assemble(unit, file, region, root, span)
+
+
+def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int, int]) -> RegionSlice:
+    inside = identifiers(unit.text[span[0]:span[1]])
+    kept = _closure(unit, root, inside)
+    pieces: list[str] = []
+    parts: list[Part] = []
+    pure: set[str] = set()
+    hidden: frozenset[str] = frozenset()
+    size = root_at = 0
+    at_span = (0, 0)
+    for at, whole in kept:
+        chunk = unit.chunks[at]
+        lead = _lead(unit, chunk.begin)
+        keep = (span[0] - chunk.begin, span[1] - chunk.begin) if at == root else (-1, -1)
+        text = unit.text[chunk.begin:chunk.end if whole else chunk.head_end]
+        cleaned = clean(text, keep)
+        if "__attribute" in text or "[[" in text:
+            pure |= unit.names[at] if is_pure(unit.text[chunk.begin:chunk.head_end]) else set()
+        begin = size + len(lead)
+        body = begin + chunk.body - chunk.begin if whole and chunk.body >= 0 else -1
+        if at == root:
+            root_at, hidden, at_span = len(parts), cleaned.hidden, (begin + keep[0], begin + keep[1])
+        pieces.append(lead + cleaned.text + ("" if whole else ";") + "\n")
+        size += len(pieces[-1])
+        parts.append(Part(begin, size - 1, body))
+    return _finished(RegionSlice(
+        region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
+        at_span))
+
+
+def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, bool]]:
+    """The chunks to keep, in order, and whether whole: the bodies of other functions only if the region names them.
+
+    A helper may be defined after the function that calls it; everything else is declared before its use.
+    """
+    kept: dict[int, bool] = {}
+    todo = [root]
+    while todo:
+        at = todo.pop()
+        chunk = unit.chunks[at]
+        whole = at == root or chunk.body < 0 or not inside.isdisjoint(unit.names[at])
+        kept[at] = whole
+        for name in identifiers(unit.text[chunk.begin:chunk.end if whole else chunk.head_end]):
+            for other in unit.index.get(name, ()):
+                if other not in kept and (other < root or (unit.chunks[other].body >= 0 and name in inside)):
+                    kept[other] = False
+                    todo.append(other)
+    return sorted(kept.items())
+
+
+def _lead(unit: _Unit, offset: int) -> str:
+    """The line marker and the white space that put the character at `offset` where it was."""
+    loc = unit.where.locate(offset)
+    return f"# {loc.line} {quote(loc.file)}\n" + " " * (loc.col - 1)
+
+
+def _function_name(unit: _Unit, root: int) -> str:
+    chunk = unit.chunks[root]
+    head = re.sub(r"\b__attribute(?:__)?\s*\(\(.*?\)\)", " ", unit.text[chunk.begin:chunk.body], flags=re.S)
+    names = [name for name in re.findall(r"([A-Za-z_$][\w$]*)\s*\)?\s*\(", head) if name in unit.names[root]]
+    return names[0] if names else ""
+
+
+def _finished(made: RegionSlice) -> RegionSlice:
+    """Put the compiler's own types in front, on a line of their own, and shift the offsets by its length."""
+    types = builtin_types(identifiers(made.text))
+    front = f'# 1 "<built-in>"\n{types}\n' if types else ""
+    shift = len(front)
+    parts = tuple(Part(p.begin + shift, p.end + shift, p.body + shift if p.body >= 0 else -1) for p in made.parts)
+    return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
+                       parts, made.root, (made.span[0] + shift, made.span[1] + shift))

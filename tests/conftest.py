@@ -1,0 +1,28 @@
+"""Shared fixtures: golden files, and the way to refresh them."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--refresh-golden", action="store_true", help="rewrite tests/golden from the present results")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """golden(name, text): text must be what tests/golden/<name> holds, byte for byte."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if request.config.getoption("--refresh-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8"))
+        assert path.exists(), f"no golden file {name}; run pytest --refresh-golden and look at what it writes"
+        assert text == path.read_bytes().decode("utf-8"), f"{name} differs; if meant, run make golden"
+
+    return compare

@@ -1,0 +1,75 @@
+"""The package as users get it: built as a wheel, installed in a new environment, used outside the tree."""
+from __future__ import annotations
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "codegen", "templates")
+
+
+def sh(*words: str | Path, cwd: Path) -> str:
+    """Run a command without the tree on Python's path; its standard output, or a failure that shows everything."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run([str(w) for w in words], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of an environment that has the wheel and nothing of the tree."""
+    base = tmp_path_factory.mktemp("wheel")
+    tree = base / "tree"
+    tree.mkdir()
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, tree / part)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+    sh(*pip, "wheel", "--no-deps", "--wheel-dir", base, tree, cwd=base)
+    venv.create(base / "venv", with_pip=True)
+    binaries = base / "venv" / "bin"
+    (wheel,) = base.glob("tilewright-*.whl")
+    sh(binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "install", wheel, cwd=base)
+    return binaries
+
+
+@pytest.mark.slow
+def test_installed_command_generates(installed: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "quickstart" / "gemm.c", tmp_path)
+    assert sh(installed / "tilewright", "--version", cwd=tmp_path).startswith("tilewright ")
+    sh(installed / "tilewright", "gen", "gemm.c", "-o", "out.c", cwd=tmp_path)
+    text = (tmp_path / "out.c").read_text(encoding="utf-8")
+    assert "#pragma omp" in text and "void gemm(" in text
+    assert sh(installed / "python", "-m", "codegen", "gen", "gemm.c", cwd=tmp_path) == text
+    sh("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "out.c", "-o", "out.o", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_installed_data(installed: Path, tmp_path: Path) -> None:
+    """Machines, templates and the typing marker travel with the wheel."""
+    assert "neoverse-n1" in sh(installed / "tilewright", "machine", "list", cwd=tmp_path)
+    where = "import codegen, os; print(os.path.dirname(codegen.__file__))"
+    package = Path(sh(installed / "python", "-c", where, cwd=tmp_path).strip())
+    assert ROOT not in package.parents and (package / "py.typed").exists()
+    shipped = sorted(p.relative_to(package / "templates") for p in (package / "templates").rglob("*.j2"))
+    assert shipped == sorted(p.relative_to(ROOT / "templates") for p in (ROOT / "templates").rglob("*.j2"))
+    assert shipped
+
+
+def test_every_package_is_listed() -> None:
+    """setup.cfg names packages one by one; a folder it forgets would be missing from the wheel only."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    listed = set(config["options"]["packages"].split())
+    found = {".".join(p.parent.relative_to(ROOT).parts) for p in (ROOT / "codegen").rglob("__init__.py")}
+    assert listed == found | {"codegen.templates"}
+    data = {p.suffix for p in (ROOT / "templates").rglob("*") if p.is_file()}
+    assert data <= {".j2", ".py", ".pyc"}, "package_data ships *.j2 alone"
