@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Union
 
-from codegen.scop.tree import Loop, Slot
+from codegen.scop.tree import Loop
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,19 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Declare:
-    """Storage for variables of the region, for the time of `body`; `around` are the loops above."""
+class Held:
+    """Storage of one variable: for each model dimension its size (0: not kept, -1: as declared) and start."""
 
-    slots: tuple[Slot, ...]
+    array: str
+    sizes: tuple[int, ...]
+    starts: tuple[CExpr, ...]
+
+
+@dataclass(frozen=True)
+class Declare:
+    """Storage for variables of the region, for the time of `body`."""
+
+    slots: tuple[Held, ...]
     body: "CNode"
 
 

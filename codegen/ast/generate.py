@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from codegen.ast.ctree import (
-    Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, If, Instance, Int, Name, Neg, block, substitute,
+    Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg, block, substitute,
 )
 from codegen.ast.schedule import Marked, to_isl
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Hold, Loop, Node, kids
+from codegen.scop.tree import Band, Hold, Loop, Node, Slot, kids
 
 _OPS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "pdiv_q": "/", "pdiv_r": "%", "zdiv_r": "%", "eq": "==",
@@ -30,6 +30,11 @@ class _Conversion:
     marked: Marked
     starts: dict[int, int]
     instances: list[Instance] = field(default_factory=list)
+    values: dict[str, CExpr] = field(default_factory=dict)  # current value of each loop, by name
+
+    def _held(self, slot: Slot) -> Held:
+        starts = tuple(self.values[n] if n else Int(0) for n in slot.starts)
+        return Held(slot.array, slot.sizes, starts)
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         """Write down the statement instance with all its indices in terms of the new loops."""
@@ -56,7 +61,7 @@ class _Conversion:
             inner = node.mark_get_node()
             marked = self.marked.marks[number]
             if isinstance(marked, Hold):
-                return Declare(marked.slots, self.node(inner, band, env))
+                return Declare(tuple(self._held(s) for s in marked.slots), self.node(inner, band, env))
             return self.node(inner, number, env)
         if kind == isl.ast_node_type.if_:
             return self._if(node, band, env)
@@ -82,13 +87,15 @@ class _Conversion:
     def _for(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
         var = node.for_get_iterator().get_id().get_name()
         lower = substitute(_expr(node.for_get_init()), env)
+        loop = self._loop(band, var)
         if node.for_is_degenerate():
+            self.values[loop.name] = lower
             return self.node(node.for_get_body(), band, {**env, var: lower})
+        self.values[loop.name] = Name(var)
         cond = _expr(node.for_get_cond())
         assert isinstance(cond, Bin) and cond.op in ("<", "<=") and cond.left == Name(var)
         step = _expr(node.for_get_inc())
         assert isinstance(step, Int) and step.value > 0
-        loop = self._loop(band, var)
         body = self.node(node.for_get_body(), band, env)
         return For(var, lower, cond.op, substitute(cond.right, env), step.value, body, loop)
 

@@ -54,10 +54,14 @@ class Band:
 
 @dataclass(frozen=True)
 class Slot:
-    """Storage for one inside variable: its buffer sizes per model dimension (0: that dimension is not kept)."""
+    """Storage for one inside variable, per model dimension: its size and the loop it is counted from.
+
+    Size 0 means the dimension is not kept (one object serves all its values in turn), -1 as declared.
+    """
 
     array: str
     sizes: tuple[int, ...]
+    starts: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,11 @@
+"""Where the files that travel with the code are: in an installed package, or in the source tree."""
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def templates_dir() -> Path:
+    """The folder of the templates. A wheel holds it inside the package, the source tree beside it."""
+    package = Path(__file__).resolve().parent
+    installed = package / "templates"
+    return installed if installed.is_dir() else package.parent / "templates"

@@ -1,0 +1,167 @@
+"""The proofs. Each check is named after what it forbids and looks only at the C tree that will be printed.
+
+A failed check is an InternalError when the tool chose the schedule itself and a refusal of the plan when a
+user wrote it; `prove` returns the findings and leaves that judgement to its caller.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.ast.ctree import CNode, For
+from codegen.scop.dependences import Dependence, Dependences, param_space
+from codegen.scop.model import Scop
+from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.verify.readback import Run, runs, same_iteration_until
+from codegen.verify.sentences import describe_pair
+from codegen.verify.storage import wrong_storage
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A broken promise. `check` is the name of the check that found it."""
+
+    check: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the checks look at; computed once."""
+
+    scop: Scop
+    deps: Dependences
+    runs: tuple[Run, ...]
+    times: isl.UnionMap  # instance to time
+    width: int
+    relaxed: frozenset[str]  # arrays whose reduction order may change
+
+
+Check = Callable[[Evidence], Sequence[Finding]]
+
+
+def collect(scop: Scop, deps: Dependences, tree: CNode, relaxed: frozenset[str] = frozenset()) -> Evidence:
+    """Read the tree back."""
+    found = runs(scop, tree)
+    width = max((len(r.point.when) for r in found), default=0)
+    times = isl.UnionMap.empty(param_space(scop))
+    for r in found:
+        when = r.executes(scop).reverse().apply_range(r.time(width))
+        times = times.union(isl.UnionMap.from_map(when))
+    return Evidence(scop, deps, found, times.coalesce(), width, relaxed)
+
+
+def not_exactly_once(e: Evidence) -> Sequence[Finding]:
+    """Every instance runs, none runs twice, nothing else runs."""
+    out = []
+    ran = e.times.domain()
+    for s in e.scop.statements:
+        want = isl.UnionSet.from_set(s.domain.intersect_params(e.scop.context))
+        got = ran.intersect(isl.UnionSet.from_set(isl.Set.universe(s.domain.get_space())))
+        for label, gap in (("missing", want.subtract(got)), ("extra", got.subtract(want))):
+            if not gap.is_empty():
+                out.append(Finding("exactly-once", f"{label} iteration of {s.name} (`{s.source}`): {gap.sample_point()}"))
+    if not e.times.is_single_valued():
+        out.append(Finding("exactly-once", "some iteration runs more than once"))
+    return out
+
+
+def broken_dependence(e: Evidence) -> Sequence[Finding]:
+    """Every dependence runs forward in time."""
+    out = []
+    back = _not_before(e)
+    for d in e.deps.all:
+        late = _in_time(e, d).intersect(back)
+        if not late.is_empty():
+            out.append(Finding("dependence", describe_pair(e.scop, d, _witness(e, d, late), "would run backwards")))
+    return out
+
+
+def parallel_race(e: Evidence) -> Sequence[Finding]:
+    """No loop marked parallel or vector carries a dependence."""
+    out = []
+    seen: set[int] = set()
+    for r in e.runs:
+        for lp in r.point.loops:
+            if id(lp) in seen or lp.loop.kind not in (PARALLEL, VECTOR):
+                continue
+            seen.add(id(lp))
+            out.extend(_carried_by(e, lp, r))
+    return out
+
+
+def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
+    pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), e.width, run.point.when, lp.var))
+    for d in e.deps.all:
+        if d.array in lp.loop.reductions or e.scop.arrays[d.array].inside:
+            continue
+        carried = _in_time(e, d).intersect(pairs)
+        if not carried.is_empty():
+            why = f"is carried by the {lp.loop.kind} loop `{lp.loop.name}`"
+            return [Finding("race", describe_pair(e.scop, d, _witness(e, d, carried), why))]
+    return []
+
+
+def wrong_subscript(e: Evidence) -> Sequence[Finding]:
+    """Every printed subscript touches the element that the source's statement touches."""
+    out = []
+    for r in e.runs:
+        s = e.scop.statement(r.instance.stmt)
+        does = r.executes(e.scop)
+        for a, printed in zip(s.accesses, r.instance.accesses, strict=True):
+            want = does.apply_range(a.relation)
+            multi = isl.MultiPwAff.zero(want.get_space())
+            for k, expr in enumerate(printed):
+                multi = multi.set_pw_aff(k, r.point.value(expr))
+            got = isl.Map.from_multi_pw_aff(multi).intersect_domain(r.point.domain)
+            if not got.is_equal(want):
+                out.append(Finding("subscript", f"an access to `{a.array}` in {s.name} (`{s.source}`) would touch another element"))
+        for value, expr in zip(s.values, r.instance.values, strict=True):
+            want = does.apply_range(isl.Map.from_pw_aff(value))
+            if not isl.Map.from_pw_aff(r.point.value(expr)).intersect_domain(r.point.domain).is_equal(want):
+                out.append(Finding("subscript", f"a value in {s.name} (`{s.source}`) would differ"))
+    return out
+
+
+def bad_storage(e: Evidence) -> Sequence[Finding]:
+    """Variables of the region fit their storage, and every read finds there what the source would."""
+    return [Finding("storage", text) for text in wrong_storage(e.scop, e.deps, e.runs, e.times, e.width)]
+
+
+CHECKS: tuple[Check, ...] = (not_exactly_once, broken_dependence, parallel_race, wrong_subscript, bad_storage)
+
+
+def prove(
+    scop: Scop, deps: Dependences, tree: CNode, relaxed: frozenset[str] = frozenset(), checks: Sequence[Check] = CHECKS
+) -> tuple[Finding, ...]:
+    """Run all checks; the empty tuple is a proof."""
+    evidence = collect(scop, deps, tree, relaxed)
+    return tuple(f for check in checks for f in check(evidence))
+
+
+def _in_time(e: Evidence, d: Dependence) -> isl.UnionMap:
+    """A dependence between times, inside the guarded parameters; relaxed ones are left out."""
+    relation = d.relation.intersect_params(e.scop.context)
+    if d.array in e.relaxed:
+        relation = _without_reductions(e.scop, d.array, relation)
+    return relation.apply_domain(e.times).apply_range(e.times)
+
+
+def _without_reductions(scop: Scop, array: str, relation: isl.UnionMap) -> isl.UnionMap:
+    from codegen.recognize.reductions import reduction_pairs
+
+    return relation.subtract(reduction_pairs(scop, array))
+
+
+def _not_before(e: Evidence) -> isl.UnionMap:
+    space = param_space(e.scop).set_from_params().add_dims(isl.dim_type.set, e.width)
+    return isl.UnionMap.from_map(isl.Map.lex_ge(space))
+
+
+def _witness(e: Evidence, d: Dependence, late: isl.UnionMap) -> isl.UnionMap:
+    """One pair of instances whose times are in `late`."""
+    back = e.times.reverse()
+    pairs = late.apply_domain(back).apply_range(back).intersect(d.relation)
+    return pairs.sample() if not pairs.is_empty() else pairs

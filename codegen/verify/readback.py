@@ -1,0 +1,164 @@
+"""Reading the C tree back: which instances it runs, when, and what each subscript touches.
+
+This looks only at the tree that will be printed, so a mistake anywhere before it shows up here.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg
+from codegen.scop.dependences import param_space
+from codegen.scop.model import Scop
+
+When = tuple[int | str, ...]  # block positions (ints) and loop variables, outermost first
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the C tree: the loop variables' values there, and how to evaluate expressions."""
+
+    domain: isl.Set
+    vars: tuple[str, ...]
+    when: When
+    loops: tuple[For, ...]
+    held: tuple[tuple[Held, int], ...]  # storage in scope, with the number of loops around its declaration
+
+    def value(self, e: CExpr) -> isl.PwAff:
+        """An integer expression as a function of the loop variables."""
+        if isinstance(e, Int):
+            return self._zero().add_constant_val(isl.Val.read_from_str(self.domain.get_ctx(), str(e.value)))
+        if isinstance(e, Name):
+            return self._name(e.name)
+        if isinstance(e, Neg):
+            return self.value(e.arg).neg()
+        if isinstance(e, Fun):
+            return self._call(e)
+        if isinstance(e, Cond):
+            cond = self.condition(e.cond)
+            yes, no = self.value(e.yes), self.value(e.no)
+            return yes.intersect_domain(cond).union_add(no.intersect_domain(cond.complement()))
+        if e.op in ("<", "<=", ">", ">=", "==", "&&", "||"):
+            one = self._zero().add_constant_val(isl.Val(1))
+            cond = self.condition(e)
+            return one.intersect_domain(cond).union_add(self._zero().intersect_domain(cond.complement()))
+        left, right = self.value(e.left), self.value(e.right)
+        if e.op in ("+", "-"):
+            return left.add(right) if e.op == "+" else left.sub(right)
+        if e.op == "*":
+            return left.mul(right)
+        # C's own / and %: exact for what isl promises, and exact for what it does not.
+        return left.tdiv_q(right) if e.op == "/" else left.tdiv_r(right)
+
+    def condition(self, e: CExpr) -> isl.Set:
+        if isinstance(e, Bin) and e.op in ("&&", "||"):
+            left, right = self.condition(e.left), self.condition(e.right)
+            return left.intersect(right) if e.op == "&&" else left.union(right)
+        if isinstance(e, Bin) and e.op in ("<", "<=", ">", ">=", "=="):
+            a, b = self.value(e.left), self.value(e.right)
+            compare = {"<": a.lt_set, "<=": a.le_set, ">": a.gt_set, ">=": a.ge_set, "==": a.eq_set}
+            return compare[e.op](b)
+        return self.value(e).ne_set(self._zero())
+
+    def _zero(self) -> isl.PwAff:
+        return isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(self.domain.get_space())))
+
+    def _name(self, name: str) -> isl.PwAff:
+        ls = isl.LocalSpace.from_space(self.domain.get_space())
+        if name in self.vars:
+            return isl.PwAff.from_aff(isl.Aff.var_on_domain(ls, isl.dim_type.set, self.vars.index(name)))
+        pos = self.domain.find_dim_by_name(isl.dim_type.param, name)
+        if pos < 0:
+            raise KeyError(name)
+        return isl.PwAff.from_aff(isl.Aff.var_on_domain(ls, isl.dim_type.param, pos))
+
+    def _call(self, e: Fun) -> isl.PwAff:
+        args = [self.value(a) for a in e.args]
+        total = args[0]
+        if e.name == "floord":
+            return total.div(args[1]).floor()
+        for a in args[1:]:
+            total = total.min(a) if e.name == "min" else total.max(a)
+        return total
+
+
+@dataclass(frozen=True)
+class Run:
+    """One statement in the C tree with everything around it."""
+
+    instance: Instance
+    point: Point
+
+    def executes(self, scop: Scop) -> isl.Map:
+        """Loop variables to the statement instance that runs."""
+        s = scop.statement(self.instance.stmt)
+        target = s.domain.get_space()
+        multi = isl.MultiPwAff.zero(self.point.domain.get_space().map_from_domain_and_range(target))
+        for k, e in enumerate(self.instance.iterators):
+            multi = multi.set_pw_aff(k, self.point.value(e))
+        return isl.Map.from_multi_pw_aff(multi).intersect_domain(self.point.domain)
+
+    def time(self, width: int) -> isl.Map:
+        """Loop variables to time, padded to `width`."""
+        space = self.point.domain.get_space()
+        target = space.params().set_from_params().add_dims(isl.dim_type.set, width)
+        multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+        for k, w in enumerate(self.point.when):
+            v = self.point.value(Int(w) if isinstance(w, int) else Name(w))
+            multi = multi.set_pw_aff(k, v)
+        return isl.Map.from_multi_pw_aff(multi)
+
+
+def runs(scop: Scop, tree: CNode) -> tuple[Run, ...]:
+    """All statements of the tree, in textual order."""
+    start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
+    return tuple(_runs(tree, Point(start, (), (), (), ())))
+
+
+def _runs(node: CNode, at: Point) -> Iterator[Run]:
+    if isinstance(node, Instance):
+        yield Run(node, at)
+    elif isinstance(node, Block):
+        for k, child in enumerate(node.children):
+            yield from _runs(child, Point(at.domain, at.vars, (*at.when, k), at.loops, at.held))
+    elif isinstance(node, If):
+        cond = at.condition(node.cond)
+        yield from _runs(node.then, Point(at.domain.intersect(cond).coalesce(), at.vars, (*at.when, 0), at.loops, at.held))
+        if node.orelse is not None:
+            other = at.domain.subtract(cond).coalesce()
+            yield from _runs(node.orelse, Point(other, at.vars, (*at.when, 1), at.loops, at.held))
+    elif isinstance(node, Declare):
+        held = (*[h for h in at.held if h[0].array not in {s.array for s in node.slots}],
+                *[(s, len(at.vars)) for s in node.slots])
+        yield from _runs(node.body, Point(at.domain, at.vars, at.when, at.loops, held))
+    else:
+        yield from _runs(node.body, enter(node, at))
+
+
+def enter(node: For, at: Point) -> Point:
+    """Inside a loop: the set of values its variable takes."""
+    pos = len(at.vars)
+    wider = Point(at.domain.insert_dims(isl.dim_type.set, pos, 1), (*at.vars, node.var), (*at.when, node.var),
+                  (*at.loops, node), at.held)
+    var, lower, upper = wider.value(Name(node.var)), wider.value(node.lower), wider.value(node.upper)
+    inside = wider.domain.intersect(var.ge_set(lower))
+    inside = inside.intersect(var.lt_set(upper) if node.op == "<" else var.le_set(upper))
+    if node.step != 1:
+        off = var.sub(lower).mod_val(isl.Val(node.step))
+        inside = inside.intersect(off.eq_set(wider._zero()))
+    return Point(inside.coalesce(), wider.vars, wider.when, wider.loops, wider.held)
+
+
+def same_iteration_until(params: isl.Space, width: int, when: When, var: str) -> isl.Map:
+    """Pairs of times inside the same run of the loop over `var` that differ in that variable."""
+    cut = when.index(var)
+    same = isl.Map.universe(params.set_from_params().add_dims(isl.dim_type.set, width).map_from_set())
+    for k in range(cut):
+        w = when[k]
+        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        if isinstance(w, int):
+            same = same.fix_val(isl.dim_type.in_, k, isl.Val(w))
+    less = same.order_lt(isl.dim_type.in_, cut, isl.dim_type.out, cut)
+    return less.union(same.order_gt(isl.dim_type.in_, cut, isl.dim_type.out, cut))

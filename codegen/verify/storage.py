@@ -1,0 +1,131 @@
+"""Variables declared inside the region: do they fit, and is the value still there when it is read?"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.ast.ctree import CExpr, Held, Int, Name
+from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.model import Scop
+from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.verify.readback import Run, same_iteration_until
+
+
+@dataclass(frozen=True)
+class _Use:
+    """One access to a variable of the region: where, through which storage, declared under how many loops."""
+
+    run: Run
+    held: Held
+    depth: int
+    printed: tuple[CExpr, ...]
+    write: bool
+
+
+def wrong_storage(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int) -> list[str]:
+    """Messages for every variable whose storage is missing, too small, shared by threads, or overwritten early."""
+    out: list[str] = []
+    for name in sorted(scop.arrays):
+        if scop.arrays[name].inside:
+            out.extend(_check(scop, deps, runs, times, width, name))
+    return out
+
+
+def _check(
+    scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int, name: str
+) -> list[str]:
+    uses = []
+    for use in _uses(scop, runs, name):
+        if use is None:
+            return [f"`{name}` is used where it has no storage"]
+        uses.append(use)
+    if len({u.held.sizes for u in uses}) > 1:
+        return [f"`{name}` has storage of different shapes"]
+    for use in uses:
+        if not _fits(use):
+            return [f"`{name}` would be accessed outside its storage of {_shape(use.held)}"]
+    space = param_space(scop)
+    cells = {True: isl.UnionMap.empty(space), False: isl.UnionMap.empty(space)}
+    for use in uses:
+        cells[use.write] = cells[use.write].union(isl.UnionMap.from_map(_cell(scop, use)))
+    reads, writes = cells[False], cells[True]
+    flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
+    want = isl.UnionMap.empty(space)
+    for d in deps.all:
+        if d.kind == "flow" and d.array == name:
+            want = want.union(d.relation.intersect_params(scop.context))
+    if not flow.get_may_dependence().is_equal(want):
+        return [f"`{name}` would be overwritten before its last use"]
+    return _shared(scop, uses, reads, writes, times, width, name)
+
+
+def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:
+    for run in runs:
+        s = scop.statement(run.instance.stmt)
+        for a, printed in zip(s.accesses, run.instance.accesses, strict=True):
+            if a.array == name:
+                found = next((h for h in run.point.held if h[0].array == name), None)
+                yield None if found is None else _Use(run, found[0], found[1], printed, a.write)
+
+
+def _shape(held: Held) -> str:
+    kept = [str(s) for s in held.sizes if s > 0]
+    return " x ".join(kept) + " elements" if kept else "one element"
+
+
+def _offsets(use: _Use) -> list[isl.PwAff]:
+    """The kept indices, counted from where the storage starts."""
+    value = use.run.point.value
+    return [
+        value(e).sub(value(start))
+        for e, start, size in zip(use.printed, use.held.starts, use.held.sizes, strict=True) if size
+    ]
+
+
+def _fits(use: _Use) -> bool:
+    sizes = [s for s in use.held.sizes if s]
+    point = use.run.point
+    for off, size in zip(_offsets(use), sizes, strict=True):
+        if size < 0:
+            continue  # as declared by the source
+        outside = off.lt_set(point.value(Int(0))).union(off.ge_set(point.value(Int(size))))
+        if not point.domain.intersect(outside).is_empty():
+            return False
+    return True
+
+
+def _cell(scop: Scop, use: _Use) -> isl.Map:
+    """Statement instance to storage cell: the loops around the declaration, then the kept offsets."""
+    point = use.run.point
+    space = point.domain.get_space()
+    cut = 0 if use.depth == 0 else point.when.index(point.vars[use.depth - 1]) + 1
+    around = [point.value(Int(w) if isinstance(w, int) else Name(w)) for w in point.when[:cut]]
+    values = around + _offsets(use)
+    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
+    target = target.set_tuple_name(isl.dim_type.set, f"{use.held.array}_{cut}")
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k, v in enumerate(values):
+        multi = multi.set_pw_aff(k, v)
+    return use.run.executes(scop).reverse().apply_range(isl.Map.from_multi_pw_aff(multi))
+
+
+def _shared(
+    scop: Scop, uses: Sequence[_Use], reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, width: int,
+    name: str,
+) -> list[str]:
+    """A cell that one iteration of a parallel loop writes must not be used by another."""
+    conflicts = writes.apply_range(writes.union(reads).reverse())
+    conflicts = conflicts.union(reads.apply_range(writes.reverse()))
+    in_time = conflicts.apply_domain(times).apply_range(times)
+    seen: set[int] = set()
+    for use in uses:
+        for lp in use.run.point.loops[use.depth:]:
+            if lp.loop.kind not in (PARALLEL, VECTOR) or id(lp) in seen or name in lp.loop.reductions:
+                continue
+            seen.add(id(lp))
+            pairs = same_iteration_until(param_space(scop), width, use.run.point.when, lp.var)
+            if not in_time.intersect(isl.UnionMap.from_map(pairs)).is_empty():
+                return [f"`{name}` would be shared by the iterations of the {lp.loop.kind} loop `{lp.loop.name}`"]
+    return []
