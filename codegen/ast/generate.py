@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from codegen.ast.ctree import (
-    Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg, block, substitute,
+    Bin, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg, block, substitute,
 )
 from codegen.ast.schedule import Marked, to_isl
 from codegen.scop.model import Scop
@@ -124,6 +124,11 @@ def _expr(e: isl.AstExpr) -> CExpr:
     return Bin(_OPS[op], args[0], args[1])
 
 
+def expression(e: isl.AstExpr) -> CExpr:
+    """An isl expression as ours."""
+    return _expr(e)
+
+
 def _starts(tree: Node, depth: int, out: list[int]) -> None:
     """Schedule depth at which each marked node begins, in the order `to_isl` numbers them."""
     if isinstance(tree, (Band, Hold)):
@@ -154,6 +159,3 @@ def generate(scop: Scop, tree: Node) -> CNode:
     result = conversion.node(ast, -1, {})
     del keep
     return result
-
-
-__all__ = ["Block", "generate"]

@@ -92,7 +92,7 @@ def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> i
     if not isinstance(inner, Band):
         return None
     points = {lp.name: lp for lp in inner.loops}
-    pairs = [(t, points.get(t.name[:-1])) for t in band.loops]
+    pairs = [(t, points.get(t.of)) for t in band.loops]
     if any(p is None for _, p in pairs):
         return None
     prefix = node.get_prefix_schedule_union_map()

@@ -127,8 +127,18 @@ def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], a
     domain = raw.frame.domain.set_tuple_name(name)
     accesses = tuple(_access(name, raw.frame, a, groups, affiner) for a in raw.accesses)
     values = tuple(v.set_tuple_id(isl.dim_type.in_, domain.get_tuple_id()) for v in (raw.frame.lift(v) for v in raw.values))
-    its = tuple(domain.get_dim_name(isl.dim_type.set, k) for k in range(domain.dim(isl.dim_type.set)))
+    its = _iterator_names(raw.frame)
+    for k, it in enumerate(its):
+        domain = domain.set_dim_name(isl.dim_type.set, k, it)
     return Statement(name, its, domain, raw.op, raw.target, raw.rhs, accesses, values, raw.loc, raw.source)
+
+
+def _iterator_names(frame: Frame) -> tuple[str, ...]:
+    """Loop variables, made distinct where an inner loop hides an outer one."""
+    out: list[str] = []
+    for it in frame.iterators:
+        out.append(it.name if it.name not in out else f"{it.name}_{it.pos}")
+    return tuple(out)
 
 
 def _access(

@@ -31,9 +31,12 @@ class RegionSite:
     enums: Mapping[str, int]
     functions: Mapping[str, c_ast.FuncDef]
     loc: Loc
+    hidden: frozenset[str] = frozenset()  # names in parts of the function that could not be parsed
 
     def used_outside(self, name: str) -> bool:
         """May the function look at `name` outside this region, other than after setting it in a `for`?"""
+        if name in self.hidden:
+            return True
         inside = {id(s) for s in self.statements}
         return _mentions(self.function.body, name, inside)
 
@@ -66,7 +69,9 @@ def location(node: c_ast.Node, fallback: Loc) -> Loc:
     return Loc(str(coord.file) or fallback.file, int(coord.line or 0), int(coord.column or 0))
 
 
-def find_site(ast: c_ast.FileAST, file: str, first_line: int, last_line: int) -> RegionSite:
+def find_site(
+    ast: c_ast.FileAST, file: str, first_line: int, last_line: int, hidden: frozenset[str] = frozenset()
+) -> RegionSite:
     """Locate the region that starts at the pragma on `first_line`."""
     types = build_type_table(ast)
     variables: dict[str, Variable] = {}
@@ -80,7 +85,7 @@ def find_site(ast: c_ast.FileAST, file: str, first_line: int, last_line: int) ->
             if found is not None:
                 statements, local = found
                 return RegionSite(
-                    ext, statements, {**variables, **local}, types, enum_constants(ast), functions, loc
+                    ext, statements, {**variables, **local}, types, enum_constants(ast), functions, loc, hidden
                 )
             functions[ext.decl.name] = ext
     raise Unsupported(

@@ -27,9 +27,11 @@ class Loop:
     kind: str = SEQUENTIAL
     coincident: bool = False
     tile: int = 0
+    of: str = ""  # the loop whose tiles a tile loop counts
     note: str = ""
     factor: int = 0
-    reductions: tuple[str, ...] = ()
+    reductions: tuple[tuple[str, str], ...] = ()  # (operator, array)
+    fixed: Mapping[str, frozenset[int]] = field(default_factory=dict)  # iterators that loops around it set
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,14 @@ def enclosing(node: Node, stmt: str) -> tuple[Loop, ...]:
         if stmt in statements(child):
             return enclosing(child, stmt)
     return ()
+
+
+def seq(children: tuple[Node, ...] | list[Node]) -> Node:
+    """A sequence without nested sequences."""
+    flat: list[Node] = []
+    for c in children:
+        flat.extend(c.children if isinstance(c, Seq) else [c])
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
 def order(node: Node, stmt: str) -> list[isl.PwAff | int]:

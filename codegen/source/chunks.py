@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from .lexis import CHAR, IDENT, STRING, code_only
 
-_LITERAL = rf"\#[^\n]*|{STRING}|{CHAR}"
-# The unrolled loops matter: nested repetitions would take exponential time on text without an end.
-_TO_END = re.compile(rf"\s*(?:\#[^\n]*\s*)*()[^;{{}}\"'#]*(?:(?:{_LITERAL})[^;{{}}\"'#]*)*[;{{}}]")
+# Unrolled loops over alternatives that exclude each other: anything else takes exponential time on text without end.
+_LITERAL = rf"\#[^\n]*\n|{STRING}|{CHAR}"
+_TO_END = re.compile(rf"\s*(?:\#[^\n]*\n\s*)*()[^;{{}}\"'#]*(?:(?:{_LITERAL})[^;{{}}\"'#]*)*[;{{}}]")
 _TO_BRACE = re.compile(rf"[^{{}}\"'#]*(?:(?:{_LITERAL})[^{{}}\"'#]*)*[{{}}]")
 _HASH_LINE = re.compile(r"^[ \t]*#[^\n]*", re.M)
 _ATTRIBUTE = re.compile(r"\b(?:__attribute(?:__)?|__declspec|_Alignas|alignas|__asm(?:__)?|asm|_Static_assert)\s*"
@@ -22,10 +22,12 @@ _PARENS = re.compile(r"\([^()\0]*\)")
 _BRACES = re.compile(r"\{[^{}\0]*\}")
 _KEYWORDS = frozenset({
     "", "auto", "char", "const", "double", "enum", "extern", "float", "inline", "int", "long", "register", "restrict",
-    "short", "signed", "static", "struct", "typedef", "union", "unsigned", "void", "volatile", "_Bool", "_Complex"})
-_GNU = ("__attribute__", "__attribute", "__asm__", "__asm", " asm ", "__declspec")
+    "short", "signed", "static", "struct", "typedef", "union", "unsigned", "void", "volatile", "_Bool", "_Complex",
+    "__typeof__", "__typeof", "typeof", "_Static_assert"})
+_GNU = tuple(word + gap + "\1" for word in ("__attribute__", "__attribute", "__asm__", "__asm", " asm", "__declspec")
+             for gap in ("", " "))
 # A declared name is the last word before one of these, once brackets are folded away.
-_SEPARATORS = str.maketrans("[,=:*", ";;;; ")
+_SEPARATORS = str.maketrans("[,=:\1\2*", ";;;;;; ")
 _POINTED = re.compile(r"\(\s*(?:[A-Za-z_]\w*\s*)?\*[\s*]*(?:(?:const|volatile|restrict|__restrict)\s+)*"
                       r"([A-Za-z_$][\w$]*)|\(\s*([A-Za-z_$][\w$]*)\s*\)\s*[(\[]")
 _DECLARED = re.compile(r"\b([A-Za-z_$][\w$]*)\b\s*;")
@@ -103,10 +105,10 @@ def declarations(text: str, chunks: list[Chunk]) -> list[set[str]]:
     for head, known in zip(heads, names, strict=True):
         if "(*" in head or "( *" in head or ")(" in head or ") (" in head:
             known.update(name for pair in _POINTED.findall(head) for name in pair)
-    folded = _fold(_PARENS, " ;", _fold(_BRACES, ";", joined)).translate(_SEPARATORS)
+    folded = _fold(_PARENS, "\1", _fold(_BRACES, "\2", joined))
     for word in _GNU:
         folded = folded.replace(word, " ")
-    for head, known in zip(folded.split("\0"), names, strict=True):
+    for head, known in zip(folded.translate(_SEPARATORS).split("\0"), names, strict=True):
         known.update(_DECLARED.findall(head))
         known -= _KEYWORDS
     return names
@@ -120,7 +122,7 @@ def _braced(head: str) -> set[str]:
 
 
 def _fold(brackets: re.Pattern[str], mark: str, text: str) -> str:
-    """Replace bracketed text, innermost first, by a mark."""
+    """Replace bracketed text, innermost first, by a mark that no C text contains."""
     count = 1
     while count:
         text, count = brackets.subn(mark, text)

@@ -24,10 +24,12 @@ _WORDS = "|".join(sorted({*_RESPELLED, *_DROPPED, *_CALL_LIKE, *_ASSERT, *_ASM},
 _EXTENSION = re.compile(
     rf"(?P<skip>{STRING}|{CHAR}|^[ \t]*\#[^\n]*)|\b(?P<word>{_WORDS})\b|(?P<attribute>\[\s*\[)", re.M)
 _BEYOND = re.compile(
-    rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))"
-    r"|(?P<braces>\(\s*\{)", re.M)
+    rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|"
+    r"\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))|(?P<braces>\(\s*\{)", re.M)
 _GAP = re.compile(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
 _PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|pure|unsequenced|reproducible)(?:__)?\s*[),\]]")
+# These give a type another meaning. Left in place, they make the parser refuse the declaration.
+_RETYPING = re.compile(r"\b(?:__)?(?:vector_size|mode|ext_vector_type|neon_vector_type|scalar_storage_order)(?:__)?\b")
 _ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\s*(?=\()|\[(?=\s*\[)")
 
 # Types that compilers know without a declaration. Where no C type has the same format, an incomplete struct lets
@@ -77,8 +79,9 @@ def _replaced(text: str, match: re.Match[str], kept: bool) -> tuple[str, int]:
     if word in _CALL_LIKE or word in _ASSERT or (word in _ASM and not kept):
         gap = _GAP.match(text, end)
         opening = gap.end() if gap else end
-        if text[opening:opening + 1] == "(":
-            return _blanked(text, match.start(), closing(text, opening))
+        close = closing(text, opening) if text[opening:opening + 1] == "(" else -1
+        if close > 0 and not (word in _CALL_LIKE and _RETYPING.search(text, opening, close)):
+            return _blanked(text, match.start(), close)
     return match.group(), end
 
 

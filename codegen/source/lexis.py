@@ -20,6 +20,8 @@ MARKER = re.compile(r'^#(?:[ \t]*line)?[ \t]*(\d+)(?:[ \t]+"([^"\\\n]*(?:\\.[^"\
 _COMMENT_OR_LITERAL = re.compile(f"(?P<comment>{COMMENT})|{STRING}|{CHAR}")
 _NOT_SPACE = re.compile(r"[^\s]")
 _MARKER_OR_INK = re.compile(r"^(#[ \t]*(?:line[ \t]*)?\d[^\n]*)|[^\s]", re.M)
+_SEPARATOR = re.compile(r"'(?<=[0-9a-fA-F]')(?=[0-9a-fA-F])")
+_SEPARATED = re.compile(r"(?<![\w'\"])[0-9][\w.]*(?:'[0-9a-fA-F]\w*)+")
 _HASH_LINE = re.compile(r"\n[ \t]*#[^\n]*")
 _QUOTED = re.compile(rf"{STRING}|{CHAR}")
 _NESTING = re.compile(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
@@ -38,6 +40,13 @@ def blank_code(text: str) -> str:
 def blank_comments(text: str) -> str:
     """The text with its comments turned into spaces, newlines kept."""
     return _COMMENT_OR_LITERAL.sub(lambda m: blank(m.group()) if m.group("comment") else m.group(), text)
+
+
+def without_separators(text: str) -> str:
+    """Numbers without C23's digit separators, padded; a lone quote would look like a character constant."""
+    if not _SEPARATOR.search(text):
+        return text
+    return _SEPARATED.sub(lambda m: m.group().replace("'", "").ljust(len(m.group())), text)
 
 
 def code_only(text: str) -> str:

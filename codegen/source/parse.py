@@ -9,16 +9,18 @@ import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pycparser import c_ast  # type: ignore[import-untyped]
-from pycparser.c_parser import CParser, ParseError  # type: ignore[import-untyped]
+from pycparser import c_ast
+from pycparser.c_parser import CParser, ParseError
 
 from ..diagnostics import Loc, Unsupported
+from .chunks import Chunk, declarations
 from .lexis import MARKER, blank, blank_code, identifiers
 from .linemap import LineMap
 from .slice import Part, RegionSlice
 from .statements import enclosing
 
-_ATTEMPTS = 30
+_ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
+_DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
 _POSITION = re.compile(r"^.*?:(\d+):(\d+): (.*)$", re.S)
 
 
@@ -54,13 +56,13 @@ def parse_with_gaps(s: RegionSlice) -> Parsed:
                           "split the expression or the block that nests deepest") from None
 
 
-class _LocatingParser(CParser):  # type: ignore[misc]
+class _LocatingParser(CParser):
     """pycparser, except that each error says where; some of its own name the file only."""
 
     def _parse_error(self, msg: str, coord: Any) -> NoReturn:
-        if getattr(coord, "column", None) is None:
-            token = self._peek()
-            coord = self._tok_coord(token) if token is not None else coord
+        peek = getattr(self, "_peek", None)  # absent from pycparser 2
+        token = peek() if peek and getattr(coord, "column", None) is None else None
+        coord = self._tok_coord(token) if token is not None else coord
         raise ParseError(f"{coord}: {msg}")
 
 
@@ -69,16 +71,17 @@ def _parse(text: str) -> c_ast.FileAST:
 
 
 def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
-    """The slice with what does not parse blanked.
+    """The slice with what does not parse blanked, and the identifiers that this hides in the function.
 
     The search runs without line markers, since several lines of preprocessed text may carry the same number and
     only the real ones lead back to an offset.
     """
-    text, hidden = s.text, frozenset[str]()
-    for _ in range(_ATTEMPTS + len(s.parts)):
+    text, hidden, front = s.text, frozenset[str](), ""
+    root = s.parts[s.root]
+    for _ in range(_ATTEMPTS):
         try:
-            _parse(MARKER.sub(lambda match: blank(match.group()), text))
-            return text, hidden
+            _parse(front + "\n" + MARKER.sub(lambda match: blank(match.group()), text))
+            return f'# 1 "<built-in>"\n{front}\n{text}', hidden
         except ParseError as error:
             offset, message = _failure(text, str(error))
         if offset < 0:
@@ -86,20 +89,39 @@ def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
         span = _culprit(s, text, offset)
         if span is None:
             raise _refusal(s, offset, message)
-        root = s.parts[s.root]
+        gone = text[span[0]:span[1]]
         if root.begin <= span[0] < root.end:
-            hidden |= identifiers(text[span[0]:span[1]])
+            _check_declarations(s, span, gone)
+            hidden |= identifiers(gone)
+        elif gone.startswith("typedef"):
+            front += _opaque(gone)
         text = _without(text, span)
     raise _refusal(s, s.span[0], "too much of the surrounding code is beyond the parser")
 
 
+def _check_declarations(s: RegionSlice, span: tuple[int, int], gone: str) -> None:
+    """A blanked declaration of a name that the region uses would let it mean another object of that name."""
+    inside = identifiers(s.text[s.span[0]:s.span[1]])
+    lost = sorted(name for name in _DECLARATOR.findall(gone) if name in inside)
+    if lost and span[0] < s.span[0]:
+        ink = span[0] + len(gone) - len(gone.lstrip())
+        raise Unsupported("parse-error", f"cannot parse the declaration of `{lost[0]}`, which the region uses",
+                          LineMap(s.text, s.file).locate(ink), "declare it with a plain C type")
+
+
+def _opaque(typedef: str) -> str:
+    """Stand-ins for the types of a declaration that does not parse: they can be named, and used for nothing."""
+    names = declarations(typedef, [Chunk(0, len(typedef))])[0]
+    return "".join(f"typedef struct __tw_{name} {name}; " for name in sorted(names) if name.isidentifier())
+
+
 def _failure(text: str, message: str) -> tuple[int, str]:
-    """The offset that an error message of a parse without line markers points to, and the message itself."""
+    """The offset that an error message of a parse with one line in front points to, and the message itself."""
     match = _POSITION.match(message)
     if match is None:
         return -1, message
     start = 0
-    for _ in range(int(match.group(1)) - 1):
+    for _ in range(int(match.group(1)) - 2):
         start = text.find("\n", start) + 1
     return start + int(match.group(2)) - 1, match.group(3)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..diagnostics import InputError, Loc
 from ..options import CppOptions
 from .encoding import decode, encode
-from .lexis import SPLICE, blank, blank_comments
+from .lexis import SPLICE, blank, blank_comments, without_separators
 from .linemap import LineMap, quote
 
 STDIN = "<stdin>"
@@ -62,7 +62,7 @@ def no_preprocess(path: str, text: str) -> Preprocessed:
     Includes are skipped. Macros and conditionals would be misread, so they are an error.
     """
     name = display_name(path)
-    plain = blank_comments(_join_lines(text.removeprefix("\ufeff").replace("\r", "")))
+    plain = without_separators(blank_comments(_join_lines(text.removeprefix("\ufeff").replace("\r", ""))))
 
     def drop(match: re.Match[str]) -> str:
         if match.group(2) == "pragma":
@@ -107,7 +107,7 @@ def _run(command: list[str], data: bytes, name: str) -> str:
         raise _no_preprocessor(f"cannot run the preprocessor `{command[0]}`: {error.strerror}", name) from error
     if done.returncode != 0:
         raise _failure(decode(done.stderr), name, command[0])
-    return decode(done.stdout).replace("\r", "")
+    return without_separators(decode(done.stdout).replace("\r", ""))
 
 
 def _failure(stderr: str, name: str, program: str) -> InputError:

@@ -14,11 +14,10 @@ from .chunks import Chunk, declarations, split
 from .gnu import beyond, builtin_types, clean, is_pure
 from .lexis import identifiers
 from .linemap import LineMap, quote
-from .preprocess import Preprocessed
+from .preprocess import Preprocessed, display_name
 from .regions import Region
 
 _SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
-_ESCAPED_MARKER = re.compile(r'^(#[ \t]*\d+[ \t]+")([^"\n]*\\[^\n]*)("[ \t\d]*)$', re.M)
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     """
     if not regions:
         return ()
+    main_file = display_name(main_file)
     where = LineMap(pre.text)
     begins, ends = _pragmas(pre.text, where, main_file)
     active = [region for region in regions if region.first_line in begins]

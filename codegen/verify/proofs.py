@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For
+from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL, VECTOR
@@ -95,9 +96,9 @@ def parallel_race(e: Evidence) -> Sequence[Finding]:
 def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
     pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), e.width, run.point.when, lp.var))
     for d in e.deps.all:
-        if d.array in lp.loop.reductions or e.scop.arrays[d.array].inside:
-            continue
-        carried = _in_time(e, d).intersect(pairs)
+        if e.scop.arrays[d.array].inside:
+            continue  # its storage is judged by bad_storage
+        carried = _in_time(e, d, d.array in {a for _, a in lp.loop.reductions}).intersect(pairs)
         if not carried.is_empty():
             why = f"is carried by the {lp.loop.kind} loop `{lp.loop.name}`"
             return [Finding("race", describe_pair(e.scop, d, _witness(e, d, carried), why))]
@@ -141,18 +142,12 @@ def prove(
     return tuple(f for check in checks for f in check(evidence))
 
 
-def _in_time(e: Evidence, d: Dependence) -> isl.UnionMap:
-    """A dependence between times, inside the guarded parameters; relaxed ones are left out."""
+def _in_time(e: Evidence, d: Dependence, folded: bool = False) -> isl.UnionMap:
+    """A dependence between times, inside the guarded parameters; where order is free it is left out."""
     relation = d.relation.intersect_params(e.scop.context)
-    if d.array in e.relaxed:
-        relation = _without_reductions(e.scop, d.array, relation)
+    if d.array in e.relaxed or folded:
+        relation = relation.subtract(reduction_pairs(e.scop, d.array))
     return relation.apply_domain(e.times).apply_range(e.times)
-
-
-def _without_reductions(scop: Scop, array: str, relation: isl.UnionMap) -> isl.UnionMap:
-    from codegen.recognize.reductions import reduction_pairs
-
-    return relation.subtract(reduction_pairs(scop, array))
 
 
 def _not_before(e: Evidence) -> isl.UnionMap:

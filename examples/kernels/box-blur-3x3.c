@@ -1,5 +1,4 @@
 /* 3x3 box blur of an h x w image; the one-pixel border is left alone.
- *
  * sizes: small h=60 w=70 | large h=4000 w=4000
  * types: f64 f32 i32 i64
  */

@@ -1,6 +1,5 @@
 /* YUV 4:2:0 to 4:4:4 by replication, plus the red channel: subscripts divide
  * the iterators by two.  Odd sizes are fine: chroma has (h+1)/2 x (w+1)/2.
- *
  * sizes: small h=45 w=63 | large h=5000 w=5000
  * types: fixed
  */

@@ -1,6 +1,5 @@
 /* Bilinear downscale by two: each output pixel is the rounded mean of a 2x2
  * block of 16-bit pixels.  The sizes are those of the output.
- *
  * sizes: small h=30 w=40 | large h=4000 w=4000
  * types: fixed
  */

@@ -1,6 +1,5 @@
 /* Separable 5x5 Gaussian (1 4 6 4 1)/16: a horizontal pass into tmp, then a
  * vertical one.  Borders of two pixels stay untouched.
- *
  * sizes: small n=64 m=48 | large n=3000 m=3500
  * types: f64 f32 i32
  */

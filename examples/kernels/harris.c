@@ -1,6 +1,5 @@
 /* Harris corner response in single precision: gradients, products, 3x3 box
  * sums, determinant minus k * trace^2.  A pipeline of four stages.
- *
  * sizes: small n=40 m=52 | large n=2000 m=2200
  * types: fixed
  */

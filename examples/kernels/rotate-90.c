@@ -1,6 +1,5 @@
 /* Rotate a picture of 32-bit pixels by 90 degrees clockwise, then mirror it
  * into a third array: negative coefficients in subscripts.
- *
  * sizes: small h=38 w=51 | large h=3000 w=3000
  * types: fixed
  */

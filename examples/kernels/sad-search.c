@@ -1,6 +1,5 @@
 /* Motion search: for each displacement (dy, dx) in a 16 x 16 window, the sum
  * of absolute differences between a block and a reference frame.
- *
  * sizes: small h=24 w=32 | large h=1000 w=1200
  * types: fixed
  */

@@ -1,6 +1,5 @@
 /* Sharpening with the 5 / -1 cross on 8-bit pixels: int accumulator inside
  * the region, result clamped to 0..255, border pixels copied.
- *
  * sizes: small h=47 w=61 | large h=6000 w=6000
  * types: fixed
  */

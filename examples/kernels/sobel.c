@@ -1,6 +1,5 @@
 /* Sobel edge detector on 8-bit pixels: |gx| + |gy| saturated to 255.
  * The gradients are kept in two int16_t images as well.
- *
  * sizes: small rows=50 cols=66 | large rows=5000 cols=5000
  * types: fixed
  */

@@ -1,0 +1,142 @@
+"""The whole way through: a C file in, the same file with its regions transformed out."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
+from codegen.machine import Machine, load
+from codegen.options import GenOptions, effective_options
+from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
+from codegen.source.regions import Region, find_regions
+from codegen.source.slice import RegionSlice, slice_unit
+from codegen.source.splice import splice
+from codegen.worker import Died, TimedOut, run_with_deadline
+
+
+@dataclass(frozen=True)
+class RegionResult:
+    """What became of a region, for reports."""
+
+    index: int
+    line: int
+    transformed: bool
+    plan: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The new file, and everything said about it. `deps` are the headers that were read."""
+
+    text: str
+    regions: tuple[RegionResult, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    deps: tuple[str, ...]
+    plan: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file with its regions found and cut out for the parser."""
+
+    name: str
+    text: str
+    regions: tuple[Region, ...]
+    slices: tuple[RegionSlice, ...]
+    deps: tuple[str, ...]
+
+
+def open_source(path: str, text: str, options: GenOptions) -> Opened:
+    """Find, preprocess and slice."""
+    name = display_name(path)
+    regions = find_regions(text, name)
+    if not regions:
+        return Opened(name, text, (), (), ())
+    pre: Preprocessed = preprocess(path, text, options.cpp) if options.cpp.enabled else no_preprocess(path, text)
+    return Opened(name, text, regions, slice_unit(pre, path, regions), pre.deps)
+
+
+def generate(path: str, text: str, options: GenOptions) -> Generated:
+    """Transform every region that can be; the rest of the file comes out byte for byte."""
+    machine = load(options.machine)
+    source = open_source(path, text, options)
+    _check_plan_regions(source, options)
+    if not source.regions:
+        note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
+        return Generated(text, (), (note,), source.deps, "")
+    from codegen.region import RegionOutcome
+    from codegen.target.emit import emit_head
+    from codegen.target.pragmas import PARALLEL_MIN
+
+    outcomes: list[RegionOutcome] = []
+    messages: list[Diagnostic] = []
+    by_index = {s.region.index: s for s in source.slices}
+    for region in source.regions:
+        if region.index not in by_index:
+            messages.append(Diagnostic(Severity.WARNING, "inactive-region", "the region is switched off by the "
+                                       "preprocessor and is left as it is", Loc(source.name, region.first_line)))
+            continue
+        outcome = _one(source, by_index[region.index], options, machine)
+        outcomes.append(outcome)
+        messages.extend(outcome.diagnostics)
+    changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
+    body = splice(text, [(r, _with_line(r, t, source.name, options)) for r, t in changed])
+    helpers = frozenset().union(*(o.helpers for o in outcomes))
+    head = ""
+    if changed or options.banner:
+        head = emit_head(helpers, os.path.basename(source.name), effective_options(options), options.banner,
+                         options.line_directives, PARALLEL_MIN)
+    if "\r\n" in text:
+        head = head.replace("\n", "\r\n")
+    results = tuple(RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary) for o in outcomes)
+    plan = "".join(o.plan for o in outcomes)
+    return Generated(head + body, results, tuple(messages), source.deps, plan)
+
+
+def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
+    """After a region, tell the compiler where the user's text goes on."""
+    if not options.line_directives:
+        return text
+    return f'{text}#line {region.last_line + 1} "{os.path.basename(name)}"\n'
+
+
+def _check_plan_regions(source: Opened, options: GenOptions) -> None:
+    if options.plan_text is None:
+        return
+    from codegen.plan.parse import planned_regions
+
+    have = {r.index for r in source.regions}
+    for number, loc in planned_regions(options.plan_text, options.plan_name):
+        if number not in have:
+            raise InputError("bad-plan", f"{source.name} has no region {number}", loc,
+                             f"regions: {', '.join(map(str, sorted(have))) or 'none'}")
+
+
+def _one(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine):  # type: ignore[no-untyped-def]
+    """One region in a child process, bounded by the time limit."""
+    from codegen.region import RegionOutcome, process_region
+
+    loc = Loc(source.name, s.region.first_line, 1)
+    original = source.text[s.region.body_begin:s.region.body_end].replace("\r\n", "\n")
+
+    def left(id: str, why: str, hint: str) -> RegionOutcome:
+        note = Diagnostic(Severity.NOTE, id, why, loc, hint)
+        warning = Diagnostic(Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,))
+        return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({id})", (warning,))
+
+    try:
+        return run_with_deadline(lambda: process_region(s, original, options, machine), options.timeout)
+    except TimedOut:
+        return left("timeout", f"its analysis took longer than {options.timeout:g} s", "raise --timeout, or split the region")
+    except RecursionError:
+        return left("nesting-too-deep", "its expressions are nested too deeply", "split the expressions")
+    except Died:
+        raise InternalError("worker-died", f"the analysis of region {s.region.index} crashed", loc) from None
+
+
+def describe(path: str, text: str, options: GenOptions) -> str:
+    """What the tool sees and does, as text."""
+    from codegen.report.text import describe_file
+
+    return describe_file(path, text, options)

@@ -1,0 +1,131 @@
+"""isl's scheduler: an order with parallel loops outside and reuse inside, as one of our trees."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.scop.dependences import Dependences, domain
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, with_kids
+
+_TYPES = isl.schedule_node_type
+
+
+def isl_schedule(scop: Scop, deps: Dependences, relaxed: isl.UnionMap | None, fusion: str) -> Node:
+    """Schedule a region. `relaxed` are dependences that need not be kept; `fusion` is none, smart or max."""
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.set_schedule_outer_coincidence(1)
+    ctx.set_schedule_maximize_band_depth(1)
+    ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
+    ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)
+    validity = deps.union()
+    if relaxed is not None:
+        validity = validity.subtract(relaxed)
+    constraints = isl.ScheduleConstraints.on_domain(domain(scop)).set_context(scop.context)
+    constraints = constraints.set_validity(validity).set_coincidence(validity)
+    constraints = constraints.set_proximity(deps.union(("flow",)))
+    schedule = constraints.compute_schedule()
+    tree = _from_isl(schedule.get_root().child(0), scop)
+    return rename(scop, tree)
+
+
+def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:
+    kind = node.get_type()
+    if kind == _TYPES.band:
+        child = _from_isl(node.child(0), scop)
+        names = sorted(_names(node))
+        partial = node.band_get_partial_schedule()
+        loops = []
+        for k in range(node.band_n_member()):
+            row = partial.get_union_pw_aff(k)
+            exprs = {n: _piece(row, scop, n) for n in names}
+            loops.append(Loop(f"c{k}", exprs, coincident=bool(node.band_member_get_coincident(k))))
+        if not loops:
+            return child
+        return Band(tuple(loops), child, bool(node.band_get_permutable()))
+    if kind in (_TYPES.sequence, _TYPES.set):
+        children = [_from_isl(node.child(k), scop) for k in range(node.n_children())]
+        # The members of a set may run in any order: the source's is as good as any, and stable.
+        if kind == _TYPES.set:
+            children.sort(key=_first)
+        return seq(children)
+    if kind in (_TYPES.filter, _TYPES.context, _TYPES.guard, _TYPES.mark):
+        return _from_isl(node.child(0), scop)
+    names = sorted(_names(node), key=_number)
+    return Leaf(names[0]) if len(names) == 1 else Seq(tuple(Leaf(n) for n in names))
+
+
+def _number(name: str) -> int:
+    return int(name[1:])
+
+
+def _first(node: Node) -> int:
+    return min(_number(s) for s in statements(node))
+
+
+def _names(node: isl.ScheduleNode) -> set[str]:
+    found: set[str] = set()
+    node.get_domain().foreach_set(lambda s: found.add(s.get_tuple_name()))
+    return found
+
+
+def _piece(row: isl.UnionPwAff, scop: Scop, name: str) -> isl.PwAff:
+    space = scop.statement(name).domain.get_space()
+    target = space.add_dims(isl.dim_type.out, 1) if space.is_map() else space.from_domain().add_dims(isl.dim_type.out, 1)
+    return row.extract_pw_aff(target)
+
+
+def rename(scop: Scop, tree: Node) -> Node:
+    """Name loops after the source's iterators they step through."""
+    return _rename(scop, tree, frozenset())
+
+
+def _rename(scop: Scop, node: Node, taken: frozenset[str]) -> Node:
+    if isinstance(node, Band):
+        loops = []
+        for lp in node.loops:
+            name, n = _loop_name(scop, lp), 2
+            base = name
+            while name in taken:
+                name, n = f"{base}{n}", n + 1
+            taken = taken | {name}
+            loops.append(replace(lp, name=name, note=describe(scop, lp)))
+        return replace(node, loops=tuple(loops), child=_rename(scop, node.child, taken))
+    return with_kids(node, tuple(_rename(scop, k, taken) for k in kids(node)))
+
+
+def _terms(scop: Scop, stmt: str, value: isl.PwAff) -> list[tuple[str, int]] | None:
+    """Iterators and integer coefficients of a single affine piece."""
+    if value.n_piece() != 1:
+        return None
+    aff = value.get_pieces()[0][1]
+    out = []
+    for k, it in enumerate(scop.statement(stmt).iterators):
+        v = aff.get_coefficient_val(isl.dim_type.in_, k)
+        if not v.is_zero():
+            out.append((it, int(v.to_str()) if v.is_int() else 0))
+    return out
+
+
+def _loop_name(scop: Scop, lp: Loop) -> str:
+    """The iterator most statements step through; for a skewed loop, its iterators joined by `_`."""
+    votes: dict[str, int] = {}
+    for stmt in sorted(lp.exprs, key=_number):
+        terms = _terms(scop, stmt, lp.exprs[stmt])
+        if terms:
+            name = "_".join(t for t, _ in terms)
+            votes[name] = votes.get(name, 0) + 1
+    if not votes:
+        return "c"
+    return max(votes, key=lambda n: (votes[n], -n.count("_")))
+
+
+def describe(scop: Scop, lp: Loop) -> str:
+    """What a loop steps through, in words, when its name does not say it."""
+    stmt = max(sorted(lp.exprs, key=_number), key=lambda s: len(_terms(scop, s, lp.exprs[s]) or ()))
+    terms = _terms(scop, stmt, lp.exprs[stmt]) or []
+    if terms == [(lp.name, 1)] or len(terms) < 2 and (not terms or terms[0][1] == 1):
+        return ""
+    text = " + ".join(n if c == 1 else f"{c}*{n}" for n, c in terms).replace("+ -1*", "- ").replace("-1*", "-").replace("+ -", "- ")
+    return f"{'skewed: ' if len(terms) > 1 else ''}{text}"

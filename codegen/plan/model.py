@@ -1,0 +1,118 @@
+"""Plans: what to do to a region, as a short list of directives that can be printed, edited and replayed."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from codegen.diagnostics import Loc
+from codegen.scop.tree import Node
+
+
+@dataclass(frozen=True)
+class LoopRef:
+    """A loop by name, `i`; or the one of that name around a statement, `S2.i`."""
+
+    name: str
+    stmt: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.stmt}.{self.name}" if self.stmt else self.name
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Start from this tree instead of the source's order."""
+
+    tree: Node
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Cut loops of one nest into tiles; size 0 keeps a loop whole inside the tile. `full` isolates full tiles."""
+
+    loops: tuple[tuple[LoopRef, int], ...]
+    full: bool = False
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Order:
+    """Nest these loops in this order."""
+
+    loops: tuple[LoopRef, ...]
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """Run a loop from its last value to its first."""
+
+    loop: LoopRef
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Skew:
+    """Add a multiple of an outer loop to a loop."""
+
+    loop: LoopRef
+    factor: int
+    by: LoopRef
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Distribute:
+    """Give every part below a loop a loop of its own."""
+
+    loop: LoopRef
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Run a loop's iterations on threads."""
+
+    loop: LoopRef
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Let the compiler run a loop's iterations in vector lanes."""
+
+    loop: LoopRef
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Unroll:
+    """Write a loop's body out `factor` times."""
+
+    loop: LoopRef
+    factor: int
+    loc: Loc = Loc("<plan>")
+
+
+@dataclass(frozen=True)
+class Store:
+    """Keep a variable of the region inside a loop. `dims` lists (iterator, loop it is counted from, size)."""
+
+    variable: str
+    loop: LoopRef
+    dims: tuple[tuple[str, str, int], ...]
+    loc: Loc = Loc("<plan>")
+
+
+Directive = Union[Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Directives for one region, in order. `digest` identifies the region's text ("" is not checked)."""
+
+    region: int
+    directives: tuple[Directive, ...]
+    digest: str = ""
+    loc: Loc = Loc("<plan>")

@@ -1,0 +1,299 @@
+"""Reading plan text."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import (
+    Directive, Distribute, LoopRef, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+)
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
+
+_TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>[A-Za-z_]\w*|\d+)|(?P<sign>.)", re.S)
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    loc: Loc
+
+
+def _tokens(text: str, file: str) -> list[Token]:
+    out, line, start = [], 1, 0
+    for m in _TOKEN.finditer(text):
+        if m.group("word") or m.group("sign"):
+            out.append(Token(m.group(), Loc(file, line, m.start() - start + 1)))
+        newlines = m.group().count("\n")
+        if newlines:
+            line += newlines
+            start = m.start() + m.group().rindex("\n") + 1
+    return out
+
+
+def parse(text: str, file: str, scops: Mapping[int, Scop]) -> tuple[Plan, ...]:
+    """The plans in `text` for the regions in `scops`; blocks for other regions are passed over."""
+    reader = _Reader(_tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    plans: list[Plan] = []
+    while reader.more():
+        plan = _plan(reader, scops)
+        if plan is not None:
+            plans.append(plan)
+    return tuple(plans)
+
+
+def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
+    """Which regions a plan file speaks of; each at most once."""
+    reader = _Reader(_tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    out: dict[int, Loc] = {}
+    if reader.more() and reader.peek() != "region":
+        reader.take("region")
+    while reader.more():
+        if reader.take().text == "region":
+            loc = reader.loc()
+            number = reader.number()
+            if number in out:
+                raise InputError("bad-plan", f"region {number} is planned twice", loc, "keep one of the two blocks")
+            out[number] = loc
+    return tuple(out.items())
+
+
+@dataclass
+class _Reader:
+    tokens: list[Token]
+    end: Loc
+    pos: int = 0
+    scop: Scop | None = field(default=None)
+
+    def more(self) -> bool:
+        return self.pos < len(self.tokens)
+
+    def peek(self) -> str:
+        return self.tokens[self.pos].text if self.more() else ""
+
+    def loc(self) -> Loc:
+        return self.tokens[self.pos].loc if self.more() else self.end
+
+    def take(self, expected: str = "") -> Token:
+        if not self.more():
+            raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, "")
+        token = self.tokens[self.pos]
+        if expected and token.text != expected:
+            raise InputError("bad-plan", f"expected {expected!r} but found {token.text!r}", token.loc, "")
+        self.pos += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        if self.peek() == text:
+            self.pos += 1
+            return True
+        return False
+
+    def word(self, what: str) -> Token:
+        token = self.take()
+        if not re.match(r"[A-Za-z_]", token.text):
+            raise InputError("bad-plan", f"expected {what} but found {token.text!r}", token.loc, "")
+        return token
+
+    def number(self) -> int:
+        negative = self.accept("-")
+        token = self.take()
+        if not token.text.isdigit():
+            raise InputError("bad-plan", f"expected a number but found {token.text!r}", token.loc, "")
+        return -int(token.text) if negative else int(token.text)
+
+    def loop(self) -> LoopRef:
+        first = self.word("a loop")
+        if self.accept("."):
+            return LoopRef(self.word("a loop").text, first.text)
+        return LoopRef(first.text)
+
+    def loops(self) -> tuple[LoopRef, ...]:
+        out = [self.loop()]
+        while self.accept(","):
+            out.append(self.loop())
+        return tuple(out)
+
+
+def _plan(r: _Reader, scops: Mapping[int, Scop]) -> Plan | None:
+    loc = r.loc()
+    r.take("region")
+    number = r.number()
+    if number not in scops:
+        while r.more() and r.peek() != "region":
+            r.take()
+        return None
+    r.scop = scops[number]
+    digest = r.take().text if r.accept("digest") else ""
+    out: list[Directive] = []
+    while r.more() and r.peek() != "region":
+        at = r.loc()
+        word = r.word("a directive").text
+        if word not in _READ:
+            raise InputError("bad-plan", f"unknown directive {word!r}", at, f"directives: {', '.join(sorted(_READ))}")
+        out.append(_READ[word](r, at))
+    return Plan(number, tuple(out), digest, loc)
+
+
+def _tile(r: _Reader, at: Loc) -> Directive:
+    items = []
+    while True:
+        ref = r.loop()
+        r.take(":")
+        loc, size = r.loc(), r.number()
+        if size < 0:
+            raise InputError("bad-plan", "a tile size cannot be negative", loc, "")
+        items.append((ref, size))
+        if not r.accept(","):
+            return Tile(tuple(items), r.accept("full"), at)
+
+
+def _skew(r: _Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("by")
+    negative = r.accept("-")
+    factor = 1
+    if r.peek().isdigit():
+        factor = r.number()
+        r.take("*")
+    return Skew(loop, -factor if negative else factor, r.loop(), at)
+
+
+def _unroll(r: _Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("by")
+    loc, factor = r.loc(), r.number()
+    if not 1 < factor <= 64:
+        raise InputError("bad-plan", "an unroll factor lies between 2 and 64", loc, "")
+    return Unroll(loop, factor, at)
+
+
+def _store(r: _Reader, at: Loc) -> Directive:
+    variable = r.word("a variable").text
+    r.take("in")
+    loop = r.loop()
+    dims = []
+    while r.accept("["):
+        it = r.word("an iterator").text
+        r.take("-")
+        start = r.word("a loop").text
+        r.take(":")
+        dims.append((it, start, r.number()))
+        r.take("]")
+    return Store(variable, loop, tuple(dims), at)
+
+
+def _schedule(r: _Reader, at: Loc) -> Directive:
+    r.take("{")
+    tree = _items(r, ())
+    r.take("}")
+    assert r.scop is not None
+    have, want = sorted(statements(tree)), sorted(s.name for s in r.scop.statements)
+    if have != want:
+        raise InputError("bad-plan", f"the schedule lists {', '.join(have)} but the region has {', '.join(want)}", at,
+                         "every statement stands in the schedule exactly once")
+    return Schedule(_fill(tree, r.scop), at)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A loop as read: its name and the text of its value, for all statements ("") or by statement."""
+
+    name: str
+    values: Mapping[str, str]
+    loc: Loc
+
+
+def _items(r: _Reader, above: tuple[_Text, ...]) -> Node:
+    out: list[Node] = []
+    while r.peek() not in ("}", ""):
+        token = r.word("a loop or a statement")
+        if token.text == "loop":
+            heads = [_head(r)]
+            while r.accept(","):
+                heads.append(_head(r))
+            r.take("{")
+            child = _items(r, above)
+            r.take("}")
+            # Values are filled in once the statements below are known.
+            out.append(Band(tuple(Loop(h.name, h) for h in heads), child))  # type: ignore[arg-type]
+        else:
+            out.append(Leaf(token.text))
+    if not out:
+        raise InputError("bad-plan", "an empty loop", r.loc(), "put at least one statement into it")
+    return seq(out)
+
+
+def _head(r: _Reader) -> _Text:
+    token = r.word("a loop name")
+    if not r.accept("="):
+        return _Text(token.text, {}, token.loc)
+    if r.accept("("):
+        return _Text(token.text, {"": _until(r, ")")}, token.loc)
+    r.take("{")
+    values = {}
+    while not r.accept("}"):
+        stmt = r.word("a statement").text
+        r.take(":")
+        values[stmt] = _until(r, ";", "}")
+        r.accept(";")
+    return _Text(token.text, values, token.loc)
+
+
+def _until(r: _Reader, *stops: str) -> str:
+    """Raw text up to a stop at parenthesis depth 0; a closing parenthesis as stop is consumed."""
+    parts, depth = [], 0
+    while depth or r.peek() not in stops:
+        token = r.take()
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        parts.append(token.text)
+    if stops[0] == ")":
+        r.take(")")
+    return " ".join(parts)
+
+
+def _fill(node: Node, scop: Scop) -> Node:
+    if isinstance(node, Band):
+        below = statements(node)
+        loops = tuple(_loop(lp.exprs, below, scop) for lp in node.loops)  # type: ignore[arg-type]
+        return Band(loops, _fill(node.child, scop), len(loops) > 1)
+    from codegen.scop.tree import kids, with_kids
+
+    return with_kids(node, tuple(_fill(k, scop) for k in kids(node)))
+
+
+def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
+    exprs = {}
+    for name in below:
+        s = scop.statement(name)
+        value = text.values.get(name, text.values.get("", text.name if not text.values else None))
+        if value is None:
+            raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, "")
+        params = ", ".join(p.name for p in scop.params)
+        try:
+            pw = isl.PwAff.read_from_str(
+                isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}")
+        except isl.Error:
+            raise InputError("bad-plan", f"{value!r} is not an affine value of {name}", text.loc,
+                             f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters") from None
+        target = s.domain.get_space()
+        exprs[name] = pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
+    return Loop(text.name, exprs)
+
+
+_READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
+    "schedule": _schedule,
+    "tile": _tile,
+    "order": lambda r, at: Order(r.loops(), at),
+    "reverse": lambda r, at: Reverse(r.loop(), at),
+    "skew": _skew,
+    "distribute": lambda r, at: Distribute(r.loop(), at),
+    "parallel": lambda r, at: Parallel(r.loop(), at),
+    "vector": lambda r, at: Vector(r.loop(), at),
+    "unroll": _unroll,
+    "store": _store,
+}

@@ -1,0 +1,121 @@
+"""Reshaping isl's schedule before it becomes a plan: separate what differs in depth, stride-1 loops inside."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.recognize.strides import move
+from codegen.scop.model import Scop
+from codegen.scop.tree import (
+    Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk,
+)
+from codegen.transform.program import Program, violation
+
+
+def active(scop: Scop, lp: Loop, stmt: str) -> bool:
+    """Does the statement really vary along the loop?"""
+    n = scop.statement(stmt).domain.dim(isl.dim_type.set)
+    return bool(lp.exprs[stmt].involves_dims(isl.dim_type.in_, 0, n))
+
+
+def separate(p: Program) -> Program:
+    """Give statements of different depth their own loops, below one shared loop that all can share.
+
+    isl fuses `C = 0` and `C += A*B` into one band in which the first runs at k = 0 only. Taken literally
+    that puts tests into the innermost loop; apart they are two clean nests.
+    """
+    for path in [path for path, node in walk(p.tree) if isinstance(node, Band)]:
+        node = _maybe(p.tree, path)
+        if not isinstance(node, Band):
+            continue
+        for candidate in _separations(p.scop, node):
+            trial = p.with_tree(put(p.tree, path, candidate))
+            if not violation(trial):
+                p = trial
+                break
+    return p
+
+
+def _maybe(tree: Node, path: Path) -> Node | None:
+    try:
+        return at(tree, path)
+    except IndexError:
+        return None
+
+
+def _separations(scop: Scop, band: Band) -> list[Node]:
+    """Candidate replacements, best first."""
+    parts = kids(band.child) if isinstance(band.child, Seq) else (band.child,)
+    if not all(isinstance(x, Leaf) for x in parts):
+        return []
+    names = sorted(statements(band), key=lambda n: int(n[1:]))
+    varies = {n: tuple(k for k, lp in enumerate(band.loops) if active(scop, lp, n)) for n in names}
+    if len(set(varies.values())) == 1 and len(varies[names[0]]) == len(band.loops):
+        return []
+    shared = [k for k, lp in enumerate(band.loops) if lp.coincident and all(k in v for v in varies.values())]
+    out = []
+    for keep in ([shared[:1]] if shared else []) + [[]]:
+        out.append(_nests(band, names, varies, keep))
+    return out
+
+
+def _nests(band: Band, names: list[str], varies: dict[str, tuple[int, ...]], keep: list[int]) -> Node:
+    groups: list[list[str]] = []
+    for n in names:
+        if groups and varies[groups[-1][-1]] == varies[n]:
+            groups[-1].append(n)
+        else:
+            groups.append([n])
+    parts = []
+    for g in groups:
+        inner: Node = seq([Leaf(n) for n in g])
+        mine = tuple(_only(band.loops[k], g) for k in varies[g[0]] if k not in keep)
+        parts.append(Band(mine, inner, band.permutable) if mine else inner)
+    body = seq(parts)
+    return Band(tuple(band.loops[k] for k in keep), body, True) if keep else body
+
+
+def _only(lp: Loop, names: list[str]) -> Loop:
+    return replace(lp, exprs={n: lp.exprs[n] for n in names})
+
+
+def innermost_unit_stride(p: Program) -> Program:
+    """In every permutable innermost band, put the loop with the most unit-stride accesses last."""
+    for path, node in list(walk(p.tree)):
+        if isinstance(node, Band) and node.permutable and len(node.loops) > 1 and not _has_band(node.child):
+            loops = _arranged(p, path, node)
+            if loops != node.loops:
+                trial = p.with_tree(put(p.tree, path, replace(node, loops=loops)))
+                p = p if violation(trial) else trial
+    return p
+
+
+def _has_band(node: Node) -> bool:
+    return any(isinstance(n, Band) for _, n in walk(node))
+
+
+def _arranged(p: Program, path: Path, band: Band) -> tuple[Loop, ...]:
+    """Coincident loops outside, carried ones inside them, the best vector loop innermost."""
+    scores = [vector_score(p, band, k) for k in range(len(band.loops))]
+    last = max(range(len(scores)), key=lambda k: (scores[k], k))
+    if scores[last] <= 0:
+        last = len(scores) - 1
+    rest = [k for k in range(len(band.loops)) if k != last]
+    rest.sort(key=lambda k: not band.loops[k].coincident)
+    return tuple(band.loops[k] for k in (*rest, last))
+
+
+def vector_score(p: Program, band: Band, which: int) -> int:
+    """How well a loop serves as the innermost one: unit strides good, jumps bad, parallel best."""
+    score = 0
+    for name in statements(band):
+        s = p.scop.statement(name)
+        around = enclosing(p.tree, name)
+        k = next(i for i, lp in enumerate(around) if lp.name == band.loops[which].name)
+        for a in s.accesses:
+            m = move(p.scop, s, a, around, k)
+            if p.scop.arrays[a.array].rank == 0:
+                continue
+            score += 2 if m.unit else 1 if m.still and not a.write else 0 if m.still else -3
+    return score + (4 if band.loops[which].coincident else 0)

@@ -1,0 +1,158 @@
+"""The default author of plans: isl's order, then tiles, threads and vectors by simple rules."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.machine import Machine
+from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.model import Directive, LoopRef, Parallel, Plan, Schedule, Tile, Vector
+from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.tiles import footprint, tile_sizes, worth_tiling
+from codegen.recognize.reductions import reduction_pairs
+from codegen.scop.dependences import param_space
+from codegen.scop.distance import is_zero
+from codegen.scop.tree import Band, Loop, Node, Place, enclosing, loops, statements, walk
+from codegen.transform.apply import apply
+from codegen.transform.program import Program, carried
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A plan with the reasons for it."""
+
+    plan: Plan
+    remarks: tuple[Diagnostic, ...]
+
+
+def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
+    """A plan for a region given in source order. Lower effort leaves out isolation (1) and tiling (0)."""
+    relaxed = isl.UnionMap.empty(param_space(source.scop))
+    for array in sorted(source.relaxed):
+        relaxed = relaxed.union(reduction_pairs(source.scop, array))
+    tree = isl_schedule(source.scop, source.deps, relaxed, fusion)
+    p = innermost_unit_stride(separate(source.with_tree(tree)))
+    return decorate(p, machine, effort)
+
+
+def source_plan(source: Program, machine: Machine) -> Decision:
+    """Keep the source's order; only mark loops."""
+    return decorate(source, machine, 0)
+
+
+def decorate(p: Program, machine: Machine, effort: int) -> Decision:
+    """Tile, then mark parallel and vector loops."""
+    author = _Author(p, [Schedule(p.tree)], [], machine)
+    if effort:
+        author.tile(full=effort > 1)
+    author.threads()
+    author.vectors()
+    return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks))
+
+
+@dataclass
+class _Author:
+    p: Program
+    directives: list[Directive]
+    remarks: list[Diagnostic]
+    machine: Machine
+
+    def _try(self, d: Directive) -> bool:
+        try:
+            self.p = apply(self.p, d)
+        except InputError:
+            return False
+        self.directives.append(d)
+        return True
+
+    def _remark(self, kind: str, id: str, text: str, stmt: str) -> None:
+        loc: Loc = self.p.scop.statement(stmt).loc
+        self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, kind=kind))
+
+    # -- tiles -------------------------------------------------------------------------------------
+
+    def tile(self, full: bool) -> None:
+        """Tile permutable innermost bands that reuse data."""
+        done: set[str] = set()
+        for _, node in list(walk(self.p.tree)):
+            if isinstance(node, Band) and node.permutable and not _has_band(node.child):
+                names = statements(node)
+                if not done & set(names):
+                    done |= set(names)
+                    self._tile(node, names, full)
+
+    def _tile(self, band: Band, names: tuple[str, ...], full: bool) -> None:
+        scop = self.p.scop
+        stmts = [scop.statement(n) for n in names]
+        around = enclosing(self.p.tree, names[0])
+        members = self._tilable(band)
+        if len(members) < 2 or not worth_tiling(scop, stmts, around, band.loops):
+            return
+        sizes = tile_sizes(scop, stmts, members, self.machine)
+        ref = names[0]
+        d = Tile(tuple((LoopRef(lp.name, ref), s) for lp, s in zip(members, sizes, strict=True)), full)
+        if self._try(d):
+            bytes_ = footprint(scop, stmts, members, sizes)
+            text = ", ".join(f"{lp.name}:{s}" for lp, s in zip(members, sizes, strict=True) if s)
+            self._remark("passed", "tiled", f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, half of the "
+                         f"second-level cache of {self.machine.name}", ref)
+
+    def _tilable(self, band: Band) -> list[Loop]:
+        """Loops along which no variable of the region stays alive: cutting those keeps it a scalar."""
+        inside = [d for d in self.p.deps.all if self.p.scop.arrays[d.array].inside]
+        return [lp for lp in band.loops if all(_local(d.relation, lp, statements(band)) for d in inside)]
+
+    # -- threads and vectors -----------------------------------------------------------------------
+
+    def threads(self) -> None:
+        """The outermost legal loop of every nest becomes parallel."""
+        self._threads(self.p.tree, frozenset())
+
+    def _threads(self, node: Node, tried: frozenset[str]) -> None:
+        for place in sorted(loops(self.p.tree), key=lambda q: (len(q.names), q.path)):
+            if self._marked_around(place) or not self._worth_threads(place):
+                continue
+            names = statements(place.band)
+            if carried(self.p, place).blocker is None:
+                if self._try(Parallel(LoopRef(place.loop.name, names[0]))):
+                    self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
+
+    def _marked_around(self, place: Place) -> bool:
+        for q in loops(self.p.tree):
+            related = place.path[: len(q.path)] == q.path or q.path[: len(place.path)] == place.path
+            if q.loop.kind == "parallel" and related:
+                return True
+        return False
+
+    def _worth_threads(self, place: Place) -> bool:
+        """A loop with only a handful of iterations, or around next to nothing, does not pay for threads."""
+        return True
+
+    def vectors(self) -> None:
+        """Innermost loops that carry nothing are marked for the vectorizer."""
+        for _, node in list(walk(self.p.tree)):
+            if not isinstance(node, Band) or _has_band(node.child):
+                continue
+            names = statements(node)
+            lp = node.loops[-1]
+            ref = LoopRef(lp.name, names[0])
+            place = next(q for q in loops(self.p.tree) if q.band.child == node.child and q.loop.name == lp.name)
+            if place.loop.kind == "parallel":
+                continue
+            found = carried(self.p, place)
+            if found.blocker is None and self._try(Vector(ref)):
+                self._remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
+            elif found.blocker is not None:
+                self._remark("missed", "not-vector", f"loop {lp.name} carries a dependence through "
+                             f"`{self.p.scop.arrays[found.blocker.array].base}`", names[0])
+
+
+def _has_band(node: Node) -> bool:
+    return any(isinstance(n, Band) for _, n in walk(node))
+
+
+def _local(relation: isl.UnionMap, lp: Loop, names: tuple[str, ...]) -> bool:
+    own: dict[str, isl.PwAff] = {n: lp.exprs[n] for n in names}
+    return is_zero(relation, own)

@@ -1,0 +1,88 @@
+"""Plans as text. `parse` reads what `show` prints; every error says where it is."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import islpy as isl
+
+from codegen.plan.model import (
+    Directive, Distribute, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+)
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
+
+
+def show(plans: tuple[Plan, ...], scops: Mapping[int, Scop]) -> str:
+    """The text of a plan file."""
+    out = []
+    for plan in plans:
+        head = f"region {plan.region}" + (f" digest {plan.digest}" if plan.digest else "")
+        scop = scops.get(plan.region)
+        where = f"  # {scop.function}, line {scop.loc.line}" if scop is not None else ""
+        out.append(head + where)
+        out.extend("  " + line for d in plan.directives for line in show_directive(d, scop))
+    return "\n".join(out) + "\n" if out else ""
+
+
+def show_directive(d: Directive, scop: Scop | None) -> list[str]:
+    """One directive as lines without indentation."""
+    return _SHOW[type(d)](d, scop)
+
+
+def _schedule(d: Schedule, scop: Scop | None) -> list[str]:
+    assert scop is not None
+    return ["schedule {", *["  " + line for line in show_tree(d.tree, scop)], "}"]
+
+
+def show_tree(node: Node, scop: Scop) -> list[str]:
+    """A tree as nested `loop ... { ... }`; a statement stands for itself."""
+    if isinstance(node, Leaf):
+        return [node.stmt]
+    if isinstance(node, Band):
+        head = "loop " + ", ".join(_loop(lp, scop) for lp in node.loops) + " {"
+        return [head, *["  " + line for line in show_tree(node.child, scop)], "}"]
+    if isinstance(node, Hold):
+        return show_tree(node.child, scop)
+    return [line for child in kids(node) for line in show_tree(child, scop)]
+
+
+def _loop(lp: Loop, scop: Scop) -> str:
+    """`i` when every statement's value is its own iterator i, else `i = {S1: i; S2: i + 1}`."""
+    texts = {name: affine_text(lp.exprs[name]) for name in sorted(lp.exprs, key=lambda n: int(n[1:]))}
+    if all(t == lp.name for t in texts.values()):
+        return lp.name
+    if len(set(texts.values())) == 1:
+        return f"{lp.name} = ({next(iter(texts.values()))})"
+    return f"{lp.name} = {{{'; '.join(f'{n}: {t}' for n, t in texts.items())}}}"
+
+
+def affine_text(value: isl.PwAff) -> str:
+    """An affine value in isl's notation, without its space."""
+    pieces = value.get_pieces()
+    assert len(pieces) == 1, "schedules are affine"
+    text = pieces[0][1].to_str()
+    inner = text[text.rindex("-> [") + 4: text.rindex("]")]
+    return str(inner[1:-1]) if inner.startswith("(") and inner.endswith(")") else str(inner)
+
+
+def _tile(d: Tile, scop: Scop | None) -> list[str]:
+    return ["tile " + ", ".join(f"{ref}:{size}" for ref, size in d.loops) + (" full" if d.full else "")]
+
+
+def _store(d: Store, scop: Scop | None) -> list[str]:
+    dims = "".join(f" [{it} - {start}: {size}]" for it, start, size in d.dims)
+    return [f"store {d.variable} in {d.loop}{dims}"]
+
+
+_SHOW: Mapping[type, Callable[..., list[str]]] = {
+    Schedule: _schedule,
+    Tile: _tile,
+    Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],
+    Reverse: lambda d, s: [f"reverse {d.loop}"],
+    Skew: lambda d, s: [f"skew {d.loop} by {d.factor}*{d.by}"],
+    Distribute: lambda d, s: [f"distribute {d.loop}"],
+    Parallel: lambda d, s: [f"parallel {d.loop}"],
+    Vector: lambda d, s: [f"vector {d.loop}"],
+    Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
+    Store: _store,
+}

@@ -1,0 +1,102 @@
+"""Tile sizes from the machine description: the largest tile whose data stay in the second-level cache."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from codegen.machine import Machine
+from codegen.recognize.strides import coefficients, move
+from codegen.scop.model import Scop, Statement
+from codegen.scop.tree import Loop
+
+# The part of the cache a tile may fill; the rest is for what streams past it.
+FILL = 0.5
+# Innermost loops get longer tiles: whole lines, long vectors, and the prefetcher's benefit.
+INNER = 4
+# Loops that never run longer than this are not worth cutting.
+SHORT = 24
+
+
+def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
+    """Trip count when it does not depend on parameters."""
+    image = isl.Map.from_pw_aff(lp.exprs[stmt]).intersect_domain(scop.statement(stmt).domain).range()
+    low, high = image.dim_min(0), image.dim_max(0)
+    if low.n_piece() != 1 or high.n_piece() != 1 or not low.is_cst() or not high.is_cst():
+        return None
+    return _int(high) - _int(low) + 1
+
+
+def _int(value: isl.PwAff) -> int:
+    return int(value.get_pieces()[0][1].get_constant_val().to_str())
+
+
+def worth_tiling(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop], band: Sequence[Loop]) -> bool:
+    """Is there data that comes back too late, or arrives by lines in the wrong direction, without tiles?"""
+    first = len(around) - len(band)
+    long = [k for k, lp in enumerate(band) if not _is_short(scop, lp)]
+    if len(long) < 2:
+        return False
+    for s in stmts:
+        for a in s.accesses:
+            moves = [move(scop, s, a, around, first + k) for k in range(len(band))]
+            if scop.arrays[a.array].rank >= 2 and len(long) >= 3 and any(moves[k].still for k in long[:-1]):
+                return True
+            if not moves[long[-1]].unit and not moves[long[-1]].still and any(moves[k].unit for k in long[:-1]):
+                return True
+    return False
+
+
+def _is_short(scop: Scop, lp: Loop) -> bool:
+    extents = [constant_extent(scop, lp, s) for s in lp.exprs]
+    return all(e is not None and e <= SHORT for e in extents)
+
+
+def tile_sizes(scop: Scop, stmts: Sequence[Statement], band: Sequence[Loop], machine: Machine) -> tuple[int, ...]:
+    """One size per loop; 0 for loops too short to cut."""
+    cache = [c.bytes for c in machine.caches if c.level == 2] or [c.bytes for c in machine.caches[-1:]] or [1 << 18]
+    budget = int(cache[0] * FILL)
+    lanes = max(1, machine.vector_bits // 64)
+    best = _sizes(scop, band, 2 * lanes)
+    base = 2 * lanes
+    while base <= 512:
+        sizes = _sizes(scop, band, base)
+        if footprint(scop, stmts, band, sizes) > budget:
+            break
+        best, base = sizes, base + 2 * lanes
+    return best
+
+
+def _sizes(scop: Scop, band: Sequence[Loop], base: int) -> tuple[int, ...]:
+    out = [0 if _is_short(scop, lp) else base for lp in band]
+    if out and out[-1]:
+        out[-1] *= INNER
+    return tuple(out)
+
+
+def footprint(scop: Scop, stmts: Sequence[Statement], band: Sequence[Loop], sizes: Sequence[int]) -> int:
+    """Bytes a tile touches: for each array the box around all its accesses."""
+    boxes: dict[str, int] = {}
+    for s in stmts:
+        n = len(s.iterators)
+        width = _iterator_widths(scop, s, band, sizes)
+        for a in s.accesses:
+            array = scop.arrays[a.array]
+            cells = 1
+            for k in range(array.scope, a.index.dim(isl.dim_type.out)):
+                c = coefficients(a.index.get_pw_aff(k), n)
+                cells *= 1 + int(sum(abs(x) * (w - 1) for x, w in zip(c, width, strict=True))) if c else 64
+            boxes[a.array] = max(boxes.get(a.array, 0), cells * array.elem.bytes)
+    return sum(boxes.values())
+
+
+def _iterator_widths(scop: Scop, s: Statement, band: Sequence[Loop], sizes: Sequence[int]) -> list[int]:
+    """How many values each iterator takes inside a tile; 1 for those that loops outside have fixed."""
+    out = [1] * len(s.iterators)
+    for lp, size in zip(band, sizes, strict=True):
+        c = coefficients(lp.exprs[s.name], len(s.iterators)) or []
+        length = size or constant_extent(scop, lp, s.name) or SHORT
+        for k, x in enumerate(c):
+            if x:
+                out[k] = max(out[k], length)
+    return out

@@ -1,0 +1,205 @@
+"""One region all the way through: model, plan, transformation, proof, text."""
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from codegen.ast.ctree import CNode
+from codegen.ast.generate import generate as generate_ast
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
+from codegen.frontend.affine import c_text
+from codegen.frontend.build import Extracted, extract
+from codegen.frontend.symbols import RegionSite, find_site
+from codegen.machine import Machine
+from codegen.options import GenOptions
+from codegen.plan.model import Parallel, Plan, Tile, Vector
+from codegen.plan.parse import parse
+from codegen.plan.strategy import Decision, default_plan, source_plan
+from codegen.plan.text import show
+from codegen.recognize.privates import privatize
+from codegen.scop.dependences import compute_dependences
+from codegen.scop.tree import Node
+from codegen.source.parse import parse_with_gaps
+from codegen.source.slice import RegionSlice
+from codegen.target.alias import alias_guard
+from codegen.target.emit import emit_region
+from codegen.transform.apply import apply_plan
+from codegen.transform.program import Program
+from codegen.transform.storage import place_storage
+from codegen.verify.proofs import Finding, prove
+
+# isl operations one attempt may take before a simpler plan is tried; about ten seconds on a slow core.
+OPERATIONS = 40_000_000
+
+
+@dataclass(frozen=True)
+class RegionOutcome:
+    """What became of a region. `text` is None when it stays as it was. Everything here can be pickled."""
+
+    index: int
+    line: int
+    text: str | None
+    helpers: frozenset[str]
+    plan: str
+    summary: str
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A region with its model in source order."""
+
+    site: RegionSite
+    program: Program
+    digest: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """A proven result."""
+
+    program: Program
+    plan: Plan
+    tree: Node
+    code: CNode
+    remarks: tuple[Diagnostic, ...]
+
+
+def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    """The model of a region; None when there is nothing in it. Raises Unsupported."""
+    parsed = parse_with_gaps(s)
+    site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
+    assumptions = [options.context] if options.context.strip() else []
+    reassociate = options.reassociate
+    for hint in s.region.hints:
+        word, _, rest = hint.text.strip().partition("(")
+        if word.strip() == "assume" and rest.endswith(")"):
+            assumptions.append(rest[:-1])
+        elif word.strip() == "reassociate":
+            reassociate = True
+        else:
+            raise InputError("bad-hint", f"unknown hint `{hint.text.strip()}`", Loc(s.file, hint.line, 1),
+                             "known hints: assume(condition), reassociate")
+    context = " and ".join(f"({a})" for a in assumptions)
+    found: Extracted = extract(site, s.region.index, s.pure_functions, context)
+    if found.tree is None:
+        return None
+    deps = compute_dependences(found.scop, found.tree)
+    scop = privatize(found.scop, found.tree, deps, site)
+    if scop is not found.scop:
+        deps = compute_dependences(scop, found.tree)
+    return Modelled(site, Program(scop, deps, found.tree, reassociate), _digest(site))
+
+
+def _digest(site: RegionSite) -> str:
+    """Identifies the region's code, whatever its layout and comments."""
+    text = "\n".join(c_text(n) for n in site.statements)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def process_region(s: RegionSlice, original: str, options: GenOptions, machine: Machine) -> RegionOutcome:
+    """Transform one region, or say why not. Raises InputError only for what the user must mend."""
+    line = s.region.first_line
+    try:
+        model = model_region(s, options)
+        if model is None:
+            return RegionOutcome(s.region.index, line, None, frozenset(), "", "empty", ())
+        made = make(model, options, machine)
+    except Unsupported as error:
+        return _refused(s, error)
+    scop = model.program.scop
+    plan = replace(made.plan, digest=model.digest)
+    summary = summarize(plan)
+    fallback = "\n".join(
+        x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
+    guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
+    emitted = emit_region(scop, made.code, options.target, fallback, s.region.indent, summary, guard)
+    remarks = tuple(made.remarks)
+    return RegionOutcome(s.region.index, line, emitted.text, emitted.helpers | helpers,
+                         show((plan,), {scop.region: scop}), summary, remarks)
+
+
+def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
+    loc = Loc(s.file, s.region.first_line, 1)
+    note = Diagnostic(Severity.NOTE, error.id, error.message, error.loc, error.hint)
+    warning = Diagnostic(Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,))
+    return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({error.id})", (warning,))
+
+
+def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
+    """A proven program: by the user's plan if there is one, else by the best plan that works out."""
+    scop = model.program.scop
+    if options.plan_text is not None:
+        plans = parse(options.plan_text, options.plan_name, {scop.region: scop})
+        if plans:
+            return _by_user_plan(model, plans[0])
+    problems: list[Diagnostic] = []
+    for author in (
+        lambda: default_plan(model.program, machine, "smart", 2),
+        lambda: default_plan(model.program, machine, "smart", 1),
+        lambda: default_plan(model.program, machine, "smart", 0),
+        lambda: source_plan(model.program, machine),
+    ):
+        made, problem = _attempt(model, author)
+        if made is not None:
+            return replace(made, remarks=(*problems, *made.remarks))
+        problems.append(problem)
+    raise Unsupported("no-proof", f"no transformation could be proven: {problems[-1].message}", scop.loc,
+                      "split the region into smaller ones")
+
+
+def _attempt(model: Modelled, author: object) -> tuple[Made, Diagnostic] | tuple[None, Diagnostic]:
+    ctx = isl.DEFAULT_CONTEXT
+    loc = model.program.scop.loc
+    ctx.reset_operations()
+    ctx.set_max_operations(OPERATIONS)
+    try:
+        decision: Decision = author()  # type: ignore[operator]
+        program = apply_plan(model.program, decision.plan)
+        made, findings = finish(program, decision.plan, decision.remarks)
+    except isl.Error as error:
+        made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
+    finally:
+        ctx.set_max_operations(0)
+    if made is not None and not findings:
+        return made, Diagnostic(Severity.REMARK, "ok", "", loc)
+    severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
+    return None, Diagnostic(severity, "fallback", f"a simpler plan was used, since {findings[0].message}", loc, kind="missed")
+
+
+def _by_user_plan(model: Modelled, plan: Plan) -> Made:
+    if plan.digest and plan.digest != model.digest:
+        raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc,
+                         f"make it anew, or replace its digest by {model.digest} after checking it")
+    made, findings = finish(apply_plan(model.program, plan), plan, ())
+    if findings:
+        raise InputError("illegal-plan", f"the plan is illegal: {findings[0].message}", plan.loc,
+                         "change or remove the directive that causes it")
+    return made
+
+
+def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple[Made, tuple[Finding, ...]]:
+    """Storage, code and proofs of a transformed program."""
+    tree = place_storage(program.scop, program.deps, program.tree, program.stores)
+    code = generate_ast(program.scop, tree)
+    findings = prove(program.scop, program.deps, code, program.relaxed)
+    return Made(program, plan, tree, code, tuple(remarks)), findings
+
+
+def summarize(plan: Plan) -> str:
+    """One line for people."""
+    tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
+    threads = [d.loop.name for d in plan.directives if isinstance(d, Parallel)]
+    vectors = [d.loop.name for d in plan.directives if isinstance(d, Vector)]
+    parts = []
+    if tiles:
+        parts.append("tiles " + " ".join(dict.fromkeys(tiles)))
+    if threads:
+        parts.append("threads over " + ", ".join(dict.fromkeys(threads)))
+    if vectors:
+        parts.append("vectors along " + ", ".join(dict.fromkeys(vectors)))
+    return "; ".join(parts) or "sequential"

@@ -1,0 +1,111 @@
+"""Statement bodies as C text, with subscripts and integers in terms of the new loops."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.ast.ctree import CExpr, Held, Instance, Int
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+from codegen.scop.model import Access, Scop, Statement, Step
+from codegen.target.cexpr import IntPrinter
+
+_LEVEL = {
+    "||": 3, "&&": 4, "|": 5, "^": 6, "&": 7, "==": 8, "!=": 8, "<": 9, ">": 9, "<=": 9, ">=": 9, "<<": 10, ">>": 10,
+    "+": 11, "-": 11, "*": 12, "/": 12, "%": 12,
+}
+_COND, _UNARY, _ATOM = 2, 13, 15
+# Mixtures that gcc and clang ask to see parenthesised.
+_CAREFUL = {("||", "&&"), ("|", "&"), ("|", "^"), ("^", "&"), ("&", "+"), ("&", "-"), ("|", "+"), ("|", "-"), ("<<", "+"),
+            (">>", "+"), ("<<", "-"), (">>", "-"), ("^", "+"), ("^", "-")}
+
+
+@dataclass(frozen=True)
+class BodyPrinter:
+    """Prints one instance of a statement."""
+
+    scop: Scop
+    ints: IntPrinter
+    held: dict[str, Held]
+
+    def statement(self, s: Statement, at: Instance) -> str:
+        return f"{self.access(s, at, s.target)} {s.op} {self._text(s.rhs, s, at, 1)};"
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        a = s.accesses[number]
+        array = self.scop.arrays[a.array]
+        index = at.accesses[number]
+        if array.inside:
+            return array.name + "".join(f"[{t}]" for t in self._kept(a, index))
+        return self._path(array.base, a.path, index)
+
+    def _kept(self, a: Access, index: tuple[CExpr, ...]) -> list[str]:
+        held = self.held[a.array]
+        out = []
+        for e, size, start in zip(index, held.sizes, held.starts, strict=True):
+            if size:
+                text = self.ints.text(e, 5)
+                out.append(text if start == Int(0) else f"{text} - {self.ints.text(start, 6)}")
+        return out
+
+    def _path(self, base: str, path: tuple[Step, ...], index: tuple[CExpr, ...]) -> str:
+        text = base
+        for k, step in enumerate(path):
+            if step.kind == "sub":
+                text += f"[{self._sub(index, step.index, path)}]"
+            elif step.kind == "flat":
+                text += f"[{self._flat(index[step.index:], step.strides)}]"
+            elif step.kind == "deref":
+                text = f"(*{text})" if k + 1 < len(path) else f"*{text}"
+            else:
+                text += ("->" if step.kind == "arrow" else ".") + step.text
+        return text
+
+    def _sub(self, index: tuple[CExpr, ...], k: int, path: tuple[Step, ...]) -> str:
+        return self.ints.text(index[k])
+
+    def _flat(self, index: tuple[CExpr, ...], strides: tuple[str, ...]) -> str:
+        terms = []
+        for e, stride in zip(index, strides, strict=True):
+            if e == Int(0):
+                continue
+            if stride == "1":
+                terms.append(self.ints.text(e, 5))
+            else:
+                terms.append(f"{self.ints.wide(e, 6)} * {stride}")
+        return " + ".join(terms) or "0"
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def _text(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
+        text, own = self._print(e, s, at)
+        return f"({text})" if own < level else text
+
+    def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
+        if isinstance(e, (Lit, Sym)):
+            return e.text, _ATOM if not e.text.startswith("sizeof") else _UNARY
+        if isinstance(e, Ref):
+            text = self.access(s, at, e.access)
+            return text, _UNARY if text.startswith("*") else _ATOM
+        if isinstance(e, Affine):
+            return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", _UNARY
+        if isinstance(e, Unary):
+            arg = self._text(e.arg, s, at, _UNARY)
+            gap = " " if arg.startswith(e.op) else ""
+            return f"{e.op}{gap}{arg}", _UNARY
+        if isinstance(e, Cast):
+            return f"({e.type_text}){self._text(e.arg, s, at, _UNARY)}", _UNARY
+        if isinstance(e, Call):
+            return f"{e.name}({', '.join(self._text(a, s, at, 1) for a in e.args)})", _ATOM
+        if isinstance(e, Ternary):
+            cond, yes, no = (self._text(x, s, at, lv) for x, lv in ((e.cond, _COND + 1), (e.yes, 1), (e.no, _COND)))
+            return f"{cond} ? {yes} : {no}", _COND
+        return self._binary(e, s, at)
+
+    def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
+        level = _LEVEL[e.op]
+        sides = []
+        for arg, need in ((e.left, level), (e.right, level + 1)):
+            text, own = self._print(arg, s, at)
+            careful = isinstance(arg, Binary) and (
+                (e.op, arg.op) in _CAREFUL or (level in (8, 9) and _LEVEL[arg.op] in (8, 9)) or (level in (5, 6, 7) and _LEVEL[arg.op] in (8, 9)))
+            sides.append(f"({text})" if own < need or careful else text)
+        return f"{sides[0]} {e.op} {sides[1]}", level

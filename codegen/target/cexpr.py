@@ -1,0 +1,96 @@
+"""Integer expressions of the C tree as C text: minimal parentheses, and no arithmetic narrower than 64 bits.
+
+Loop variables are `long`. A parameter of a narrower type is widened by a cast exactly where arithmetic would
+otherwise be done in its own type, so no overflow arises that the source did not have.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
+from codegen.scop.model import Param
+
+_LEVEL = {"||": 1, "&&": 2, "==": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+_UNARY, _ATOM = 7, 8
+
+
+@dataclass
+class IntPrinter:
+    """Prints expressions. `names` maps loop variables to C identifiers; `helpers` collects what was used."""
+
+    params: Mapping[str, Param]
+    names: Mapping[str, str]
+    helpers: set[str] = field(default_factory=set)
+
+    def text(self, e: CExpr, level: int = 0) -> str:
+        """C text that binds at least as tightly as `level`."""
+        text, own = self._print(e)
+        return f"({text})" if own < level else text
+
+    def wide(self, e: CExpr, level: int = 0) -> str:
+        """C text whose type is long, for use as an operand."""
+        if isinstance(e, Name) and e.name in self.params and self._narrow(e):
+            return f"(long){self.params[e.name].text}"
+        if isinstance(e, Int):
+            return f"{e.value}L"
+        return self.text(e, level)
+
+    def _print(self, e: CExpr) -> tuple[str, int]:
+        if isinstance(e, Int):
+            return (str(e.value), _ATOM if e.value >= 0 else _UNARY)
+        if isinstance(e, Name):
+            return self._name(e.name)
+        if isinstance(e, Neg):
+            return f"-{self.wide(e.arg, _ATOM)}", _UNARY
+        if isinstance(e, Fun):
+            return self._fun(e), _ATOM
+        if isinstance(e, Cond):
+            return f"{self.text(e.cond, 1)} ? {self.text(e.yes, 1)} : {self.text(e.no, 1)}", 0
+        return self._bin(e)
+
+    def _name(self, name: str) -> tuple[str, int]:
+        if name in self.params:
+            p = self.params[name]
+            if not p.ctype.signed and p.ctype.bits >= 64:
+                return f"(long){p.text}", _UNARY
+            return p.text, _ATOM
+        return self.names.get(name, name), _ATOM
+
+    def _fun(self, e: Fun) -> str:
+        self.helpers.add(f"tw_{e.name}")
+        out = self.text(e.args[0])
+        for a in e.args[1:]:
+            out = f"tw_{e.name}({out}, {self.text(a)})"
+        return out
+
+    def _bin(self, e: Bin) -> tuple[str, int]:
+        level = _LEVEL[e.op]
+        left, right = e.left, e.right
+        if e.op == "+" and isinstance(right, Neg):
+            return self._bin(Bin("-", left, right.arg))
+        if e.op == "+" and isinstance(right, Int) and right.value < 0:
+            return self._bin(Bin("-", left, Int(-right.value)))
+        if e.op == "+" and isinstance(left, (Int, Neg)) and not isinstance(right, (Int, Neg)):
+            # 1 + x reads better as x + 1, and -a + b as b - a.
+            return self._bin(Bin("-", right, left.arg) if isinstance(left, Neg) else Bin("+", right, left))
+        narrow = level >= 5 and self._narrow(left) and self._narrow(right)
+        # && inside || gets parentheses although C does not need them: gcc asks for them.
+        need = level + 1 if e.op == "||" else level
+        lhs = self.wide(left, level) if narrow and not isinstance(left, Int) else self.text(left, need)
+        rhs = self.wide(right, level + 1) if narrow and isinstance(left, Int) else self.text(right, max(need, level + 1))
+        if e.op == "||" and isinstance(left, Bin) and left.op == "&&":
+            lhs = f"({self.text(left)})"
+        if e.op == "||" and isinstance(right, Bin) and right.op == "&&":
+            rhs = f"({self.text(right)})"
+        if e.op == "||" and isinstance(left, Bin) and left.op == "||":
+            lhs = self.text(left)
+        return f"{lhs} {e.op} {rhs}", level
+
+    def _narrow(self, e: CExpr) -> bool:
+        """Would C give this expression a type of less than 64 bits (or an unsigned one)?"""
+        if isinstance(e, Int):
+            return -(1 << 31) < e.value < (1 << 31)
+        if isinstance(e, Name):
+            return e.name in self.params and self.params[e.name].ctype.bits < 64
+        return False

@@ -1,0 +1,75 @@
+"""What stands in front of parallel and vector loops."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import islpy as isl
+
+from codegen.ast.ctree import For, Instance, walk
+from codegen.ast.generate import expression
+from codegen.scop.model import Scop, Statement
+from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.target.cexpr import IntPrinter
+
+Maker = Callable[[For, IntPrinter], str]
+
+# Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
+# about 5 us with libgomp, some 10,000 cycles; an instance of a simple statement takes one cycle or less.
+PARALLEL_MIN = 20000
+
+
+def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
+    """One function per loop kind. Target `c` knows no threads; its parallel loops stay plain."""
+    if target == "c":
+        return {PARALLEL: lambda node, ints: "", VECTOR: _ivdep}
+    return {PARALLEL: lambda node, ints: _parallel(scop, node, ints), VECTOR: _simd}
+
+
+def _ivdep(node: For, ints: IntPrinter) -> str:
+    if node.loop.reductions:
+        return ""
+    ints.helpers.add("tw_simd")
+    return "TW_SIMD"
+
+
+def _simd(node: For, ints: IntPrinter) -> str:
+    return "#pragma omp simd" + _clauses(node)
+
+
+def _parallel(scop: Scop, node: For, ints: IntPrinter) -> str:
+    work = _work(scop, node, ints)
+    test = ""
+    if work:
+        ints.helpers.add("tw_parallel_min")
+        test = f" if ({work} >= TW_PARALLEL_MIN)"
+    return f"#pragma omp parallel for{test}{_clauses(node)}"
+
+
+def _clauses(node: For) -> str:
+    return "".join(f" reduction({'+' if op == '-' else op}:{array})" for op, array in node.loop.reductions)
+
+
+def _work(scop: Scop, node: For, ints: IntPrinter) -> str:
+    """How many instances one run of the loop executes, at most, as a C expression of type double."""
+    inside = sorted({n.stmt for n in walk(node) if isinstance(n, Instance)})
+    best: list[str] = []
+    for name in inside:
+        factors = _extents(scop.statement(name), node, ints)
+        if len(factors) > len(best):
+            best = factors
+    return f"(double){' * '.join(best)}" if best else ""
+
+
+def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
+    """Sizes of the iterators that the loop and those inside it vary, as texts."""
+    out = []
+    fixed = node.loop.fixed.get(s.name, frozenset())
+    for d in range(s.domain.dim(isl.dim_type.set)):
+        if d in fixed:
+            continue
+        size = s.domain.dim_max(d).sub(s.domain.dim_min(d)).add_constant_val(isl.Val(1)).coalesce()
+        if size.n_piece() != 1:
+            continue
+        build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
+        out.append(ints.text(expression(build.expr_from_pw_aff(size)), 7))
+    return out

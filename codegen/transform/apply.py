@@ -1,0 +1,67 @@
+"""Carrying out a plan, one directive after the other; each is checked when it is made."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from codegen.plan.model import (
+    Directive, Distribute, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+)
+from codegen.scop.tree import Slot
+from codegen.transform import mark, order, tile
+from codegen.transform.find import find, illegal
+from codegen.transform.program import Program, violation
+
+
+def apply_plan(p: Program, plan: Plan) -> Program:
+    """The program after all directives. Raises InputError at the first that is illegal."""
+    for d in plan.directives:
+        p = apply(p, d)
+    return p
+
+
+def apply(p: Program, d: Directive) -> Program:
+    """One step. An order that breaks a dependence is refused with that dependence as the reason."""
+    after = _APPLY[type(d)](p, d)
+    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Distribute, Unroll)):
+        broken = violation(after)
+        if broken:
+            raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
+    return after
+
+
+def _schedule(p: Program, d: Schedule) -> Program:
+    return p.with_tree(d.tree)
+
+
+def _store(p: Program, d: Store) -> Program:
+    array = p.scop.arrays.get(d.variable)
+    if array is None or not array.inside:
+        names = sorted(a for a, x in p.scop.arrays.items() if x.inside)
+        raise illegal(f"`{d.variable}` is not a variable of the region", d.loc, f"variables: {', '.join(names) or 'none'}")
+    find(p.tree, d.loop, d.loc)
+    users = [s for s in p.scop.statements if any(a.array == d.variable for a in s.accesses)]
+    scope = users[0].iterators[: array.scope]
+    sizes, starts = [0] * array.scope, [""] * array.scope
+    for it, start, size in d.dims:
+        if it not in scope:
+            raise illegal(f"`{d.variable}` has no dimension {it}", d.loc, f"dimensions: {', '.join(scope) or 'none'}")
+        if size <= 0:
+            raise illegal("a size must be positive", d.loc)
+        sizes[scope.index(it)], starts[scope.index(it)] = size, start
+    slot = Slot(d.variable, (*sizes, *([-1] * array.rank)), (*starts, *([""] * array.rank)))
+    return replace(p, stores={**p.stores, d.variable: (d.loop.name, slot)})
+
+
+_APPLY: Mapping[type, Callable[..., Program]] = {
+    Schedule: _schedule,
+    Tile: tile.apply,
+    Order: order.order,
+    Reverse: order.reverse,
+    Skew: order.skew,
+    Distribute: order.distribute,
+    Parallel: mark.parallel,
+    Vector: mark.vector,
+    Unroll: mark.unroll,
+    Store: _store,
+}

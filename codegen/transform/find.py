@@ -1,0 +1,72 @@
+"""Finding loops by the names plans use."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import LoopRef
+from codegen.scop.tree import Band, Loop, Node, Path, Place, at, loops, put, statements
+
+
+def illegal(message: str, loc: Loc, hint: str = "") -> InputError:
+    """A directive that cannot be carried out."""
+    return InputError("illegal-plan", message, loc, hint)
+
+
+def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[Place, ...]:
+    """All loops a reference means; at least one."""
+    places = tuple(
+        p for p in loops(tree) if p.loop.name == ref.name and (not ref.stmt or ref.stmt in statements(p.band)))
+    if places:
+        return places
+    names = sorted({p.loop.name for p in loops(tree)})
+    raise illegal(f"there is no loop {ref}", loc, f"loops here: {', '.join(names) or 'none'}")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Directly nested loops: the band at `path` and the bands right below it."""
+
+    path: Path
+    loops: tuple[Loop, ...]
+    child: Node
+
+    def index(self, name: str) -> int:
+        return next((k for k, lp in enumerate(self.loops) if lp.name == name), -1)
+
+
+def chain_at(tree: Node, path: Path) -> Chain:
+    """The chain that begins at a band."""
+    node = at(tree, path)
+    found: list[Loop] = []
+    while isinstance(node, Band):
+        found.extend(node.loops)
+        node = node.child
+    return Chain(path, tuple(found), node)
+
+
+def chains(tree: Node, refs: tuple[LoopRef, ...], loc: Loc) -> tuple[Chain, ...]:
+    """The maximal chains that hold all the loops."""
+    out: dict[Path, Chain] = {}
+    for place in find(tree, refs[0], loc):
+        path = place.path
+        while path and isinstance(at(tree, path[:-1]), Band):
+            path = path[:-1]
+        chain = chain_at(tree, path)
+        fits = all(chain.index(r.name) >= 0 and (not r.stmt or r.stmt in statements(at(tree, path))) for r in refs)
+        if fits:
+            out[path] = chain
+    if out:
+        return tuple(out[p] for p in sorted(out))
+    names = ", ".join(map(str, refs))
+    raise illegal(f"loops {names} are not directly nested in one another", loc,
+                  "only loops with nothing between them can be tiled or reordered together")
+
+
+def rebuild(tree: Node, chain: Chain, groups: list[tuple[tuple[Loop, ...], bool]]) -> Node:
+    """Put a chain back as bands; each group is (loops, isolate full tiles)."""
+    node = chain.child
+    for members, split in reversed(groups):
+        if members:
+            node = Band(members, node, True, split)
+    return put(tree, chain.path, node)

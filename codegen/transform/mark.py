@@ -1,0 +1,79 @@
+"""parallel, vector, unroll: say how a loop is to run."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.plan.model import LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.scop.tree import PARALLEL, UNROLL, VECTOR, Node, Place, loops, put
+from codegen.transform import tile
+from codegen.transform.find import find, illegal
+from codegen.transform.program import Program, carried
+from codegen.verify.sentences import describe_pair
+
+
+def parallel(p: Program, d: Parallel) -> Program:
+    """Mark a loop parallel; refused when it carries a dependence."""
+    return _mark(p, d, PARALLEL)
+
+
+def vector(p: Program, d: Vector) -> Program:
+    """Mark a loop for the vectorizer; refused when it carries a dependence."""
+    return _mark(p, d, VECTOR)
+
+
+def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        found = carried(p, place)
+        if found.blocker is not None:
+            assert found.pairs is not None
+            one = _across(found.pairs, place)
+            raise illegal(
+                describe_pair(p.scop, found.blocker, one, f"is carried by loop `{place.loop.name}`, so it cannot be {kind}"),
+                d.loc, "mark another loop, or change the order of loops first")
+        lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=_fixed(p, place))
+        tree = _set(tree, place, lp)
+    return p.with_tree(tree)
+
+
+def _across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
+    """One pair of iterations that the loop really separates."""
+    from codegen.scop.distance import same_value
+
+    apart = pairs.subtract(same_value(pairs, place.loop.exprs))
+    return apart.sample() if not apart.is_empty() else apart
+
+
+def _set(tree: Node, place: Place, lp: object) -> Node:
+    now = next(q for q in loops(tree) if (q.path, q.member) == (place.path, place.member))
+    members = list(now.band.loops)
+    members[place.member] = lp  # type: ignore[call-overload]
+    return put(tree, place.path, replace(now.band, loops=tuple(members)))
+
+
+def _fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
+    """Iterators whose value loops around this one have already chosen."""
+    out: dict[str, frozenset[int]] = {}
+    around = [q for q in loops(p.tree) if q.loop.tile == 0 and _above(q, place)]
+    for stmt in place.loop.exprs:
+        n = p.scop.statement(stmt).domain.dim(isl.dim_type.set)
+        out[stmt] = frozenset(
+            k for k in range(n) for q in around if q.loop.exprs[stmt].involves_dims(isl.dim_type.in_, k, 1))
+    return out
+
+
+def _above(q: Place, place: Place) -> bool:
+    if q.path == place.path:
+        return q.member < place.member
+    return len(q.path) < len(place.path) and place.path[: len(q.path)] == q.path
+
+
+def unroll(p: Program, d: Unroll) -> Program:
+    """Cut the loop into blocks of `factor` and write each block out."""
+    p = tile.apply(p, Tile(((d.loop, d.factor),), True, d.loc))
+    tree = p.tree
+    for place in find(tree, LoopRef(d.loop.name, d.loop.stmt), d.loc):
+        tree = _set(tree, place, replace(place.loop, kind=UNROLL, note="written out"))
+    return p.with_tree(tree)

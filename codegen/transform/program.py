@@ -1,0 +1,112 @@
+"""The program under transformation, and what it means for a step to be legal."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from codegen.recognize.reductions import find_reductions, reduction_pairs
+from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
+from codegen.scop.distance import is_zero, same_value
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Node, Place, Slot, kids, statements
+from codegen.verify.sentences import describe_pair
+
+
+@dataclass(frozen=True)
+class Program:
+    """A region with its current order. `stores` are storage choices of the plan, by variable."""
+
+    scop: Scop
+    deps: Dependences
+    tree: Node
+    reassociate: bool = False
+    stores: Mapping[str, tuple[str, Slot]] = field(default_factory=dict)
+
+    def with_tree(self, tree: Node) -> "Program":
+        return replace(self, tree=tree)
+
+    @property
+    def relaxed(self) -> frozenset[str]:
+        """Arrays whose reductions may run in any order."""
+        return frozenset(r.array for r in find_reductions(self.scop) if r.exact or self.reassociate)
+
+
+def required(p: Program, d: Dependence) -> isl.UnionMap:
+    """The part of a dependence that an order has to keep."""
+    return d.relation.subtract(reduction_pairs(p.scop, d.array)) if d.array in p.relaxed else d.relation
+
+
+def violation(p: Program) -> str:
+    """A sentence about the first dependence that the tree runs backwards; empty when it is legal."""
+    times = order_map(p.scop, p.tree)
+    width = _width(times)
+    space = param_space(p.scop).set_from_params().add_dims(isl.dim_type.set, width)
+    back = isl.UnionMap.from_map(isl.Map.lex_ge(space))
+    for d in p.deps.all:
+        relation = required(p, d)
+        late = relation.apply_domain(times).apply_range(times).intersect(back)
+        if not late.is_empty():
+            inverse = times.reverse()
+            pairs = late.apply_domain(inverse).apply_range(inverse).intersect(relation)
+            return describe_pair(p.scop, d, pairs.sample() if not pairs.is_empty() else pairs, "would run backwards")
+    return ""
+
+
+def _width(times: isl.UnionMap) -> int:
+    found = [0]
+    times.foreach_map(lambda m: found.append(m.dim(isl.dim_type.out)))
+    return max(found)
+
+
+def pending(p: Program, d: Dependence, place: Place) -> isl.UnionMap:
+    """The pairs of a dependence that reach this loop in the same iteration of all loops around it."""
+    return _reaching(p, required(p, d), place)
+
+
+def _reaching(p: Program, relation: isl.UnionMap, place: Place) -> isl.UnionMap:
+    inside = isl.UnionSet.empty(param_space(p.scop))
+    for n in statements(place.band):
+        inside = inside.union(isl.UnionSet.from_set(isl.Set.universe(p.scop.statement(n).domain.get_space())))
+    relation = relation.intersect_domain(inside).intersect_range(inside)
+    node = p.tree
+    for k in place.path:
+        relation = _equal(relation, node)
+        node = kids(node)[k]
+    for lp in place.band.loops[: place.member]:
+        relation = same_value(relation, lp.exprs)
+    return relation
+
+
+def _equal(relation: isl.UnionMap, node: Node) -> isl.UnionMap:
+    if isinstance(node, Band):
+        for lp in node.loops:
+            relation = same_value(relation, lp.exprs)
+    return relation
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a loop carries: a dependence in the way, or reductions that a clause can take care of."""
+
+    blocker: Dependence | None
+    pairs: isl.UnionMap | None
+    reductions: tuple[tuple[str, str], ...]
+
+
+def carried(p: Program, place: Place) -> Carried:
+    """Which dependences have distance along the loop. Those of scalar reductions are listed apart."""
+    ops = {r.array: r.op for r in find_reductions(p.scop)}
+    folded: dict[str, str] = {}
+    for d in p.deps.all:
+        relation = pending(p, d, place)
+        if not is_zero(relation, place.loop.exprs):
+            return Carried(d, relation, ())
+        if d.array in p.relaxed:
+            free = _reaching(p, d.relation.intersect(reduction_pairs(p.scop, d.array)), place)
+            if not is_zero(free, place.loop.exprs):
+                if p.scop.arrays[d.array].rank or d.array not in ops:
+                    return Carried(d, free, ())
+                folded[d.array] = ops[d.array]
+    return Carried(None, None, tuple(sorted((op, a) for a, op in folded.items())))

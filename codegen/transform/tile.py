@@ -1,0 +1,68 @@
+"""tile: cut loops of a nest into tiles, tile loops outside, point loops inside."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.plan.model import Tile
+from codegen.scop.model import Scop
+from codegen.scop.tree import Loop
+from codegen.transform.find import chains, illegal, rebuild
+from codegen.transform.program import Program
+
+
+def apply(p: Program, d: Tile) -> Program:
+    """Insert one tile loop per size; the listed loops become the point loops, in the listed order."""
+    refs = tuple(ref for ref, _ in d.loops)
+    if len({r.name for r in refs}) != len(refs):
+        raise illegal("a loop is named twice", d.loc)
+    sizes = {ref.name: size for ref, size in d.loops}
+    tree = p.tree
+    for chain in reversed(chains(tree, refs, d.loc)):
+        where = sorted(chain.index(r.name) for r in refs)
+        listed = [chain.loops[chain.index(r.name)] for r in refs]
+        low, high = where[0], where[-1]
+        points = list(chain.loops[low:high + 1])
+        for k, lp in zip(where, listed, strict=True):
+            points[k - low] = lp
+        names = {lp.name for lp in chain.loops}
+        tiles = []
+        for lp in points:
+            if sizes.get(lp.name):
+                name = _fresh(lp.name + "t", names)
+                names.add(name)
+                tiles.append(tile_loop(p.scop, lp, name, sizes[lp.name]))
+        points = [replace(lp, note=lp.note or "inside the tile") if sizes.get(lp.name) else lp for lp in points]
+        tree = rebuild(tree, chain, [
+            (chain.loops[:low], False), (tuple(tiles), d.full), (tuple(points), False), (chain.loops[high + 1:], False)])
+    return p.with_tree(tree)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "t"
+    return name
+
+
+def tile_loop(scop: Scop, lp: Loop, name: str, size: int) -> Loop:
+    """The loop over tiles of `lp`; its value is the first point of the tile."""
+    start = origin(scop, lp.exprs)
+    exprs = {}
+    for stmt, value in lp.exprs.items():
+        shifted = value.add_constant_val(isl.Val(-start))
+        floor = shifted.scale_down_val(isl.Val(size)).floor()
+        exprs[stmt] = floor.scale_val(isl.Val(size)).add_constant_val(isl.Val(start))
+    return Loop(name, exprs, coincident=lp.coincident, tile=size, of=lp.name, note=f"tiles of {size}")
+
+
+def origin(scop: Scop, exprs: Mapping[str, isl.PwAff]) -> int:
+    """Where tiles are counted from: the loop's first value if it is a constant, else 0."""
+    lows = []
+    for stmt, value in exprs.items():
+        low = isl.Map.from_pw_aff(value).intersect_domain(scop.statement(stmt).domain).range().dim_min(0)
+        if low.n_piece() != 1 or not low.is_cst():
+            return 0
+        lows.append(int(low.get_pieces()[0][1].get_constant_val().to_str()))
+    return min(lows, default=0)

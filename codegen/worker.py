@@ -1,0 +1,91 @@
+"""Running work in a child process with a deadline, so that neither isl nor a bad input can hang a build."""
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class TimedOut(Exception):
+    """The child did not finish in time."""
+
+
+class Died(Exception):
+    """The child ended without an answer."""
+
+
+def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
+    """The result of `work`, computed in a forked child. Exceptions of the child are raised here.
+
+    Raises TimedOut after `seconds` (0 means no limit) and Died when the child crashes.
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _answer(work, writer)
+    os.close(writer)
+    try:
+        data = _read(reader, child, seconds)
+    finally:
+        os.close(reader)
+        os.waitpid(child, 0)
+    if not data:
+        raise Died()
+    ok, value = pickle.loads(data)
+    if ok:
+        result: T = value
+        return result
+    raise value
+
+
+def _answer(work: Callable[[], object], writer: int) -> None:
+    """The child's whole life."""
+    try:
+        try:
+            data = pickle.dumps((True, work()))
+        except BaseException as error:
+            data = _pickled_error(error)
+        with os.fdopen(writer, "wb") as out:
+            out.write(data)
+    finally:
+        os._exit(0)
+
+
+def _pickled_error(error: BaseException) -> bytes:
+    import traceback
+
+    text = traceback.format_exc()
+    try:
+        error.__notes__ = [text]  # type: ignore[attr-defined]
+        data = pickle.dumps((False, error))
+        pickle.loads(data)
+        return data
+    except Exception:
+        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}\n{text}")))
+
+
+def _read(reader: int, child: int, seconds: float) -> bytes:
+    end = time.monotonic() + seconds if seconds > 0 else None
+    chunks = []
+    while True:
+        left = None if end is None else max(0.0, end - time.monotonic())
+        ready, _, _ = select.select([reader], [], [], left)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+            raise TimedOut()
+        chunk = os.read(reader, 1 << 16)
+        if not chunk:
+            return b"".join(chunks)
+        chunks.append(chunk)
