@@ -33,12 +33,12 @@ class Part:
 class RegionSlice:
     """A region and the text to parse for it.
 
-    function    name of the function around the region
-    pure        functions declared with the attribute const or pure
-    hidden      identifiers in parts of the function that the parser will not see; they may be live there
-    parts       the declarations of the text; root is the index of the function's
-    span        where the region, its pragmas included, lies in the text
-    refusal     why there is no text, if so
+    function        name of the function around the region
+    pure_functions  functions declared with the attribute const or pure
+    hidden          identifiers in parts of the function that the parser will not see; they may be live there
+    parts           the declarations of the text; root is the index of the function's
+    span            where the region, its pragmas included, lies in the text
+    refusal         why there is no text, if so
     """
 
     region: Region

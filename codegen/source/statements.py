@@ -6,6 +6,7 @@ import re
 from .lexis import CHAR, STRING
 
 _TOKEN = re.compile(rf"[;{{}}()]|^[ \t]*\#[^\n]*|{STRING}|{CHAR}", re.M)
+_LEAD = re.compile(r"\s*(?:#[^\n]*\n\s*)*")  # a pragma before a statement, such as endscop, is no part of it
 _WORD = re.compile(r"\s*(\w*|\S)")
 # What, after a closing brace, shows that the statement goes on.
 _GOES_ON = frozenset({";", ",", "=", ")", "[", ".", "-", "*", "while", "else", "("})
@@ -29,8 +30,10 @@ def enclosing(text: str, begin: int, end: int, position: int) -> list[tuple[int,
     found: list[tuple[int, int]] = []
 
     def finish(block: _Block, stop: int, reach: int) -> None:
-        if block.start <= position < reach and text[block.start:stop].strip():
-            found.append((block.start, stop))
+        lead = _LEAD.match(text, block.start, stop)
+        first = lead.end() if lead else block.start
+        if first <= position < reach and first < stop:
+            found.append((first, stop))
         block.start = stop
 
     for match in _TOKEN.finditer(text, begin, end):

@@ -43,13 +43,13 @@ def test_split_takes_linear_time_on_text_without_end() -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [
-    ("int f(char *__restrict p) __attribute__((nonnull(1)));", "int f(char *restrict   p)                           ;"),
+    ("int f(char *__restrict p) __attribute__((nonnull(1)));", "int f(char *restrict   p)" + " " * 28 + ";"),
     ("__extension__ typedef long long L;", "              typedef long long L;"),
     ("__inline__ int f(void);", "inline     int f(void);"),
     ("[[nodiscard]] int a[b[0]];", "              int a[b[0]];"),
     ('int f() __asm__ ("x;(");', "int f()                ;"),
     ('char *s = "__inline__";', 'char *s = "__inline__";'),
-    ("__attribute__((\n# 3 \"a.h\"\nx)) int y;", "               \n# 3 \"a.h\"\n   int y;"),
+    ("__attribute__((\n# 3 \"a.h\"\nx)) int y;", " " * 15 + "\n# 3 \"a.h\"\n    int y;"),
     ("typedef float v4 __attribute__((vector_size(16)));", "typedef float v4 __attribute__((vector_size(16)));"),
 ])
 def test_clean_moves_nothing(before: str, after: str) -> None:
@@ -82,13 +82,14 @@ def test_digit_separators() -> None:
 
 
 @pytest.mark.parametrize(("text", "spans"), [
-    ("a; b = @; c;", [" b = @;"]),
-    ("for (i = 0; i < 3; i++) { x; @y; } z;", [" @y;", "for (i = 0; i < 3; i++) { x; @y; }"]),
-    ("int a[] = { 1, @ }; z;", [" 1, @ ", "int a[] = { 1, @ };"]),
-    ("x = ({ @; }); z;", [" @;", "x = ({ @; });"]),
-    ("do { @; } while (x); z;", [" @;", "do { @; } while (x);"]),
-    ("if (a) { b; } @ c; d;", [" @ c;"]),
-    ("l: { x; out@: }", [" out@: ", "l: { x; out@: }"]),
+    ("a; b = @; c;", ["b = @;"]),
+    ("a;\n#pragma endscop\n b = @; c;", ["b = @;"]),
+    ("for (i = 0; i < 3; i++) { x; @y; } z;", ["@y;", "for (i = 0; i < 3; i++) { x; @y; }"]),
+    ("int a[] = { 1, @ }; z;", ["1, @ ", "int a[] = { 1, @ };"]),
+    ("x = ({ @; }); z;", ["@;", "x = ({ @; });"]),
+    ("do { @; } while (x); z;", ["@;", "do { @; } while (x);"]),
+    ("if (a) { b; } @ c; d;", ["@ c;"]),
+    ("l: { x; out@: }", ["out@: ", "l: { x; out@: }"]),
 ])
 def test_enclosing_statements(text: str, spans: list[str]) -> None:
     assert [text[b:e] for b, e in enclosing(text, 0, len(text), text.index("@"))] == spans
