@@ -28,7 +28,7 @@ from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_guard
 from codegen.target.emit import emit_region
 from codegen.transform.apply import apply_plan
-from codegen.transform.program import Program
+from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
 from codegen.verify.proofs import Finding, prove
 
@@ -92,7 +92,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     scop = privatize(found.scop, found.tree, deps, site)
     if scop is not found.scop:
         deps = compute_dependences(scop, found.tree)
-    return Modelled(site, Program(scop, deps, found.tree, reassociate), _digest(site))
+    return Modelled(site, make_program(scop, deps, found.tree, reassociate), _digest(site))
 
 
 def _digest(site: RegionSite) -> str:

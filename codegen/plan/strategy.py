@@ -32,7 +32,7 @@ def default_plan(source: Program, machine: Machine, fusion: str = "smart", effor
     relaxed = isl.UnionMap.empty(param_space(source.scop))
     for array in sorted(source.relaxed):
         relaxed = relaxed.union(reduction_pairs(source.scop, array))
-    tree = isl_schedule(source.scop, source.deps, relaxed, fusion)
+    tree = isl_schedule(source.scop, source.deps, source.tree, relaxed, fusion)
     p = innermost_unit_stride(separate(source.with_tree(tree)))
     return decorate(p, machine, effort)
 

@@ -21,6 +21,7 @@ class Program:
     scop: Scop
     deps: Dependences
     tree: Node
+    must: isl.UnionMap  # all pairs whose order has to be kept
     reassociate: bool = False
     stores: Mapping[str, tuple[str, Slot]] = field(default_factory=dict)
 
@@ -31,6 +32,15 @@ class Program:
     def relaxed(self) -> frozenset[str]:
         """Arrays whose reductions may run in any order."""
         return frozenset(r.array for r in find_reductions(self.scop) if r.exact or self.reassociate)
+
+
+def make_program(scop: Scop, deps: Dependences, tree: Node, reassociate: bool) -> Program:
+    """A region in the order of `tree`."""
+    p = Program(scop, deps, tree, isl.UnionMap.empty(param_space(scop)), reassociate)
+    must = p.must
+    for d in deps.all:
+        must = must.union(required(p, d))
+    return replace(p, must=must.coalesce())
 
 
 def required(p: Program, d: Dependence) -> isl.UnionMap:
@@ -44,6 +54,8 @@ def violation(p: Program) -> str:
     width = _width(times)
     space = param_space(p.scop).set_from_params().add_dims(isl.dim_type.set, width)
     back = isl.UnionMap.from_map(isl.Map.lex_ge(space))
+    if p.must.apply_domain(times).apply_range(times).intersect(back).is_empty():
+        return ""
     for d in p.deps.all:
         relation = required(p, d)
         late = relation.apply_domain(times).apply_range(times).intersect(back)
@@ -97,13 +109,16 @@ class Carried:
 
 def carried(p: Program, place: Place) -> Carried:
     """Which dependences have distance along the loop. Those of scalar reductions are listed apart."""
+    if not is_zero(_reaching(p, p.must, place), place.loop.exprs):
+        for d in p.deps.all:
+            relation = pending(p, d, place)
+            if not is_zero(relation, place.loop.exprs):
+                return Carried(d, relation, ())
     ops = {r.array: r.op for r in find_reductions(p.scop)}
     folded: dict[str, str] = {}
+    relaxed = p.relaxed
     for d in p.deps.all:
-        relation = pending(p, d, place)
-        if not is_zero(relation, place.loop.exprs):
-            return Carried(d, relation, ())
-        if d.array in p.relaxed:
+        if d.array in relaxed:
             free = _reaching(p, d.relation.intersect(reduction_pairs(p.scop, d.array)), place)
             if not is_zero(free, place.loop.exprs):
                 if p.scop.arrays[d.array].rank or d.array not in ops:

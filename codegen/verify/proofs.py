@@ -94,14 +94,24 @@ def parallel_race(e: Evidence) -> Sequence[Finding]:
 
 
 def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
-    pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), e.width, run.point.when, lp.var))
+    """Only the statements inside the loop and the time up to its variable matter; that keeps this cheap."""
+    cut = run.point.when.index(lp.var) + 1
+    inside = [r for r in e.runs if any(x is lp for x in r.point.loops)]
+    times = isl.UnionMap.empty(param_space(e.scop))
+    for r in inside:
+        times = times.union(isl.UnionMap.from_map(r.executes(e.scop).reverse().apply_range(r.time(cut))))
+    times = times.coalesce()
+    pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), cut, run.point.when, lp.var))
     for d in e.deps.all:
         if e.scop.arrays[d.array].inside:
             continue  # its storage is judged by bad_storage
-        carried = _in_time(e, d, d.array in {a for _, a in lp.loop.reductions}).intersect(pairs)
+        relation = _kept(e, d, d.array in {a for _, a in lp.loop.reductions})
+        carried = relation.apply_domain(times).apply_range(times).intersect(pairs)
         if not carried.is_empty():
+            back = times.reverse()
+            pair = carried.apply_domain(back).apply_range(back).intersect(relation)
             why = f"is carried by the {lp.loop.kind} loop `{lp.loop.name}`"
-            return [Finding("race", describe_pair(e.scop, d, _witness(e, d, carried), why))]
+            return [Finding("race", describe_pair(e.scop, d, pair.sample() if not pair.is_empty() else pair, why))]
     return []
 
 
@@ -142,12 +152,17 @@ def prove(
     return tuple(f for check in checks for f in check(evidence))
 
 
-def _in_time(e: Evidence, d: Dependence, folded: bool = False) -> isl.UnionMap:
-    """A dependence between times, inside the guarded parameters; where order is free it is left out."""
+def _kept(e: Evidence, d: Dependence, folded: bool = False) -> isl.UnionMap:
+    """A dependence inside the guarded parameters; where order is free it is left out."""
     relation = d.relation.intersect_params(e.scop.context)
     if d.array in e.relaxed or folded:
         relation = relation.subtract(reduction_pairs(e.scop, d.array))
-    return relation.apply_domain(e.times).apply_range(e.times)
+    return relation
+
+
+def _in_time(e: Evidence, d: Dependence) -> isl.UnionMap:
+    """A dependence between times."""
+    return _kept(e, d).apply_domain(e.times).apply_range(e.times)
 
 
 def _not_before(e: Evidence) -> isl.UnionMap:

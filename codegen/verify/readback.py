@@ -101,11 +101,11 @@ class Run:
         return isl.Map.from_multi_pw_aff(multi).intersect_domain(self.point.domain)
 
     def time(self, width: int) -> isl.Map:
-        """Loop variables to time, padded to `width`."""
+        """Loop variables to time, padded or cut to `width`."""
         space = self.point.domain.get_space()
         target = space.params().set_from_params().add_dims(isl.dim_type.set, width)
         multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
-        for k, w in enumerate(self.point.when):
+        for k, w in enumerate(self.point.when[:width]):
             v = self.point.value(Int(w) if isinstance(w, int) else Name(w))
             multi = multi.set_pw_aff(k, v)
         return isl.Map.from_multi_pw_aff(multi)
