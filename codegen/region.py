@@ -117,10 +117,18 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
     fallback = "\n".join(
         x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
-    emitted = emit_region(scop, made.code, options.target, fallback, s.region.indent, summary, guard)
+    emitted = emit_region(scop, made.code, options.target, fallback, _indent(original, s.region.indent), summary, guard)
     remarks = tuple(made.remarks)
     return RegionOutcome(s.region.index, line, emitted.text, emitted.helpers | helpers,
                          show((plan,), {scop.region: scop}), summary, remarks)
+
+
+def _indent(original: str, fallback: str) -> str:
+    """The indentation of the region's first line of code."""
+    for line in original.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return line[: len(line) - len(line.lstrip())]
+    return fallback
 
 
 def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:

@@ -97,7 +97,11 @@ class _Conversion:
         step = _expr(node.for_get_inc())
         assert isinstance(step, Int) and step.value > 0
         body = self.node(node.for_get_body(), band, env)
-        return For(var, lower, cond.op, substitute(cond.right, env), step.value, body, loop)
+        upper, op = substitute(cond.right, env), cond.op
+        past = _plus_one(upper) if op == "<=" else None
+        if past is not None:
+            upper, op = past, "<"
+        return For(var, lower, op, upper, step.value, body, loop)
 
     def _loop(self, band: int, var: str) -> Loop:
         marked = self.marked.marks[band]
@@ -122,6 +126,22 @@ def _expr(e: isl.AstExpr) -> CExpr:
     if op in ("cond", "select"):
         return Cond(*args)
     return Bin(_OPS[op], args[0], args[1])
+
+
+def _plus_one(e: CExpr) -> CExpr | None:
+    """`e + 1` when that is not longer than `e` itself, so that i <= n - 1 can be printed as i < n."""
+    if isinstance(e, Int):
+        return Int(e.value + 1)
+    if isinstance(e, Bin) and e.op in ("+", "-") and isinstance(e.right, Int):
+        value = (e.right.value if e.op == "+" else -e.right.value) + 1
+        if value == 0:
+            return e.left
+        return Bin("+", e.left, Int(value)) if value > 0 else Bin("-", e.left, Int(-value))
+    if isinstance(e, Fun) and e.name in ("min", "max"):
+        args = [_plus_one(a) for a in e.args]
+        if all(a is not None for a in args):
+            return Fun(e.name, tuple(a for a in args if a is not None))
+    return None
 
 
 def expression(e: isl.AstExpr) -> CExpr:

@@ -1,20 +1,20 @@
 """The default author of plans: isl's order, then tiles, threads and vectors by simple rules."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import isl_schedule
-from codegen.plan.model import Directive, LoopRef, Parallel, Plan, Schedule, Tile, Vector
+from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Plan, Schedule, Tile, Vector
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import footprint, tile_sizes, worth_tiling
 from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import param_space
 from codegen.scop.distance import is_zero
-from codegen.scop.tree import Band, Loop, Node, Place, enclosing, loops, statements, walk
+from codegen.scop.tree import Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
 from codegen.transform.apply import apply
 from codegen.transform.program import Program, carried
 
@@ -77,11 +77,48 @@ class _Author:
         """Tile permutable innermost bands that reuse data."""
         done: set[str] = set()
         for _, node in list(walk(self.p.tree)):
+            if isinstance(node, Band) and len(node.loops) == 1 and isinstance(node.child, Seq):
+                done |= self._tile_shared(node, node.child, full)
+        for _, node in list(walk(self.p.tree)):
             if isinstance(node, Band) and node.permutable and not _has_band(node.child):
                 names = statements(node)
                 if not done & set(names):
                     done |= set(names)
                     self._tile(node, names, full)
+
+    def _tile_shared(self, band: Band, parts: Seq, full: bool) -> set[str]:
+        """A loop around several nests, one of which wants tiles: cut the loop, give each nest its own point
+        loop, and tile the nests below the shared tile loop."""
+        scop, shared = self.p.scop, band.loops[0]
+        wanting = []
+        for part in parts.children:
+            if not isinstance(part, Band) or _has_band(part.child) or not part.permutable:
+                continue
+            names = statements(part)
+            stmts = [scop.statement(n) for n in names]
+            members = [_restrict(shared, names), *self._tilable(part)]
+            around = enclosing(self.p.tree, names[0])
+            if len(members) == len(part.loops) + 1 and worth_tiling(scop, stmts, around, members):
+                wanting.append((names[0], members, tile_sizes(scop, stmts, members, self.machine)))
+        if not wanting or shared not in self._tilable(band):
+            return set()
+        saved, count = self.p, len(self.directives)
+        size = min(sizes[0] for _, _, sizes in wanting)
+        ref = LoopRef(shared.name, statements(band)[0])
+        if size and self._try(Tile(((ref, size),))) and self._try(Distribute(ref)):
+            for name, members, sizes in wanting:
+                inner = tuple((LoopRef(lp.name, name), s) for lp, s in zip(members[1:], sizes[1:], strict=True))
+                self._try(Tile(((LoopRef(shared.name, name), 0), *inner), full))
+                text = ", ".join(f"{lp.name}:{s}" for lp, s in zip(members, (size, *sizes[1:]), strict=True) if s)
+                self._tiled_remark(text, footprint(scop, [scop.statement(name)], members, sizes), name)
+            return set(statements(band))
+        self.p = saved
+        del self.directives[count:]
+        return set()
+
+    def _tiled_remark(self, text: str, bytes_: int, stmt: str) -> None:
+        self._remark("passed", "tiled", f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, to stay in the "
+                     f"second-level cache of {self.machine.name}", stmt)
 
     def _tile(self, band: Band, names: tuple[str, ...], full: bool) -> None:
         scop = self.p.scop
@@ -96,8 +133,7 @@ class _Author:
         if self._try(d):
             bytes_ = footprint(scop, stmts, members, sizes)
             text = ", ".join(f"{lp.name}:{s}" for lp, s in zip(members, sizes, strict=True) if s)
-            self._remark("passed", "tiled", f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, half of the "
-                         f"second-level cache of {self.machine.name}", ref)
+            self._tiled_remark(text, bytes_, ref)
 
     def _tilable(self, band: Band) -> list[Loop]:
         """Loops along which no variable of the region stays alive: cutting those keeps it a scalar."""
@@ -147,6 +183,10 @@ class _Author:
             elif found.blocker is not None:
                 self._remark("missed", "not-vector", f"loop {lp.name} carries a dependence through "
                              f"`{self.p.scop.arrays[found.blocker.array].base}`", names[0])
+
+
+def _restrict(lp: Loop, names: tuple[str, ...]) -> Loop:
+    return replace(lp, exprs={n: lp.exprs[n] for n in names})
 
 
 def _has_band(node: Node) -> bool:

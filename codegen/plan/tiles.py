@@ -7,6 +7,7 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.recognize.strides import coefficients, move
+from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Loop
 
@@ -21,14 +22,10 @@ SHORT = 24
 def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
     """Trip count when it does not depend on parameters."""
     image = isl.Map.from_pw_aff(lp.exprs[stmt]).intersect_domain(scop.statement(stmt).domain).range()
-    low, high = image.dim_min(0), image.dim_max(0)
-    if low.n_piece() != 1 or high.n_piece() != 1 or not low.is_cst() or not high.is_cst():
+    if not image.dim_is_bounded(isl.dim_type.set, 0):
         return None
-    return _int(high) - _int(low) + 1
-
-
-def _int(value: isl.PwAff) -> int:
-    return int(value.get_pieces()[0][1].get_constant_val().to_str())
+    low, high = (constant(v) for v in bounds(image, 0))
+    return None if low is None or high is None else high - low + 1
 
 
 def worth_tiling(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop], band: Sequence[Loop]) -> bool:

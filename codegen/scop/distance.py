@@ -41,3 +41,16 @@ def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.Un
     """The pairs that share the loop's value: what inner loops still have to order."""
     values = loop_map(exprs)
     return relation.intersect(values.apply_range(values.reverse()))
+
+
+def bounds(image: isl.Set, pos: int) -> tuple[isl.PwAff, isl.PwAff]:
+    """Bounds of a dimension over a simple hull: never too tight, and quick for domains of many pieces."""
+    hull = isl.Set.from_basic_set(image.simple_hull().remove_divs())
+    return hull.dim_min(pos), hull.dim_max(pos)
+
+
+def constant(value: isl.PwAff) -> int | None:
+    """The integer a value always is, or None."""
+    if value.n_piece() != 1 or not value.is_cst():
+        return None
+    return int(value.get_pieces()[0][1].get_constant_val().to_str())

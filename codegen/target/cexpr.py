@@ -74,7 +74,8 @@ class IntPrinter:
         if e.op == "+" and isinstance(left, (Int, Neg)) and not isinstance(right, (Int, Neg)):
             # 1 + x reads better as x + 1, and -a + b as b - a.
             return self._bin(Bin("-", right, left.arg) if isinstance(left, Neg) else Bin("+", right, left))
-        narrow = level >= 5 and self._narrow(left) and self._narrow(right)
+        # Dividing cannot overflow; adding and multiplying in 32 bits can.
+        narrow = e.op in "+-*" and self._narrow(left) and self._narrow(right)
         # && inside || gets parentheses although C does not need them: gcc asks for them.
         need = level + 1 if e.op == "||" else level
         lhs = self.wide(left, level) if narrow and not isinstance(left, Int) else self.text(left, need)

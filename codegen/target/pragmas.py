@@ -7,6 +7,7 @@ import islpy as isl
 
 from codegen.ast.ctree import For, Instance, walk
 from codegen.ast.generate import expression
+from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, VECTOR
 from codegen.target.cexpr import IntPrinter
@@ -67,7 +68,8 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
     for d in range(s.domain.dim(isl.dim_type.set)):
         if d in fixed:
             continue
-        size = s.domain.dim_max(d).sub(s.domain.dim_min(d)).add_constant_val(isl.Val(1)).coalesce()
+        low, high = bounds(s.domain, d)
+        size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
         if size.n_piece() != 1:
             continue
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Tile
+from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.transform.find import chains, illegal, rebuild
@@ -61,8 +62,9 @@ def origin(scop: Scop, exprs: Mapping[str, isl.PwAff]) -> int:
     """Where tiles are counted from: the loop's first value if it is a constant, else 0."""
     lows = []
     for stmt, value in exprs.items():
-        low = isl.Map.from_pw_aff(value).intersect_domain(scop.statement(stmt).domain).range().dim_min(0)
-        if low.n_piece() != 1 or not low.is_cst():
+        image = isl.Map.from_pw_aff(value).intersect_domain(scop.statement(stmt).domain).range()
+        low = constant(bounds(image, 0)[0]) if image.dim_has_lower_bound(isl.dim_type.set, 0) else None
+        if low is None:
             return 0
-        lows.append(int(low.get_pieces()[0][1].get_constant_val().to_str()))
+        lows.append(low)
     return min(lows, default=0)
