@@ -51,16 +51,16 @@ def build_guard(
         if valid.intersect(ranges).is_empty():
             raise Unsupported("always-wraps", f"it never holds that {a.reason}", a.loc,
                               "use a signed loop variable, or bounds that stay in range")
-    valid = valid.intersect(ranges).gist(ranges)
+    rest = valid.gist(allowed).intersect(ranges).gist(ranges).coalesce()
     wide = [k for k, p in enumerate(params) if p.ctype.bits >= 64]
+    valid = valid.intersect(ranges).gist(ranges)
     for k in wide:
         low, _ = params[k].ctype.range()
-        if low < 0:
-            valid = valid.lower_bound_val(isl.dim_type.param, k, _val(-LIMIT, valid.get_ctx()))
+        valid = valid.lower_bound_val(isl.dim_type.param, k, _val(max(low, -LIMIT), valid.get_ctx()))
         valid = valid.upper_bound_val(isl.dim_type.param, k, _val(LIMIT, valid.get_ctx()))
     if wide:
         reasons.append("sizes stay below 2^60")
-    return Guard(valid.coalesce(), tuple(reasons))
+    return Guard(valid.coalesce(), rest, tuple(params[k].name for k in wide), tuple(reasons))
 
 
 def _broken(a: Assumption) -> isl.Set:

@@ -14,7 +14,7 @@ from codegen.plan.tiles import footprint, tile_sizes, worth_tiling
 from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import param_space
 from codegen.scop.distance import is_zero
-from codegen.scop.tree import Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
+from codegen.scop.tree import THREADED, Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
 from codegen.transform.apply import apply
 from codegen.transform.program import Program, carried
 
@@ -158,7 +158,7 @@ class _Author:
     def _marked_around(self, place: Place) -> bool:
         for q in loops(self.p.tree):
             related = place.path[: len(q.path)] == q.path or q.path[: len(place.path)] == place.path
-            if q.loop.kind == "parallel" and related:
+            if q.loop.kind in THREADED and related:
                 return True
         return False
 
@@ -175,8 +175,6 @@ class _Author:
             lp = node.loops[-1]
             ref = LoopRef(lp.name, names[0])
             place = next(q for q in loops(self.p.tree) if q.band.child == node.child and q.loop.name == lp.name)
-            if place.loop.kind == "parallel":
-                continue
             found = carried(self.p, place)
             if found.blocker is None and self._try(Vector(ref)):
                 self._remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])

@@ -98,9 +98,14 @@ class Statement:
 
 @dataclass(frozen=True)
 class Guard:
-    """What must hold at run time for the model to be the program: a set of parameters, and why."""
+    """What must hold at run time for the model to be the program: a set of parameters, and why.
+
+    `wide` names parameters of 64-bit types, which must lie within +-2^60; `rest` is what else must hold.
+    """
 
     valid: isl.Set
+    rest: isl.Set
+    wide: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
 
 

@@ -13,6 +13,9 @@ from typing import Union
 import islpy as isl
 
 SEQUENTIAL, PARALLEL, VECTOR, UNROLL = "", "parallel", "vector", "unroll"
+PARALLEL_VECTOR = "parallel and vector"
+CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR})  # kinds that must carry no dependence
+THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 
 
 @dataclass(frozen=True)

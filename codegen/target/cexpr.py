@@ -34,6 +34,8 @@ class IntPrinter:
             return f"(long){self.params[e.name].text}"
         if isinstance(e, Int):
             return f"{e.value}L"
+        if self._narrow(e):
+            return f"(long){self.text(e, _UNARY)}"
         return self.text(e, level)
 
     def _print(self, e: CExpr) -> tuple[str, int]:
@@ -94,4 +96,8 @@ class IntPrinter:
             return -(1 << 31) < e.value < (1 << 31)
         if isinstance(e, Name):
             return e.name in self.params and self.params[e.name].ctype.bits < 64
-        return False
+        if isinstance(e, Bin) and e.op in "/%":
+            return self._narrow(e.left) and self._narrow(e.right)
+        if isinstance(e, Cond):
+            return self._narrow(e.yes) and self._narrow(e.no)
+        return isinstance(e, Bin) and _LEVEL[e.op] < 5

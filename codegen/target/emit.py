@@ -47,11 +47,18 @@ def emit_region(
     text = _environment().get_template("region.c.j2").render(
         views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
         reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
-        original=original.rstrip("\n"), unused=_unused(scop, views, guard, original),
+        original=_deeper(original.rstrip("\n")), unused=_unused(scop, views, guard, original),
     )
     if not text.endswith("\n"):
         text += "\n"
     return RegionText(text, frozenset(builder.helpers))
+
+
+def _deeper(text: str) -> str:
+    """The fallback's lines moved in by its new nesting; left alone where lines are continued."""
+    if "\\\n" in text:
+        return text
+    return "\n".join("    " + x if x.strip() and not x.lstrip().startswith("#") else x for x in text.split("\n"))
 
 
 def _unused(scop: Scop, views: Sequence[View], guard: str, original: str) -> list[str]:

@@ -4,14 +4,22 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.ast.generate import expression
+from codegen.frontend.guards import LIMIT
 from codegen.scop.model import Scop
 from codegen.target.cexpr import IntPrinter
 
 
 def guard_text(scop: Scop, ints: IntPrinter) -> str:
-    """C condition for the scop's guard; empty when nothing has to hold."""
-    valid = scop.guard.valid
-    if valid.plain_is_universe() or not scop.guard.reasons:
-        return ""
-    build = isl.AstBuild.from_context(isl.Set.universe(valid.get_space()))
-    return ints.text(expression(build.expr_from_set(valid)))
+    """C condition for the scop's guard; empty when nothing has to hold.
+
+    64-bit parameters are compared as they are, before anything is computed with them.
+    """
+    tests = []
+    for name in scop.guard.wide:
+        p = scop.param(name)
+        tests.append(f"{p.text} <= {LIMIT}" if not p.ctype.signed else f"{p.text} >= -{LIMIT} && {p.text} <= {LIMIT}")
+    rest = scop.guard.rest
+    if not rest.plain_is_universe() and not isl.Set.universe(rest.get_space()).is_subset(rest):
+        build = isl.AstBuild.from_context(isl.Set.universe(rest.get_space()))
+        tests.append(ints.text(expression(build.expr_from_set(rest)), 2 if tests else 0))
+    return " && ".join(tests)

@@ -9,7 +9,7 @@ from codegen.ast.ctree import For, Instance, walk
 from codegen.ast.generate import expression
 from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, VECTOR
 from codegen.target.cexpr import IntPrinter
 
 Maker = Callable[[For, IntPrinter], str]
@@ -22,8 +22,12 @@ PARALLEL_MIN = 20000
 def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     """One function per loop kind. Target `c` knows no threads; its parallel loops stay plain."""
     if target == "c":
-        return {PARALLEL: lambda node, ints: "", VECTOR: _ivdep}
-    return {PARALLEL: lambda node, ints: _parallel(scop, node, ints), VECTOR: _simd}
+        return {PARALLEL: lambda node, ints: "", VECTOR: _ivdep, PARALLEL_VECTOR: _ivdep}
+    return {
+        PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
+        PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, "parallel for simd"),
+        VECTOR: _simd,
+    }
 
 
 def _ivdep(node: For, ints: IntPrinter) -> str:
@@ -37,13 +41,13 @@ def _simd(node: For, ints: IntPrinter) -> str:
     return "#pragma omp simd" + _clauses(node)
 
 
-def _parallel(scop: Scop, node: For, ints: IntPrinter) -> str:
+def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> str:
     work = _work(scop, node, ints)
     test = ""
     if work:
         ints.helpers.add("tw_parallel_min")
-        test = f" if ({work} >= TW_PARALLEL_MIN)"
-    return f"#pragma omp parallel for{test}{_clauses(node)}"
+        test = f" if(parallel: {work} >= TW_PARALLEL_MIN)"
+    return f"#pragma omp {words}{test}{_clauses(node)}"
 
 
 def _clauses(node: For) -> str:

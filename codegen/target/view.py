@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance
 from codegen.scop.model import Scop
-from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.scop.tree import CONCURRENT
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 
@@ -66,7 +66,7 @@ class ViewBuilder:
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         pragma = ""
-        if node.loop.kind in (PARALLEL, VECTOR):
+        if node.loop.kind in CONCURRENT:
             make = self.pragmas[node.loop.kind]
             pragma = make(node, ints)  # type: ignore[operator]
         body = self._views(node.body, inner, held, taken | {name})

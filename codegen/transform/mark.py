@@ -6,7 +6,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import LoopRef, Parallel, Tile, Unroll, Vector
-from codegen.scop.tree import PARALLEL, UNROLL, VECTOR, Node, Place, loops, put
+from codegen.scop.tree import CONCURRENT, PARALLEL, PARALLEL_VECTOR, UNROLL, VECTOR, Node, Place, loops, put
 from codegen.transform import tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, carried
@@ -33,6 +33,10 @@ def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
             raise illegal(
                 describe_pair(p.scop, found.blocker, one, f"is carried by loop `{place.loop.name}`, so it cannot be {kind}"),
                 d.loc, "mark another loop, or change the order of loops first")
+        if place.loop.kind in CONCURRENT and place.loop.kind != kind:
+            lp = replace(place.loop, kind=PARALLEL_VECTOR)
+            tree = _set(tree, place, lp)
+            continue
         lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=_fixed(p, place))
         tree = _set(tree, place, lp)
     return p.with_tree(tree)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from codegen.diagnostics import Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Layer, Shape, TypeTable
 from codegen.frontend.prescan import member_type, prescan
@@ -78,7 +77,7 @@ def follow(shape: Shape, types: TypeTable, path: Path) -> Iterator[tuple[Path, L
 
 
 def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
-    """The memory of a region. Raises Unsupported when a size cannot be known."""
+    """The memory of a region."""
     scan = prescan(site)
     names = {n for n in scan.mentioned if n in site.variables}
     paths = _paths(site.statements, site.variables)
@@ -87,15 +86,15 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
     names |= {n for n in _ids(dims) if n in site.variables}
     fixed = _fixed_globals(ast, scan.written, site.variables)
     ints = _ints(site, dict(scan.params), dims, fixed)
-    known = {i.text for i in ints} | fixed
-    buffers: list[Buffer] = []
+    buffers: dict[tuple[str, Path], Buffer] = {}
     levels: dict[tuple[str, Path, str], None] = {}
-    for name in sorted(n for n in names if n not in known):
-        var = site.variables[name]
-        buffers.append(_root(var, site))
-        for path in sorted(p for base, p in paths if base == name):
-            _inner(var, path, site, buffers, levels)
-    return Memory(ints, tuple(buffers), tuple(levels))
+    for name in sorted(names - {i.text for i in ints}):
+        mine = sorted(p for base, p in paths if base == name)
+        levels.update(dict.fromkeys(_levels(site.variables[name], mine, site)))
+        if name not in fixed:
+            buffers[name, ()] = _root(site.variables[name])
+            buffers.update(((name, b.path), b) for b in _inner(site.variables[name], mine, site))
+    return Memory(ints, tuple(buffers.values()), tuple(levels))
 
 
 # -- integers ------------------------------------------------------------------------------------------
@@ -190,17 +189,23 @@ def _layers(site: RegionSite, name: str, paths: set[tuple[str, Path]]) -> Iterat
 # -- buffers -------------------------------------------------------------------------------------------
 
 
-def _root(var: Variable, site: RegionSite) -> Buffer:
-    layers = var.shape.layers
-    if not layers:
+def _root(var: Variable) -> Buffer:
+    if not var.shape.layers:
         return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape)
-    outer = layers[0]
-    if var.place == "global" and outer.kind == "array":
-        if outer.dim is None:
-            raise Unsupported("unknown-size", f"the size of `{var.name}` is not declared in this file", site.loc)
-        return _buffer(var.name, (), "global", c_text(outer.dim), var.shape)
-    how = "extern" if var.place == "global" else "pointer"
-    return _buffer(var.name, (), how, None if outer.dim is None else c_text(outer.dim), var.shape)
+    outer = var.shape.layers[0]
+    rows = _size(var, (), outer)
+    if outer.kind == "array" and var.place == "global":
+        return _buffer(var.name, (), "global", rows, var.shape)
+    return _buffer(var.name, (), "extern" if var.place == "global" else "pointer", rows, var.shape)
+
+
+def _size(var: Variable, at: Path, layer: Layer) -> str | None:
+    """The declared size of a layer; a global array that gets it from its initializer is asked for it."""
+    if layer.dim is not None:
+        return c_text(layer.dim)
+    if layer.kind == "array" and var.place == "global" and not at:
+        return f"sizeof {var.name} / sizeof {var.name}[0]"
+    return None
 
 
 def _buffer(base: str, path: Path, how: str, rows: str | None, shape: Shape) -> Buffer:
@@ -213,14 +218,18 @@ def _buffer(base: str, path: Path, how: str, rows: str | None, shape: Shape) -> 
     return Buffer(base, path, how, rows, tuple(dims), Shape(tuple(rest), shape.elem, shape.struct))
 
 
-def _inner(
-    var: Variable, path: Path, site: RegionSite, buffers: list[Buffer], levels: dict[tuple[str, Path, str], None]
-) -> None:
-    """The declared sizes on a path, and a buffer for every further pointer."""
-    for at, layer, inside in follow(var.shape, site.types, path):
-        if layer.kind == "array":
-            if layer.dim is not None:
-                levels[var.name, at, c_text(layer.dim)] = None
-        elif at and not any(b.base == var.name and b.path == at for b in buffers):
-            whole = Shape((layer, *inside.layers), inside.elem, inside.struct)
-            buffers.append(_buffer(var.name, at, "inner", None, whole))
+def _levels(var: Variable, paths: list[Path], site: RegionSite) -> Iterator[tuple[str, Path, str]]:
+    """The declared sizes on the paths."""
+    for path in paths:
+        for at, layer, _ in follow(var.shape, site.types, path):
+            size = _size(var, at, layer)
+            if size is not None:
+                yield var.name, at, size
+
+
+def _inner(var: Variable, paths: list[Path], site: RegionSite) -> Iterator[Buffer]:
+    """A buffer for every further pointer on the paths."""
+    for path in paths:
+        for at, layer, inside in follow(var.shape, site.types, path):
+            if layer.kind == "pointer" and at:
+                yield _buffer(var.name, at, "inner", None, Shape((layer, *inside.layers), inside.elem, inside.struct))

@@ -14,7 +14,7 @@ from codegen.ast.ctree import CNode, For
 from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.scop.tree import CONCURRENT
 from codegen.verify.readback import Run, runs, same_iteration_until
 from codegen.verify.sentences import describe_pair
 from codegen.verify.storage import wrong_storage
@@ -86,7 +86,7 @@ def parallel_race(e: Evidence) -> Sequence[Finding]:
     seen: set[int] = set()
     for r in e.runs:
         for lp in r.point.loops:
-            if id(lp) in seen or lp.loop.kind not in (PARALLEL, VECTOR):
+            if id(lp) in seen or lp.loop.kind not in CONCURRENT:
                 continue
             seen.add(id(lp))
             out.extend(_carried_by(e, lp, r))

@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.ast.ctree import CExpr, Held, Int, Name
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import PARALLEL, VECTOR
+from codegen.scop.tree import CONCURRENT
 from codegen.verify.readback import Run, same_iteration_until
 
 
@@ -122,7 +122,7 @@ def _shared(
     seen: set[int] = set()
     for use in uses:
         for lp in use.run.point.loops[use.depth:]:
-            if lp.loop.kind not in (PARALLEL, VECTOR) or id(lp) in seen or name in {a for _, a in lp.loop.reductions}:
+            if lp.loop.kind not in CONCURRENT or id(lp) in seen or name in {a for _, a in lp.loop.reductions}:
                 continue
             seen.add(id(lp))
             pairs = same_iteration_until(param_space(scop), width, use.run.point.when, lp.var)
