@@ -7,7 +7,7 @@ import islpy as isl
 
 from codegen.scop.dependences import Dependences, domain, order_map, param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, with_kids
+from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
 
 _TYPES = isl.schedule_node_type
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
@@ -17,10 +17,28 @@ PIECES = 6
 def isl_schedule(
     scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str
 ) -> Node:
-    """Schedule a region. `relaxed` are dependences that need not be kept; `fusion` is none, smart or max;
+    """Schedule a region: parallel loops outside if that needs no skewing, else loops that can be tiled.
+
+    `relaxed` are dependences that need not be kept; `fusion` is none, smart or max;
     `source` is the order of the source."""
+    tree = _schedule(scop, deps, source, relaxed, fusion, outer_parallel=True)
+    if any(isinstance(n, Band) and _is_wavefront(scop, n) for _, n in walk(tree)):
+        tree = _schedule(scop, deps, source, relaxed, fusion, outer_parallel=False)
+    return tree
+
+
+def _is_wavefront(scop: Scop, band: Band) -> bool:
+    """A sequential loop over a sum of iterators, so that what is inside becomes parallel: one point of every
+    row at a time, which no cache likes."""
+    first = band.loops[0]
+    return not first.coincident and any(len(_terms(scop, n, e) or ()) > 1 for n, e in first.exprs.items())
+
+
+def _schedule(
+    scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str, outer_parallel: bool
+) -> Node:
     ctx = isl.DEFAULT_CONTEXT
-    ctx.set_schedule_outer_coincidence(1)
+    ctx.set_schedule_outer_coincidence(int(outer_parallel))
     ctx.set_schedule_maximize_band_depth(1)
     ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
     ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)

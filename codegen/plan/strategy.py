@@ -8,9 +8,11 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import isl_schedule
-from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Plan, Schedule, Tile, Vector
+from codegen.plan.model import (
+    Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Skew, Tile, Vector,
+)
 from codegen.plan.shape import innermost_unit_stride, separate
-from codegen.plan.tiles import footprint, tile_sizes, worth_tiling
+from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
 from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import param_space
 from codegen.scop.distance import is_zero
@@ -120,11 +122,39 @@ class _Author:
         self._remark("passed", "tiled", f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, to stay in the "
                      f"second-level cache of {self.machine.name}", stmt)
 
+    def _wavefront(self, band: Band, names: tuple[str, ...]) -> bool:
+        """No loop of the band is parallel, but tiles on a diagonal are: cut all loops alike and run the
+        diagonals of the two outer tile loops one after the other, the tiles on each in parallel."""
+        loops_ = self._tilable(band)
+        if len(loops_) != len(band.loops) or len(loops_) < 2 or any(lp.coincident for lp in loops_):
+            return False
+        stmts = [self.p.scop.statement(n) for n in names]
+        size = min(x for x in tile_sizes(self.p.scop, stmts, loops_, self.machine) if x) if not any(
+            constant_extent(self.p.scop, lp, n) for lp in loops_ for n in names) else 0
+        if not size:
+            return False
+        size = max(16, size // 16 * 16)
+        first, second = (LoopRef(lp.name + "t", names[0]) for lp in loops_[:2])
+        saved, count = self.p, len(self.directives)
+        steps: list[Directive] = [
+            Tile(tuple((LoopRef(lp.name, names[0]), size) for lp in loops_)), Order((second, first)),
+            Skew(first, 1, second), Order((first, second)), Parallel(second),
+        ]
+        if all([self._try(d) for d in steps]):
+            self._remark("passed", "wavefront", f"tiles of {size} along a skewed band; tiles on one diagonal run in "
+                         "parallel", names[0])
+            return True
+        self.p = saved
+        del self.directives[count:]
+        return False
+
     def _tile(self, band: Band, names: tuple[str, ...], full: bool) -> None:
         scop = self.p.scop
         stmts = [scop.statement(n) for n in names]
         around = enclosing(self.p.tree, names[0])
         members = self._tilable(band)
+        if self._wavefront(band, names):
+            return
         if len(members) < 2 or not worth_tiling(scop, stmts, around, band.loops):
             return
         sizes = tile_sizes(scop, stmts, members, self.machine)

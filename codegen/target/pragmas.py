@@ -77,5 +77,7 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
         if size.n_piece() != 1:
             continue
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
-        out.append(ints.text(expression(build.expr_from_pw_aff(size)), 7))
+        text = ints.text(expression(build.expr_from_pw_aff(size)), 7)
+        if text != "1":
+            out.append(text)
     return out

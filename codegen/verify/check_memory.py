@@ -1,22 +1,17 @@
-"""What memory a region works on: one buffer per variable, and one per pointer that it follows.
-
-A path leads from a variable to an element: "*" steps through an array or a pointer, ".m" to a member, so that
-`img->data[i]` is ("*", ".data", "*"). A buffer is known by its variable and the path to its pointer.
-"""
+"""What memory a region works on: one buffer per variable, and one per pointer that it follows."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Layer, Shape, TypeTable
+from codegen.frontend.layers import Layer, Shape
 from codegen.frontend.prescan import member_type, prescan
 from codegen.frontend.symbols import RegionSite, Variable
 from codegen.scop.types import CType
-
-Path = tuple[str, ...]
+from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_in, paths_in
 
 
 @dataclass(frozen=True)
@@ -31,11 +26,11 @@ class Int:
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of one element type.
+    """Memory of one element type, known by its variable and the path to the pointer that leads to it.
 
     how     value (a local that is loaded and stored), global (copied in and out), pointer (a declared variable
-            made to point here), extern (a file's own pointer), inner (pointers at `path` point here)
-    rows    C text of the outermost size; None when only the accesses tell it, "1" for values and globals
+            made to point here), extern (a file's own pointer), inner (the pointers at `path` point here)
+    rows    C text of the outermost size; None when only the accesses tell it
     dims    C texts of the sizes inside
     elem    the element's shape: a scalar, a struct, or a pointer
     """
@@ -48,70 +43,70 @@ class Buffer:
     elem: Shape
 
     @property
-    def to_struct(self) -> bool:
+    def of_structs(self) -> bool:
         return self.elem.struct is not None and not self.elem.layers
 
 
 @dataclass(frozen=True)
+class Level:
+    """A declared array on the way to an element; subscripts must stay below its size, a C text."""
+
+    base: str
+    path: Path
+    size: str
+
+
+@dataclass(frozen=True)
 class Memory:
-    """Everything a region reads or writes. `levels` are the declared sizes that subscripts must respect."""
+    """Everything a region reads or writes."""
 
     ints: tuple[Int, ...]
     buffers: tuple[Buffer, ...]
-    levels: tuple[tuple[str, Path, str], ...]  # variable, path, C text of the size
+    levels: tuple[Level, ...]
 
-
-def follow(shape: Shape, types: TypeTable, path: Path) -> Iterator[tuple[Path, Layer, Shape]]:
-    """The arrays and pointers on a path: where each is, what it is, and what is inside it."""
-    for k, step in enumerate(path):
-        if step == "*":
-            if not shape.layers:
-                return
-            layer, shape = shape.layers[0], Shape(shape.layers[1:], shape.elem, shape.struct)
-            yield path[:k], layer, shape
-        else:
-            member = None if shape.layers else types.member(shape.struct, step[1:])
-            if member is None:
-                return
-            shape = member
+    def find(self, base: str, path: Path) -> int | None:
+        """The number of a buffer."""
+        return next((k for k, b in enumerate(self.buffers) if (b.base, b.path) == (base, path)), None)
 
 
 def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
     """The memory of a region."""
     scan = prescan(site)
     names = {n for n in scan.mentioned if n in site.variables}
-    paths = _paths(site.statements, site.variables)
-    dims = [la.dim for n in sorted(names) for la in _layers(site, n, paths) if la.dim is not None]
-    paths |= _paths(dims, site.variables)
-    names |= {n for n in _ids(dims) if n in site.variables}
+    paths = paths_in(site.statements, site.variables)
+    shapes = {n: site.variables[n].shape for n in sorted(names)}
+    layers = [la for n in shapes for la in layers_on(shapes[n], site.types, paths.get(n, ()))]
+    sizes = [la.dim for la in layers if la.dim is not None]
+    paths = paths_in([*site.statements, *sizes], site.variables)
+    names |= names_in(sizes) & set(site.variables)
     fixed = _fixed_globals(ast, scan.written, site.variables)
-    ints = _ints(site, dict(scan.params), dims, fixed)
+    ints = _ints(site, dict(scan.params), sizes, fixed)
     buffers: dict[tuple[str, Path], Buffer] = {}
-    levels: dict[tuple[str, Path, str], None] = {}
+    levels: dict[Level, None] = {}
     for name in sorted(names - {i.text for i in ints}):
-        mine = sorted(p for base, p in paths if base == name)
-        levels.update(dict.fromkeys(_levels(site.variables[name], mine, site)))
+        var, mine = site.variables[name], paths.get(name, [])
+        levels.update(dict.fromkeys(_levels(var, mine, site)))
         if name not in fixed:
-            buffers[name, ()] = _root(site.variables[name])
-            buffers.update(((name, b.path), b) for b in _inner(site.variables[name], mine, site))
+            buffers[name, ()] = _root(var)
+            buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
     return Memory(ints, tuple(buffers.values()), tuple(levels))
 
 
-# -- integers ------------------------------------------------------------------------------------------
-
-
-def _ints(site: RegionSite, params: dict[str, CType], dims: list[c_ast.Node], fixed: frozenset[str]) -> tuple[Int, ...]:
+def _ints(
+    site: RegionSite, params: dict[str, CType], sizes: Sequence[c_ast.Node], fixed: frozenset[str]
+) -> tuple[Int, ...]:
     """The region's parameters, and what else the sizes of its arrays are made of."""
-    sizes: dict[str, CType] = {}
-    for node in _nodes(dims):
+    found: dict[str, CType] = {}
+    for node in nodes_in(sizes):
+        ctype = None
         if isinstance(node, c_ast.StructRef):
             ctype = member_type(node, site)
-        else:
-            var = site.variables.get(node.name) if isinstance(node, c_ast.ID) else None
-            ctype = var.shape.elem if var is not None and not var.shape.layers else None
+        elif isinstance(node, c_ast.ID) and node.name in site.variables:
+            shape = site.variables[node.name].shape
+            ctype = None if shape.layers else shape.elem
         if ctype is not None and ctype.is_int:
-            sizes[c_text(node)] = ctype
-    return tuple(Int(t, c, _how(t, site, fixed), t in sizes) for t, c in {**params, **sizes}.items())
+            found[c_text(node)] = ctype
+    return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
 
 
 def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:
@@ -140,52 +135,6 @@ def _is_const(node: c_ast.Node) -> bool:
     return "const" in (getattr(node, "quals", None) or ())
 
 
-# -- paths ---------------------------------------------------------------------------------------------
-
-
-def _nodes(nodes: tuple[c_ast.Node, ...] | list[c_ast.Node]) -> Iterator[c_ast.Node]:
-    for node in nodes:
-        yield node
-        yield from _nodes(list(node))
-
-
-def _ids(nodes: list[c_ast.Node]) -> set[str]:
-    return {str(n.name) for n in _nodes(nodes) if isinstance(n, c_ast.ID)}
-
-
-def _paths(nodes: tuple[c_ast.Node, ...] | list[c_ast.Node], variables: Mapping[str, Variable]) -> set[tuple[str, Path]]:
-    found = set()
-    for node in _nodes(nodes):
-        chain = _chain(node)
-        if chain is not None and chain[0] in variables and chain[1]:
-            found.add(chain)
-    return found
-
-
-def _chain(node: c_ast.Node) -> tuple[str, Path] | None:
-    if isinstance(node, c_ast.ID):
-        return node.name, ()
-    if isinstance(node, c_ast.ArrayRef):
-        outer, steps = _chain(node.name), ("*",)
-    elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
-        outer, steps = _chain(node.expr), ("*",)
-    elif isinstance(node, c_ast.StructRef):
-        outer = _chain(node.name)
-        steps = (("*",) if node.type == "->" else ()) + (f".{node.field.name}",)
-    else:
-        return None
-    return None if outer is None else (outer[0], outer[1] + steps)
-
-
-def _layers(site: RegionSite, name: str, paths: set[tuple[str, Path]]) -> Iterator[Layer]:
-    """All arrays and pointers met by following the paths of a variable, in no particular order."""
-    shape = site.variables[name].shape
-    yield from shape.layers
-    for _, path in sorted(p for p in paths if p[0] == name):
-        for _, layer, inside in follow(shape, site.types, path):
-            yield from (layer, *inside.layers)
-
-
 # -- buffers -------------------------------------------------------------------------------------------
 
 
@@ -193,10 +142,8 @@ def _root(var: Variable) -> Buffer:
     if not var.shape.layers:
         return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape)
     outer = var.shape.layers[0]
-    rows = _size(var, (), outer)
-    if outer.kind == "array" and var.place == "global":
-        return _buffer(var.name, (), "global", rows, var.shape)
-    return _buffer(var.name, (), "extern" if var.place == "global" else "pointer", rows, var.shape)
+    how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
+    return _buffer(var.name, (), how, _size(var, (), outer), var.shape)
 
 
 def _size(var: Variable, at: Path, layer: Layer) -> str | None:
@@ -218,16 +165,16 @@ def _buffer(base: str, path: Path, how: str, rows: str | None, shape: Shape) -> 
     return Buffer(base, path, how, rows, tuple(dims), Shape(tuple(rest), shape.elem, shape.struct))
 
 
-def _levels(var: Variable, paths: list[Path], site: RegionSite) -> Iterator[tuple[str, Path, str]]:
+def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Level]:
     """The declared sizes on the paths."""
     for path in paths:
         for at, layer, _ in follow(var.shape, site.types, path):
             size = _size(var, at, layer)
             if size is not None:
-                yield var.name, at, size
+                yield Level(var.name, at, size)
 
 
-def _inner(var: Variable, paths: list[Path], site: RegionSite) -> Iterator[Buffer]:
+def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Buffer]:
     """A buffer for every further pointer on the paths."""
     for path in paths:
         for at, layer, inside in follow(var.shape, site.types, path):

@@ -142,13 +142,36 @@ def enter(node: For, at: Point) -> Point:
     pos = len(at.vars)
     wider = Point(at.domain.insert_dims(isl.dim_type.set, pos, 1), (*at.vars, node.var), (*at.when, node.var),
                   (*at.loops, node), at.held)
-    var, lower, upper = wider.value(Name(node.var)), wider.value(node.lower), wider.value(node.upper)
-    inside = wider.domain.intersect(var.ge_set(lower))
-    inside = inside.intersect(var.lt_set(upper) if node.op == "<" else var.le_set(upper))
+    var = wider.value(Name(node.var))
+    inside = wider.domain
+    # var >= max(a, b) is var >= a and var >= b: no pieces, and so no blow-up further on.
+    lowers = [wider.value(e) for e in _parts(node.lower, "max")]
+    for low in lowers:
+        inside = inside.intersect(var.ge_set(low))
+    for e in _parts(node.upper, "min"):
+        high = wider.value(e)
+        inside = inside.intersect(var.lt_set(high) if node.op == "<" else var.le_set(high))
     if node.step != 1:
-        off = var.sub(lower).mod_val(isl.Val(node.step))
-        inside = inside.intersect(off.eq_set(wider._zero()))
+        inside = inside.intersect(_on_grid(var, lowers, node, wider, inside))
     return Point(inside.coalesce(), wider.vars, wider.when, wider.loops, wider.held)
+
+
+def _parts(e: CExpr, fun: str) -> list[CExpr]:
+    if isinstance(e, Fun) and e.name == fun:
+        return [p for a in e.args for p in _parts(a, fun)]
+    return [e]
+
+
+def _on_grid(var: isl.PwAff, lowers: list[isl.PwAff], node: For, at: Point, inside: isl.Set) -> isl.Set:
+    """Where the variable is a multiple of the step away from its first value."""
+    step, zero = isl.Val(node.step), at._zero()
+    start = lowers[0]
+    for other in lowers[1:]:
+        apart = other.sub(start).mod_val(step).ne_set(zero)
+        if not inside.intersect(apart).is_empty():
+            start = at.value(node.lower)
+            break
+    return var.sub(start).mod_val(step).eq_set(zero)
 
 
 def same_iteration_until(params: isl.Space, width: int, when: When, var: str) -> isl.Map:

@@ -1,0 +1,56 @@
+"""Reading what a case says about its sizes, and the memory one run needs."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codegen.verify.check_emit import Harness
+
+
+@dataclass(frozen=True)
+class BufferLayout:
+    """Numbers of one buffer. A leaf is offset, size, count, kind."""
+
+    size: int
+    elements: int
+    row: int
+    dims: tuple[int, ...]
+    leaves: tuple[tuple[int, ...], ...]
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.elements
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory."""
+
+    ints: tuple[int, ...]
+    buffers: tuple[BufferLayout, ...]
+    levels: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(b.bytes for b in self.buffers)
+
+
+def layout_length(h: Harness) -> int:
+    """How many numbers a case answers with."""
+    per_buffer = sum(4 + len(b.dims) + 4 * len(own) for b, own in zip(h.memory.buffers, h.leaves, strict=True))
+    return len(h.memory.ints) + per_buffer + len(h.memory.levels)
+
+
+def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
+    """The numbers in the order of `check_emit.layout_texts`."""
+    rest = iter(numbers)
+    ints = _take(rest, len(h.memory.ints))
+    buffers = []
+    for b, own in zip(h.memory.buffers, h.leaves, strict=True):
+        size, elements, row, *dims = _take(rest, 4 + len(b.dims))
+        buffers.append(BufferLayout(size, elements, row, tuple(dims), tuple(_take(rest, 4) for _ in own)))
+    return Layout(ints, tuple(buffers), _take(rest, len(h.memory.levels)))
+
+
+def _take(numbers: Iterator[int], n: int) -> tuple[int, ...]:
+    return tuple(next(numbers) for _ in range(n))

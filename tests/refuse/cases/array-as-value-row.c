@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, double A[n], double B[n][4])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = B[i][0] + (B[i] == 0);
+#pragma endscop
+}

@@ -1,0 +1,9 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if (A[i] > 0.0)
+            A[i] = 0.0;
+#pragma endscop
+}

@@ -1,0 +1,12 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        A[i] = 0.0;
+        goto end;
+    }
+#pragma endscop
+end:
+    return;
+}

@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, int s, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i += s)
+        A[i] = 0.0;
+#pragma endscop
+}

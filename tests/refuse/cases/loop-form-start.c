@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, int i, double A[n])
+{
+#pragma scop
+    for (; i < n; i++)
+        A[i] = 0.0;
+#pragma endscop
+}

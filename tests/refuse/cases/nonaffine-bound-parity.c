@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i * 2 != n; i++)
+        A[i] = 0.0;
+#pragma endscop
+}

@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = ({ 1.0; });
+#pragma endscop
+}

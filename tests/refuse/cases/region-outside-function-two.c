@@ -1,0 +1,11 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    A[0] = 0.0;
+}
+void g(int n, double A[n])
+{
+    A[0] = 0.0;
+#pragma endscop
+}

@@ -1,0 +1,5 @@
+/* expect: ? */
+int n;
+#pragma scop
+double x;
+#pragma endscop

@@ -1,0 +1,9 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+    for (int i = 0; i < n; i++) {
+#pragma scop
+        A[i] = 0.0;
+    }
+#pragma endscop
+}

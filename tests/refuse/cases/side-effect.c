@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, int k, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = k++;
+#pragma endscop
+}

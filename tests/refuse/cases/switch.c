@@ -1,0 +1,12 @@
+/* expect: ? */
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        switch (i) {
+        case 0:
+            A[i] = 0.0;
+        }
+    }
+#pragma endscop
+}

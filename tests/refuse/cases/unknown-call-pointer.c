@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, double A[n], double (*g)(double))
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = g(A[i]);
+#pragma endscop
+}

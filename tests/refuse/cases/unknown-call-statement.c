@@ -1,0 +1,11 @@
+/* expect: ? */
+void show(double x);
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        A[i] = 0.0;
+        show(A[i]);
+    }
+#pragma endscop
+}

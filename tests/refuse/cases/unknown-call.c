@@ -1,0 +1,9 @@
+/* expect: ? */
+double next(double x);
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = next(A[i]);
+#pragma endscop
+}

@@ -1,0 +1,8 @@
+/* expect: ? */
+void f(int n, double A[n], double x)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = x[i];
+#pragma endscop
+}
