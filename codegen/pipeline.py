@@ -1,4 +1,5 @@
 """The whole way through: a C file in, the same file with its regions transformed out."""
+
 from __future__ import annotations
 
 import os
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
 from codegen.machine import Machine, load
 from codegen.options import GenOptions, effective_options
+from codegen.region import RegionOutcome, process_region
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions
 from codegen.source.slice import RegionSlice, slice_unit
@@ -65,7 +67,6 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     if not source.regions:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
-    from codegen.region import RegionOutcome
     from codegen.target.emit import emit_head
     from codegen.target.pragmas import PARALLEL_MIN
 
@@ -74,8 +75,14 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     by_index = {s.region.index: s for s in source.slices}
     for region in source.regions:
         if region.index not in by_index:
-            messages.append(Diagnostic(Severity.WARNING, "inactive-region", "the region is switched off by the "
-                                       "preprocessor and is left as it is", Loc(source.name, region.first_line)))
+            messages.append(
+                Diagnostic(
+                    Severity.WARNING,
+                    "inactive-region",
+                    "the region is switched off by the preprocessor and is left as it is",
+                    Loc(source.name, region.first_line),
+                )
+            )
             continue
         outcome = _one(source, by_index[region.index], options, machine)
         outcomes.append(outcome)
@@ -85,8 +92,14 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     helpers = frozenset().union(*(o.helpers for o in outcomes))
     head = ""
     if changed or options.banner:
-        head = emit_head(helpers, os.path.basename(source.name), effective_options(options), options.banner,
-                         options.line_directives, PARALLEL_MIN)
+        head = emit_head(
+            helpers,
+            os.path.basename(source.name),
+            effective_options(options),
+            options.banner,
+            options.line_directives,
+            PARALLEL_MIN,
+        )
     if "\r\n" in text:
         head = head.replace("\n", "\r\n")
     results = tuple(RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary) for o in outcomes)
@@ -109,26 +122,34 @@ def _check_plan_regions(source: Opened, options: GenOptions) -> None:
     have = {r.index for r in source.regions}
     for number, loc in planned_regions(options.plan_text, options.plan_name):
         if number not in have:
-            raise InputError("bad-plan", f"{source.name} has no region {number}", loc,
-                             f"regions: {', '.join(map(str, sorted(have))) or 'none'}")
+            raise InputError(
+                "bad-plan",
+                f"{source.name} has no region {number}",
+                loc,
+                f"regions: {', '.join(map(str, sorted(have))) or 'none'}",
+            )
 
 
-def _one(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine):  # type: ignore[no-untyped-def]
+def _one(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
     """One region in a child process, bounded by the time limit."""
-    from codegen.region import RegionOutcome, process_region
-
     loc = Loc(source.name, s.region.first_line, 1)
-    original = source.text[s.region.body_begin:s.region.body_end].replace("\r\n", "\n")
+    original = source.text[s.region.body_begin : s.region.body_end].replace("\r\n", "\n")
 
     def left(id: str, why: str, hint: str) -> RegionOutcome:
         note = Diagnostic(Severity.NOTE, id, why, loc, hint)
-        warning = Diagnostic(Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,))
-        return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({id})", (warning,))
+        warning = Diagnostic(
+            Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
+        )
+        return RegionOutcome(
+            s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({id})", (warning,)
+        )
 
     try:
         return run_with_deadline(lambda: process_region(s, original, options, machine), options.timeout)
     except TimedOut:
-        return left("timeout", f"its analysis took longer than {options.timeout:g} s", "raise --timeout, or split the region")
+        return left(
+            "timeout", f"its analysis took longer than {options.timeout:g} s", "raise --timeout, or split the region"
+        )
     except RecursionError:
         return left("nesting-too-deep", "its expressions are nested too deeply", "split the expressions")
     except Died:

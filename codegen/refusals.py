@@ -141,6 +141,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
+    Entry("wavefront", REMARK, "Tiles depend on one another and run in parallel along diagonals.", ""),
     Entry("internal-error", INTERNAL, "The tool failed; the message names a folder with all that is needed to repeat "
           "it.", "Report it."),
     Entry("worker-died", INTERNAL, "The process that analyses a region ended without an answer.", "Report it; splitting "
@@ -170,7 +171,7 @@ def _family(family: str) -> str:
 def _entry(e: Entry) -> str:
     text = f"\n### {e.id}\n\n{e.meaning}"
     text += f" {e.advice}\n" if e.advice else "\n"
-    return text + (f"\n```c\n{e.example}\n```\n" if e.example else "")
+    return text + (f"\n```\n{e.example}\n```\n" if e.example else "")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """One region all the way through: model, plan, transformation, proof, text."""
+
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -82,8 +83,12 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
         elif word.strip() == "reassociate":
             reassociate = True
         else:
-            raise InputError("bad-hint", f"unknown hint `{hint.text.strip()}`", Loc(s.file, hint.line, 1),
-                             "known hints: assume(condition), reassociate")
+            raise InputError(
+                "bad-hint",
+                f"unknown hint `{hint.text.strip()}`",
+                Loc(s.file, hint.line, 1),
+                "known hints: assume(condition), reassociate",
+            )
     context = " and ".join(f"({a})" for a in assumptions)
     found: Extracted = extract(site, s.region.index, s.pure_functions, context)
     if found.tree is None:
@@ -114,13 +119,19 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
     scop = model.program.scop
     plan = replace(made.plan, digest=model.digest)
     summary = summarize(plan)
-    fallback = "\n".join(
-        x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
+    fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
     emitted = emit_region(scop, made.code, options.target, fallback, _indent(original, s.region.indent), summary, guard)
     remarks = tuple(made.remarks)
-    return RegionOutcome(s.region.index, line, emitted.text, emitted.helpers | helpers,
-                         show((plan,), {scop.region: scop}), summary, remarks)
+    return RegionOutcome(
+        s.region.index,
+        line,
+        emitted.text,
+        emitted.helpers | helpers,
+        show((plan,), {scop.region: scop}),
+        summary,
+        remarks,
+    )
 
 
 def _indent(original: str, fallback: str) -> str:
@@ -134,8 +145,12 @@ def _indent(original: str, fallback: str) -> str:
 def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     loc = Loc(s.file, s.region.first_line, 1)
     note = Diagnostic(Severity.NOTE, error.id, error.message, error.loc, error.hint)
-    warning = Diagnostic(Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,))
-    return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({error.id})", (warning,))
+    warning = Diagnostic(
+        Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
+    )
+    return RegionOutcome(
+        s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({error.id})", (warning,)
+    )
 
 
 def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
@@ -156,17 +171,21 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
         if made is not None:
             return replace(made, remarks=(*problems, *made.remarks))
         problems.append(problem)
-    raise Unsupported("no-proof", f"no transformation could be proven: {problems[-1].message}", scop.loc,
-                      "split the region into smaller ones")
+    raise Unsupported(
+        "no-proof",
+        f"no transformation could be proven: {problems[-1].message}",
+        scop.loc,
+        "split the region into smaller ones",
+    )
 
 
-def _attempt(model: Modelled, author: object) -> tuple[Made, Diagnostic] | tuple[None, Diagnostic]:
+def _attempt(model: Modelled, author: Callable[[], Decision]) -> tuple[Made, Diagnostic] | tuple[None, Diagnostic]:
     ctx = isl.DEFAULT_CONTEXT
     loc = model.program.scop.loc
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
     try:
-        decision: Decision = author()  # type: ignore[operator]
+        decision = author()
         program = apply_plan(model.program, decision.plan)
         made, findings = finish(program, decision.plan, decision.remarks)
     except isl.Error as error:
@@ -176,17 +195,27 @@ def _attempt(model: Modelled, author: object) -> tuple[Made, Diagnostic] | tuple
     if made is not None and not findings:
         return made, Diagnostic(Severity.REMARK, "ok", "", loc)
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, Diagnostic(severity, "fallback", f"a simpler plan was used, since {findings[0].message}", loc, kind="missed")
+    return None, Diagnostic(
+        severity, "fallback", f"a simpler plan was used, since {findings[0].message}", loc, kind="missed"
+    )
 
 
 def _by_user_plan(model: Modelled, plan: Plan) -> Made:
     if plan.digest and plan.digest != model.digest:
-        raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc,
-                         f"make it anew, or replace its digest by {model.digest} after checking it")
+        raise InputError(
+            "stale-plan",
+            f"the plan was made for another version of region {plan.region}",
+            plan.loc,
+            f"make it anew, or replace its digest by {model.digest} after checking it",
+        )
     made, findings = finish(apply_plan(model.program, plan), plan, ())
     if findings:
-        raise InputError("illegal-plan", f"the plan is illegal: {findings[0].message}", plan.loc,
-                         "change or remove the directive that causes it")
+        raise InputError(
+            "illegal-plan",
+            f"the plan is illegal: {findings[0].message}",
+            plan.loc,
+            "change or remove the directive that causes it",
+        )
     return made
 
 

@@ -1,4 +1,5 @@
 """Running work in a child process with a deadline, so that neither isl nor a bad input can hang a build."""
+
 from __future__ import annotations
 
 import os
@@ -68,7 +69,7 @@ def _pickled_error(error: BaseException) -> bytes:
 
     text = traceback.format_exc()
     try:
-        error.__notes__ = [text]  # type: ignore[attr-defined]
+        error.__notes__ = [text]
         data = pickle.dumps((False, error))
         pickle.loads(data)
         return data
@@ -78,7 +79,7 @@ def _pickled_error(error: BaseException) -> bytes:
 
 def _read(reader: int, child: int, seconds: float) -> bytes:
     end = time.monotonic() + seconds if seconds > 0 else None
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         left = None if end is None else max(0.0, end - time.monotonic())
         ready, _, _ = select.select([reader], [], [], left)

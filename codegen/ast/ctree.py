@@ -2,6 +2,7 @@
 
 Integer expressions are those isl makes. Names are loop variables of the tree (`For.var`) or parameters.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
 """isl's AST generator, turned into our C tree."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -6,18 +7,48 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from codegen.ast.ctree import (
-    Bin, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg, block, substitute,
+    Bin,
+    CExpr,
+    CNode,
+    Cond,
+    Declare,
+    For,
+    Fun,
+    Held,
+    If,
+    Instance,
+    Int,
+    Name,
+    Neg,
+    block,
+    substitute,
 )
 from codegen.ast.schedule import Marked, to_isl
+from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Hold, Loop, Node, Slot, kids
 
 _OPS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "pdiv_q": "/", "pdiv_r": "%", "zdiv_r": "%", "eq": "==",
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and_": "&&", "and_then": "&&", "or_": "||", "or_else": "||",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "pdiv_q": "/",
+    "pdiv_r": "%",
+    "zdiv_r": "%",
+    "eq": "==",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and_": "&&",
+    "and_then": "&&",
+    "or_": "||",
+    "or_else": "||",
 }
 _OP_NAMES = {
-    getattr(isl.ast_expr_op_type, n): n for n in (*_OPS, "max", "min", "minus", "fdiv_q", "cond", "select", "call", "access")
+    getattr(isl.ast_expr_op_type, n): n
+    for n in (*_OPS, "max", "min", "minus", "fdiv_q", "cond", "select", "call", "access")
     if hasattr(isl.ast_expr_op_type, n)
 }
 
@@ -45,27 +76,28 @@ class _Conversion:
         accesses = []
         for a in s.accesses:
             index = a.index.pullback_pw_multi_aff(back)
-            accesses.append(tuple(
-                _expr(build.expr_from_pw_aff(index.get_pw_aff(k))) for k in range(index.dim(isl.dim_type.out))))
+            accesses.append(
+                tuple(_expr(build.expr_from_pw_aff(index.get_pw_aff(k))) for k in range(index.dim(isl.dim_type.out)))
+            )
         values = tuple(_expr(build.expr_from_pw_aff(v.pullback_pw_multi_aff(back))) for v in s.values)
         self.instances.append(Instance(s.name, its, tuple(accesses), values))
         return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
 
     def node(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
-        kind = node.get_type()
-        if kind == isl.ast_node_type.block:
+        kind = ast_kind(node)
+        if kind == "block":
             children = node.block_get_children()
             return block([self.node(children.get_at(k), band, env) for k in range(children.n_ast_node())])
-        if kind == isl.ast_node_type.mark:
+        if kind == "mark":
             number = int(node.mark_get_id().get_name()[1:])
             inner = node.mark_get_node()
             marked = self.marked.marks[number]
             if isinstance(marked, Hold):
                 return Declare(tuple(self._held(s) for s in marked.slots), self.node(inner, band, env))
             return self.node(inner, number, env)
-        if kind == isl.ast_node_type.if_:
+        if kind == "if":
             return self._if(node, band, env)
-        if kind == isl.ast_node_type.for_:
+        if kind == "for":
             return self._for(node, band, env)
         return self._user(node, env)
 
@@ -74,9 +106,11 @@ class _Conversion:
         if not env:
             return found
         return Instance(
-            found.stmt, tuple(substitute(e, env) for e in found.iterators),
+            found.stmt,
+            tuple(substitute(e, env) for e in found.iterators),
             tuple(tuple(substitute(e, env) for e in a) for a in found.accesses),
-            tuple(substitute(e, env) for e in found.values))
+            tuple(substitute(e, env) for e in found.values),
+        )
 
     def _if(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
         cond = substitute(_expr(node.if_get_cond()), env)
@@ -110,10 +144,10 @@ class _Conversion:
 
 
 def _expr(e: isl.AstExpr) -> CExpr:
-    kind = e.get_type()
-    if kind == isl.ast_expr_type.id:
+    kind = expr_kind(e)
+    if kind == "id":
         return Name(e.get_id().get_name())
-    if kind == isl.ast_expr_type.int:
+    if kind == "int":
         return Int(int(e.get_val().to_str()))
     op = _OP_NAMES[e.get_op_type()]
     args = tuple(_expr(e.get_op_arg(k)) for k in range(e.get_op_n_arg()))

@@ -1,4 +1,5 @@
 """Our schedule tree as isl's, with marks that lead back to our loops."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -100,8 +101,10 @@ def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> i
     result: isl.Set | None = None
     for name in statements(band):
         s = scop.statement(name)
-        if any(not p.exprs[name].involves_dims(isl.dim_type.in_, 0, s.domain.dim(isl.dim_type.set))  # type: ignore[union-attr]
-               for _, p in pairs):
+        if any(
+            not p.exprs[name].involves_dims(isl.dim_type.in_, 0, s.domain.dim(isl.dim_type.set))  # type: ignore[union-attr]
+            for _, p in pairs
+        ):
             continue
         time = prefix.intersect_domain(isl.UnionSet.from_set(s.domain))
         outer = isl.Map.from_union_map(time) if not time.is_empty() else None
@@ -116,7 +119,9 @@ def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> i
             low = low.set_coefficient_val(isl.dim_type.set, depth + k, isl.Val(-1))
             high = isl.Constraint.inequality_alloc(isl.LocalSpace.from_space(box.get_space()))
             high = high.set_coefficient_val(isl.dim_type.set, depth + n + k, isl.Val(-1))
-            high = high.set_coefficient_val(isl.dim_type.set, depth + k, isl.Val(1)).set_constant_val(isl.Val(t.tile - 1))
+            high = high.set_coefficient_val(isl.dim_type.set, depth + k, isl.Val(1)).set_constant_val(
+                isl.Val(t.tile - 1)
+            )
             box = box.add_constraint(low).add_constraint(high)
         there = where.insert_dims(isl.dim_type.set, depth, n)
         missing = box.subtract(there).project_out(isl.dim_type.set, depth + n, n)

@@ -3,6 +3,7 @@
 Unsigned and narrowing arithmetic is modelled as exact integer arithmetic; wherever C could wrap, an
 `Assumption` is recorded, and what cannot be proven from it becomes a run-time guard of the region.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -28,8 +29,12 @@ class NotAffine(Exception):
 
 
 _COMPARE: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
-    "<": lambda a, b: a.lt_set(b), "<=": lambda a, b: a.le_set(b), ">": lambda a, b: a.gt_set(b),
-    ">=": lambda a, b: a.ge_set(b), "==": lambda a, b: a.eq_set(b), "!=": lambda a, b: a.ne_set(b),
+    "<": lambda a, b: a.lt_set(b),
+    "<=": lambda a, b: a.le_set(b),
+    ">": lambda a, b: a.gt_set(b),
+    ">=": lambda a, b: a.ge_set(b),
+    "==": lambda a, b: a.eq_set(b),
+    "!=": lambda a, b: a.ne_set(b),
 }
 _MIN_NAMES = frozenset({"min", "imin", "MIN", "lmin", "tw_min"})
 _MAX_NAMES = frozenset({"max", "imax", "MAX", "lmax", "tw_max"})
@@ -203,7 +208,7 @@ class Affiner:
         if not result.elem.is_int or result.layers or self.calls > 16:
             raise NotAffine(node, f"the call `{c_text(node)}` does not give an integer")
         bindings = dict(frame.bindings)
-        for formal, arg in zip(formals, args):
+        for formal, arg in zip(formals, args, strict=True):
             bindings[formal.name] = Binding(arg, frame, self.types.shape(formal.type).elem)
         self.calls += 1
         try:
@@ -242,9 +247,7 @@ class Affiner:
 
     # -- wrapping ----------------------------------------------------------------------------------
 
-    def _convert(
-        self, value: isl.PwAff, have: CType, want: CType, frame: Frame, node: c_ast.Node
-    ) -> isl.PwAff:
+    def _convert(self, value: isl.PwAff, have: CType, want: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
         """Conversion to another integer type; values that would change are assumed away."""
         low, high = want.range()
         have_low, have_high = have.range()
@@ -260,9 +263,7 @@ class Affiner:
             self._assume(value, low, high, frame, node, f"`{c_text(node)}` does not wrap around")
         return value
 
-    def _assume(
-        self, value: isl.PwAff, low: int, high: int, frame: Frame, node: c_ast.Node, reason: str
-    ) -> None:
+    def _assume(self, value: isl.PwAff, low: int, high: int, frame: Frame, node: c_ast.Node, reason: str) -> None:
         loc = location(node, self.fallback)
         self.assumptions.append(Assumption(frame.domain, value, low, high, reason, loc))
 
@@ -281,7 +282,11 @@ def _literal_type(node: c_ast.Constant, number: int) -> CType:
     if node.type == "char":
         return INT
     if "u" in text:
-        return CType("unsigned long", "int", 64, False) if "l" in text or number >> 32 else CType("unsigned", "int", 32, False)
+        return (
+            CType("unsigned long", "int", 64, False)
+            if "l" in text or number >> 32
+            else CType("unsigned", "int", 32, False)
+        )
     return LONG if "l" in text or number >> 31 else INT
 
 

@@ -1,4 +1,5 @@
 """Which accesses touch the same storage, and how their subscripts become indices."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +42,9 @@ class ArrayGroup:
                 index.append(frame.zero())
             else:
                 assert step.node is not None
-                values = _flat_index(step.node, flat, frame, affiner, raw) if flat else [_index(step.node, frame, affiner)]
+                values = (
+                    _flat_index(step.node, flat, frame, affiner, raw) if flat else [_index(step.node, frame, affiner)]
+                )
                 strides = flat.stride_texts() if flat else ()
                 path.append(Step("flat" if flat else "sub", len(index), strides=strides))
                 index.extend(values)
@@ -61,15 +64,14 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.PwAff:
         data = isinstance(error.node, (c_ast.ArrayRef, c_ast.ID, c_ast.StructRef, c_ast.FuncCall))
         raise Unsupported(
             "data-dependent-subscript" if data else "nonaffine-subscript",
-            f"the subscript `{c_text(node)}` is not affine: {error.why}", location(error.node, affiner.fallback),
+            f"the subscript `{c_text(node)}` is not affine: {error.why}",
+            location(error.node, affiner.fallback),
             "subscripts may use loop variables and integers the region does not change, with + - and * / % by "
             "constants; for a flat array write A[i*n + j] with 0 <= j < n",
         ) from None
 
 
-def _flat_index(
-    node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess
-) -> list[isl.PwAff]:
+def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess) -> list[isl.PwAff]:
     poly = polynomial(node, frame, affiner)
     assert poly is not None
     out = indices(poly, flat, frame)
@@ -93,8 +95,11 @@ def group_accesses(
 
 
 def _group(
-    base: str, uses: list[tuple[RawAccess, Frame]], variables: Mapping[str, Variable],
-    inside: Mapping[str, InsideVar], affiner: Affiner,
+    base: str,
+    uses: list[tuple[RawAccess, Frame]],
+    variables: Mapping[str, Variable],
+    inside: Mapping[str, InsideVar],
+    affiner: Affiner,
 ) -> ArrayGroup:
     signatures = sorted({signature(a, False) for a, _ in uses})
     # A whole struct covers its members; a union's members cover each other.
@@ -132,8 +137,13 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
 
 
 def _array(
-    base: str, sig: Signature, uses: list[tuple[RawAccess, Frame]], flat: Flat | None, whole: bool,
-    variables: Mapping[str, Variable], inside: Mapping[str, InsideVar],
+    base: str,
+    sig: Signature,
+    uses: list[tuple[RawAccess, Frame]],
+    flat: Flat | None,
+    whole: bool,
+    variables: Mapping[str, Variable],
+    inside: Mapping[str, InsideVar],
 ) -> Array:
     ranks = set()
     for access, _ in uses:
@@ -143,8 +153,12 @@ def _array(
             steps = steps[: cut + (cut < len(steps) and steps[cut].kind == "arrow")]
         ranks.add(sum(s.kind in ("sub", "deref", "arrow") for s in steps))
     if len(ranks) != 1 and not whole:
-        raise Unsupported("array-as-value", f"`{base}` is used with different numbers of subscripts", uses[0][0].loc,
-                          "subscript it the same way everywhere")
+        raise Unsupported(
+            "array-as-value",
+            f"`{base}` is used with different numbers of subscripts",
+            uses[0][0].loc,
+            "subscript it the same way everywhere",
+        )
     rank = len(flat.strides) if flat else min(ranks)
     elem = uses[0][0].elem
     name = "_".join([base, *sig])

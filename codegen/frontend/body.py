@@ -1,4 +1,5 @@
 """Right-hand sides: pycparser expressions to bodies, with their accesses and affine leaves collected."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from codegen.frontend.purity import is_pure
 from codegen.frontend.raw import InsideVar, RawAccess, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+from codegen.scop.types import CType
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,12 @@ class BodyBuilder:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
-            raise self._refuse("unsupported-expression", f"`{c_text(node)}` cannot stand in a region", node,
-                               "compute it before the region and use the result")
+            raise self._refuse(
+                "unsupported-expression",
+                f"`{c_text(node)}` cannot stand in a region",
+                node,
+                "compute it before the region and use the result",
+            )
         result: Expr = method(node)
         return result
 
@@ -71,11 +77,19 @@ class BodyBuilder:
             return Sym(name)
         var = self.names.variables.get(name)
         if var is None:
-            raise self._refuse("unknown-name", f"`{name}` is not declared where the tool can see it", node,
-                               "declare it before the region")
+            raise self._refuse(
+                "unknown-name",
+                f"`{name}` is not declared where the tool can see it",
+                node,
+                "declare it before the region",
+            )
         if var.shape.layers:
-            raise self._refuse("array-as-value", f"`{name}` is used as a pointer, not as an element", node,
-                               "subscript it down to an element")
+            raise self._refuse(
+                "array-as-value",
+                f"`{name}` is used as a pointer, not as an element",
+                node,
+                "subscript it down to an element",
+            )
         return Sym(name)
 
     def expr_of_binding(self, name: str) -> Expr:
@@ -87,9 +101,9 @@ class BodyBuilder:
         finally:
             self.frame = saved
 
-    def _affine(self, value: isl.PwAff, ctype: object) -> Expr:
+    def _affine(self, value: isl.PwAff, ctype: CType) -> Expr:
         self.values.append(value)
-        return Affine(len(self.values) - 1, ctype)  # type: ignore[arg-type]
+        return Affine(len(self.values) - 1, ctype)
 
     def _ArrayRef(self, node: c_ast.ArrayRef) -> Expr:
         return self._ref(node, write=False)
@@ -105,8 +119,10 @@ class BodyBuilder:
         while isinstance(base, c_ast.StructRef):
             base = base.name
         return (
-            isinstance(base, c_ast.ID) and base.name not in self.names.written
-            and base.name not in self.frame.locals and base.name in self.names.variables
+            isinstance(base, c_ast.ID)
+            and base.name not in self.names.written
+            and base.name not in self.frame.locals
+            and base.name in self.names.variables
             and not any(isinstance(n, c_ast.ArrayRef) for n in node)
         )
 
@@ -114,13 +130,18 @@ class BodyBuilder:
         if node.op == "*":
             return self._ref(node, write=False)
         if node.op in ("++", "--", "p++", "p--"):
-            raise self._refuse("side-effect", f"`{c_text(node)}` changes a value inside an expression", node,
-                               "write it as a statement of its own")
+            raise self._refuse(
+                "side-effect",
+                f"`{c_text(node)}` changes a value inside an expression",
+                node,
+                "write it as a statement of its own",
+            )
         if node.op == "sizeof":
             return Lit(c_text(node))
         if node.op == "&":
-            raise self._refuse("pointer-arithmetic", f"`{c_text(node)}` takes an address", node,
-                               "use subscripts on the array itself")
+            raise self._refuse(
+                "pointer-arithmetic", f"`{c_text(node)}` takes an address", node, "use subscripts on the array itself"
+            )
         return Unary(node.op, self.expr(node.expr))
 
     def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
@@ -136,23 +157,30 @@ class BodyBuilder:
         name = getattr(node.name, "name", "")
         if not name or not is_pure(name, self.names.pure, self.names.functions):
             raise self._refuse(
-                "unknown-call", f"`{name or c_text(node.name)}` may do more than compute a value", node,
+                "unknown-call",
+                f"`{name or c_text(node.name)}` may do more than compute a value",
+                node,
                 "declare it with __attribute__((const)), define it as a one-expression static inline function, "
                 "or write its formula in place",
             )
         return Call(name, tuple(self.expr(a) for a in (getattr(node.args, "exprs", None) or ())))
 
     def _Assignment(self, node: c_ast.Assignment) -> Expr:
-        raise self._refuse("side-effect", f"`{c_text(node)}` assigns inside an expression", node,
-                           "write it as a statement of its own")
+        raise self._refuse(
+            "side-effect", f"`{c_text(node)}` assigns inside an expression", node, "write it as a statement of its own"
+        )
 
     # -- accesses ----------------------------------------------------------------------------------
 
     def _ref(self, node: c_ast.Node, write: bool) -> Ref:
         base, inside, shape, steps = self._path(node)
         if shape.layers:
-            raise self._refuse("array-as-value", f"`{c_text(node)}` is a whole row or pointer, not an element", node,
-                               "subscript it down to an element")
+            raise self._refuse(
+                "array-as-value",
+                f"`{c_text(node)}` is a whole row or pointer, not an element",
+                node,
+                "subscript it down to an element",
+            )
         loc = location(node, self.names.fallback)
         self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc))
         return Ref(len(self.accesses) - 1)
@@ -179,16 +207,25 @@ class BodyBuilder:
                 shape = self._inner(shape, node)
             member = self.names.types.member(shape.struct, node.field.name)
             if member is None or shape.layers:
-                raise self._refuse("unknown-member", f"the type of `{c_text(node)}` is not known", node,
-                                   "define the struct before the function; bit-fields are not supported")
+                raise self._refuse(
+                    "unknown-member",
+                    f"the type of `{c_text(node)}` is not known",
+                    node,
+                    "define the struct before the function; bit-fields are not supported",
+                )
             return base, inside, member, [*steps, RawStep(kind, None, node.field.name)]
-        raise self._refuse("pointer-arithmetic", f"`{c_text(node)}` is not a variable with subscripts", node,
-                           "write A[i] instead of *(A + i)")
+        raise self._refuse(
+            "pointer-arithmetic",
+            f"`{c_text(node)}` is not a variable with subscripts",
+            node,
+            "write A[i] instead of *(A + i)",
+        )
 
     def _inner(self, shape: Shape, node: c_ast.Node) -> Shape:
         if not shape.layers:
-            raise self._refuse("unsupported-expression", f"`{c_text(node)}` subscripts something that is no array",
-                               node, "")
+            raise self._refuse(
+                "unsupported-expression", f"`{c_text(node)}` subscripts something that is no array", node, ""
+            )
         return Shape(shape.layers[1:], shape.elem, shape.struct)
 
     def _base(self, node: c_ast.ID) -> tuple[str, bool, Shape, list[RawStep]]:
@@ -197,8 +234,12 @@ class BodyBuilder:
             return var.name, True, shape, []
         found = self.names.variables.get(node.name)
         if found is None:
-            raise self._refuse("unknown-name", f"`{node.name}` is not declared where the tool can see it", node,
-                               "declare it before the region")
+            raise self._refuse(
+                "unknown-name",
+                f"`{node.name}` is not declared where the tool can see it",
+                node,
+                "declare it before the region",
+            )
         return node.name, False, found.shape, []
 
     def _refuse(self, id: str, message: str, node: c_ast.Node, hint: str) -> Unsupported:

@@ -1,4 +1,5 @@
 """From the walk's raw statements to a Scop: arrays, access relations, guards, and the source's own tree."""
+
 from __future__ import annotations
 
 import re
@@ -37,7 +38,9 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: str = 
     for k, p in enumerate(params):
         space = space.set_dim_name(isl.dim_type.param, k, p.name)
     ranges = parameter_ranges(params, space)
-    affiner = Affiner({p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc)
+    affiner = Affiner(
+        {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
+    )
     names = Names(site.variables, scan.written, site.types, site.functions, pure, site.loc)
     walker = Walker(site, names, affiner, scan.reassigned)
     root = Frame(space, isl.Set.universe(space.set_from_params()))
@@ -58,8 +61,14 @@ def _parameters(scan: Prescan) -> tuple[Param, ...]:
 
 
 def _assemble(
-    site: RegionSite, region: int, walker: Walker, affiner: Affiner, nodes: tuple[RawNode, ...],
-    params: tuple[Param, ...], space: isl.Space, context: str,
+    site: RegionSite,
+    region: int,
+    walker: Walker,
+    affiner: Affiner,
+    nodes: tuple[RawNode, ...],
+    params: tuple[Param, ...],
+    space: isl.Space,
+    context: str,
 ) -> Extracted:
     raws = walker.statements
     groups = group_accesses(raws, site.variables, {k: v[0] for k, v in walker.inside.items()}, affiner)
@@ -72,11 +81,18 @@ def _assemble(
     ordered = tuple(made[k] for k in sorted(made))
     guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
     scop = Scop(
-        site.function.decl.name, region, site.loc, params, guard.valid, {a.name: a for g in groups.values() for a in g.arrays.values()},
-        ordered, guard, tuple(n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"),
+        site.function.decl.name,
+        region,
+        site.loc,
+        params,
+        guard.valid,
+        {a.name: a for g in groups.values() for a in g.arrays.values()},
+        ordered,
+        guard,
+        tuple(n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"),
         frozenset(_identifiers(site)),
     )
-    tree = _tree(nodes, {raw: s for raw, s in ((r, made[number[r]]) for r in number)})
+    tree = _tree(nodes, {r: made[number[r]] for r in number})
     return Extracted(scop, tree)
 
 
@@ -126,7 +142,9 @@ def _tree_node(node: RawNode, statements: Mapping[int, Statement]) -> Node | Non
 def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Statement:
     domain = raw.frame.domain.set_tuple_name(name)
     accesses = tuple(_access(name, raw.frame, a, groups, affiner) for a in raw.accesses)
-    values = tuple(v.set_tuple_id(isl.dim_type.in_, domain.get_tuple_id()) for v in (raw.frame.lift(v) for v in raw.values))
+    values = tuple(
+        v.set_tuple_id(isl.dim_type.in_, domain.get_tuple_id()) for v in (raw.frame.lift(v) for v in raw.values)
+    )
     its = _iterator_names(raw.frame)
     for k, it in enumerate(its):
         domain = domain.set_dim_name(isl.dim_type.set, k, it)
@@ -141,16 +159,17 @@ def _iterator_names(frame: Frame) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _access(
-    stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner
-) -> Access:
+def _access(stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Access:
     group = groups[raw.base]
     array, index, path = group.model(raw, frame, affiner)
     scope = [frame.dim(k) for k in range(array.scope)]
     values = scope + index
     source = frame.domain.set_tuple_name(stmt).get_space()
-    target = frame.space.set_from_params().add_dims(isl.dim_type.set, len(values)).set_tuple_name(
-        isl.dim_type.set, array.name)
+    target = (
+        frame.space.set_from_params()
+        .add_dims(isl.dim_type.set, len(values))
+        .set_tuple_name(isl.dim_type.set, array.name)
+    )
     space = source.map_from_domain_and_range(target)
     multi = isl.MultiPwAff.zero(space)
     for k, v in enumerate(values):
@@ -160,4 +179,3 @@ def _access(
 
 
 __all__ = ["Extracted", "extract"]
-

@@ -1,4 +1,5 @@
 """The walk over a region's statements: domains, order, and a located refusal for what is not affine."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from codegen.frontend.loops import loop_space, read_header
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine
+from codegen.scop.types import CType
 
 _REFUSED = {
     "While": ("while-loop", "a `while` loop has no known trip count", "rewrite it as a counted `for` loop"),
@@ -73,22 +75,38 @@ class Walker:
             one = c_ast.Constant("int", "1", node.coord)
             return self._assign(node.expr, "+=" if "+" in node.op else "-=", one, node, frame)
         if isinstance(node, c_ast.FuncCall):
-            raise Unsupported("unknown-call", f"the call `{c_text(node)}` may have effects the tool cannot see",
-                              location(node, self.site.loc), "move it out of the region or write its body in place")
-        raise Unsupported("unsupported-statement", f"`{c_text(node)}` cannot stand in a region",
-                          location(node, self.site.loc), "regions hold loops, `if` and assignments")
+            raise Unsupported(
+                "unknown-call",
+                f"the call `{c_text(node)}` may have effects the tool cannot see",
+                location(node, self.site.loc),
+                "move it out of the region or write its body in place",
+            )
+        raise Unsupported(
+            "unsupported-statement",
+            f"`{c_text(node)}` cannot stand in a region",
+            location(node, self.site.loc),
+            "regions hold loops, `if` and assignments",
+        )
 
     # -- structure ---------------------------------------------------------------------------------
 
     def _for(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...]:
         loc = location(node, self.site.loc)
         if len(frame.iterators) >= MAX_DEPTH:
-            raise Unsupported("nesting-too-deep", f"loops are nested more than {MAX_DEPTH} deep", loc,
-                              "move inner loops into a region of their own")
+            raise Unsupported(
+                "nesting-too-deep",
+                f"loops are nested more than {MAX_DEPTH} deep",
+                loc,
+                "move inner loops into a region of their own",
+            )
         header = read_header(node, dict(self.site.variables), self.site.types, loc)
         if header.name in self.reassigned or (frame.iterator(header.name) is not None and header.outside):
-            raise Unsupported("iterator-modified", f"the loop variable `{header.name}` is also set elsewhere in the "
-                              "region", loc, "let only the loop header change it")
+            raise Unsupported(
+                "iterator-modified",
+                f"the loop variable `{header.name}` is also set elsewhere in the region",
+                loc,
+                "let only the loop header change it",
+            )
         space = loop_space(header, frame, self.affiner, loc)
         if header.outside:
             self.counters.add(header.name)
@@ -101,19 +119,25 @@ class Walker:
             made.append(self._final_value(header.name, header.ctype, space.exit_value, frame, loc))
         return tuple(made)
 
-    def _final_value(self, name: str, ctype: object, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
+    def _final_value(self, name: str, ctype: CType, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
         """The function still looks at the counter after the region: leave the value C would leave."""
         access = RawAccess(name, False, (), True, self.site.variables[name].shape.elem, loc)
-        self.statements.append(RawStatement(
-            frame, "=", 0, Affine(0, ctype), (access,), (value,), loc, f"{name} = <value after the loop>"))  # type: ignore[arg-type]
+        self.statements.append(
+            RawStatement(frame, "=", 0, Affine(0, ctype), (access,), (value,), loc, f"{name} = <value after the loop>")
+        )
         return len(self.statements) - 1
 
     def _if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         try:
             cond = self.affiner.condition(node.cond, frame)
         except NotAffine as error:
-            raise refuse(error, "data-dependent-condition", "the condition of `if` is not affine",
-                         "write the choice as `x = cond ? a : b` in the assignment", self.site.loc) from None
+            raise refuse(
+                error,
+                "data-dependent-condition",
+                "the condition of `if` is not affine",
+                "write the choice as `x = cond ? a : b` in the assignment",
+                self.site.loc,
+            ) from None
         yes = self._branch(node.iftrue, frame.restrict(cond))
         no = self._branch(node.iffalse, frame.restrict(cond.complement())) if node.iffalse is not None else ()
         return (*yes, *no)
@@ -121,29 +145,47 @@ class Walker:
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
             return ()
-        return self.block(node.block_items or (), frame) if isinstance(node, c_ast.Compound) else self.statement(node, frame)
+        return (
+            self.block(node.block_items or (), frame)
+            if isinstance(node, c_ast.Compound)
+            else self.statement(node, frame)
+        )
 
     # -- leaves ------------------------------------------------------------------------------------
 
     def _declaration(self, node: c_ast.Decl, frame: Frame) -> tuple[Frame, tuple[RawNode, ...]]:
         loc = location(node, self.site.loc)
         shape = self.site.types.shape(node.type)
-        if "static" in (node.storage or ()) or "extern" in (node.storage or ()) or shape.function or any(
-            la.kind == "pointer" for la in shape.layers
+        if (
+            "static" in (node.storage or ())
+            or "extern" in (node.storage or ())
+            or shape.function
+            or any(la.kind == "pointer" for la in shape.layers)
         ):
-            raise Unsupported("local-declaration", f"`{node.name}` is not a plain variable or array", loc,
-                              "declare it before the region")
+            raise Unsupported(
+                "local-declaration",
+                f"`{node.name}` is not a plain variable or array",
+                loc,
+                "declare it before the region",
+            )
         if not shape.layers and shape.elem.is_int and node.init is not None and node.name not in self.reassigned:
             binding = Binding(node.init, frame, shape.elem)
             if self._is_formula(binding):
-                return replace(frame, bindings={**frame.bindings, node.name: binding},
-                               locals={k: v for k, v in frame.locals.items() if k != node.name}), ()
+                return replace(
+                    frame,
+                    bindings={**frame.bindings, node.name: binding},
+                    locals={k: v for k, v in frame.locals.items() if k != node.name},
+                ), ()
         frame = self._new_local(node, shape, frame, loc)
         if node.init is None:
             return frame, ()
         if shape.layers or isinstance(node.init, c_ast.InitList):
-            raise Unsupported("local-initializer", f"the initializer of `{node.name}` is a list", loc,
-                              "assign the elements one by one")
+            raise Unsupported(
+                "local-initializer",
+                f"the initializer of `{node.name}` is a list",
+                loc,
+                "assign the elements one by one",
+            )
         return frame, self._assign(c_ast.ID(node.name, node.coord), "=", node.init, node, frame)
 
     def _is_formula(self, binding: Binding) -> bool:
@@ -167,31 +209,41 @@ class Walker:
         var = InsideVar(name, node.name, shape.elem, extents, len(frame.iterators), loc)
         self.inside[name] = (var, shape)
         local = LocalVar(name, len(frame.iterators))
-        return replace(frame, locals={**frame.locals, node.name: local},
-                       bindings={k: b for k, b in frame.bindings.items() if k != node.name})
+        return replace(
+            frame,
+            locals={**frame.locals, node.name: local},
+            bindings={k: b for k, b in frame.bindings.items() if k != node.name},
+        )
 
     def _assign(
         self, lvalue: c_ast.Node, op: str, rvalue: c_ast.Node, node: c_ast.Node, frame: Frame
     ) -> tuple[RawNode, ...]:
         loc = location(node, self.site.loc)
         if len(self.statements) >= MAX_STATEMENTS:
-            raise Unsupported("region-too-large", f"the region has more than {MAX_STATEMENTS} statements", loc,
-                              "split it into several regions")
+            raise Unsupported(
+                "region-too-large",
+                f"the region has more than {MAX_STATEMENTS} statements",
+                loc,
+                "split it into several regions",
+            )
         if frame.domain.is_empty():
             return ()
         builder = BodyBuilder(self.names, self.affiner, frame, self.inside)
         name = getattr(lvalue, "name", None)
         if isinstance(lvalue, c_ast.ID) and frame.iterator(lvalue.name) and name not in frame.locals:
-            raise Unsupported("iterator-modified", f"the loop variable `{lvalue.name}` is set inside its loop", loc,
-                              "let only the loop header change it")
+            raise Unsupported(
+                "iterator-modified",
+                f"the loop variable `{lvalue.name}` is set inside its loop",
+                loc,
+                "let only the loop header change it",
+            )
         target = builder.target(lvalue)
         rhs = builder.expr(rvalue)
         if op != "=":
             # The target is read as well; the reading access follows the writing one.
             builder.accesses.append(replace(builder.accesses[target.access], write=False))
         text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
-        self.statements.append(RawStatement(
-            frame, op, target.access, rhs, tuple(builder.accesses), tuple(builder.values), loc, text + ";"))
+        self.statements.append(
+            RawStatement(frame, op, target.access, rhs, tuple(builder.accesses), tuple(builder.values), loc, text + ";")
+        )
         return (len(self.statements) - 1,)
-
-

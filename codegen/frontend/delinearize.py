@@ -3,6 +3,7 @@
 A subscript is a polynomial: a sum of parameter products, each with an affine coefficient. The products that
 occur in all accesses to an array are its strides; they must divide one another.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -79,8 +80,11 @@ def _multiply(a: Poly, b: Poly) -> Poly | None:
         for mb, cb in b.items():
             if set(ca) - {-1} and set(cb) - {-1}:
                 return None
-            term = {d: v * w for d, v in ca.items() for w in [cb.get(-1, 0)]} if not set(cb) - {-1} else {
-                d: w * ca.get(-1, 0) for d, w in cb.items()}
+            term = (
+                {d: v * w for d, v in ca.items() for w in [cb.get(-1, 0)]}
+                if not set(cb) - {-1}
+                else {d: w * ca.get(-1, 0) for d, w in cb.items()}
+            )
             total = _add(total, {tuple(sorted(ma + mb)): term})
     return total
 

@@ -1,4 +1,5 @@
 """What has to hold at run time: the parameter values for which the model and the C text agree."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -29,8 +30,12 @@ def _val(number: int, ctx: isl.Context) -> isl.Val:
 
 
 def build_guard(
-    assumptions: Sequence[Assumption], ranges: isl.Set, params: Sequence[Param], space: isl.Space,
-    context: str, loc: Loc,
+    assumptions: Sequence[Assumption],
+    ranges: isl.Set,
+    params: Sequence[Param],
+    space: isl.Space,
+    context: str,
+    loc: Loc,
 ) -> Guard:
     """The parameters for which every assumption holds, simplified by what the types guarantee."""
     allowed = user_context(context, space)
@@ -49,8 +54,12 @@ def build_guard(
         valid = valid.subtract(broken).coalesce()
         reasons.append(a.reason)
         if valid.intersect(ranges).is_empty():
-            raise Unsupported("always-wraps", f"it never holds that {a.reason}", a.loc,
-                              "use a signed loop variable, or bounds that stay in range")
+            raise Unsupported(
+                "always-wraps",
+                f"it never holds that {a.reason}",
+                a.loc,
+                "use a signed loop variable, or bounds that stay in range",
+            )
     rest = valid.gist(allowed).intersect(ranges).gist(ranges).coalesce()
     wide = [k for k, p in enumerate(params) if p.ctype.bits >= 64]
     valid = valid.intersect(ranges).gist(ranges)
@@ -83,8 +92,12 @@ def user_context(text: str, space: isl.Space) -> isl.Set:
     try:
         given = isl.Set.read_from_str(isl.DEFAULT_CONTEXT, f"[{','.join(names)}] -> {{ : {body} }}")
     except isl.Error:
-        raise InputError("bad-context", f"cannot read the assumption `{text}`", Loc("--context"),
-                         "write comparisons of parameters joined by and/or, for example 'N >= 64 and M >= 1'") from None
+        raise InputError(
+            "bad-context",
+            f"cannot read the assumption `{text}`",
+            Loc("--context"),
+            "write comparisons of parameters joined by and/or, for example 'N >= 64 and M >= 1'",
+        ) from None
     for n in names:
         if n not in known:
             pos = given.find_dim_by_name(isl.dim_type.param, n)

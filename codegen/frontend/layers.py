@@ -1,4 +1,5 @@
 """From pycparser declarations to layers: which dimensions and pointers lie between a name and its element."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

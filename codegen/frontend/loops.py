@@ -1,4 +1,5 @@
 """`for` headers: which values a loop variable takes, as a set."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -99,14 +100,24 @@ def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> Loop
         mark = len(affiner.assumptions)
         holds = _condition(header, ranged, affiner, up)
     except NotAffine as error:
-        raise refuse(error, "nonaffine-bound", f"the bounds of loop `{header.name}` are not affine",
-                     "bounds may use loop variables and integers the region does not change, with + - and "
-                     "* / % by constants", loc) from None
+        raise refuse(
+            error,
+            "nonaffine-bound",
+            f"the bounds of loop `{header.name}` are not affine",
+            "bounds may use loop variables and integers the region does not change, with + - and * / % by constants",
+            loc,
+        ) from None
     domain = _prefix(ranged.domain, holds, pos, up)
-    bounded = domain.dim_has_upper_bound(isl.dim_type.set, pos) if up else domain.dim_has_lower_bound(isl.dim_type.set, pos)
+    bounded = (
+        domain.dim_has_upper_bound(isl.dim_type.set, pos) if up else domain.dim_has_lower_bound(isl.dim_type.set, pos)
+    )
     if not domain.is_empty() and not bounded:
-        raise Unsupported("loop-unbounded", f"loop `{header.name}` has no bound in its direction", loc,
-                          "compare the loop variable with a limit that it reaches")
+        raise Unsupported(
+            "loop-unbounded",
+            f"loop `{header.name}` has no bound in its direction",
+            loc,
+            "compare the loop variable with a limit that it reaches",
+        )
     body = inner.restrict(domain)
     evaluated = domain.union(_shift(domain, pos, header.step)).union(it.eq_set(start)).intersect(ranged.domain)
     for k in range(mark, len(affiner.assumptions)):
@@ -122,8 +133,8 @@ def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.
     would overflow otherwise."""
     cond = header.cond
     if isinstance(cond, c_ast.BinaryOp) and cond.op == "!=":
-        a, at = affiner.value(cond.left, inner)
-        b, bt = affiner.value(cond.right, inner)
+        a, _ = affiner.value(cond.left, inner)
+        b, _ = affiner.value(cond.right, inner)
         it = inner.dim(len(inner.iterators) - 1)
         if not a.is_equal(it):
             a, b = b, a
@@ -132,12 +143,23 @@ def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.
         if not header.ctype.signed or abs(header.step) != 1:
             missed = a.sub(b) if up else b.sub(a)
             first = inner.domain.lexmin() if up else inner.domain.lexmax()
-            affiner.assumptions.append(Assumption(
-                first, missed, -(1 << 62), 0, f"loop `{header.name}` reaches its limit", location(cond, affiner.fallback)))
+            affiner.assumptions.append(
+                Assumption(
+                    first,
+                    missed,
+                    -(1 << 62),
+                    0,
+                    f"loop `{header.name}` reaches its limit",
+                    location(cond, affiner.fallback),
+                )
+            )
             gap = b.sub(a) if up else a.sub(b)
             rest = gap.mod_val(isl.Val(abs(header.step), context=gap.get_ctx()))
-            affiner.assumptions.append(Assumption(
-                first, rest, 0, 0, f"loop `{header.name}` hits its limit exactly", location(cond, affiner.fallback)))
+            affiner.assumptions.append(
+                Assumption(
+                    first, rest, 0, 0, f"loop `{header.name}` hits its limit exactly", location(cond, affiner.fallback)
+                )
+            )
         return a.lt_set(b) if up else a.gt_set(b)
     return affiner.condition(cond, inner)
 
@@ -175,7 +197,8 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     low, high = ctype.range()
     following = it.add(body.constant(header.step))
     affiner.assumptions.append(
-        Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc))
+        Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc)
+    )
 
 
 def _exit_value(domain: isl.Set, frame: Frame, first: isl.PwAff, step: int, pos: int) -> isl.PwAff:

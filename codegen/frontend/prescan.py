@@ -1,4 +1,5 @@
 """A first look over the region: which names it writes, counts with, and uses as parameters."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -6,6 +7,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from codegen.frontend.affine import c_text
+from codegen.frontend.layers import Shape
 from codegen.frontend.symbols import RegionSite
 from codegen.scop.types import CType
 
@@ -40,9 +42,14 @@ class _Scan:
         if node is None:
             return
         if isinstance(node, c_ast.Compound):
-            self._scoped(lambda: [self.visit(n) for n in node.block_items or ()])
+            self.scopes.append(set())
+            for item in node.block_items or ():
+                self.visit(item)
+            self.scopes.pop()
         elif isinstance(node, c_ast.For):
-            self._scoped(lambda: self._for(node))
+            self.scopes.append(set())
+            self._for(node)
+            self.scopes.pop()
         elif isinstance(node, c_ast.Decl):
             self.visit(node.init, affine=True)
             self.scopes[-1].add(node.name)
@@ -72,11 +79,6 @@ class _Scan:
             for child in node:
                 self.visit(child, affine)
 
-    def _scoped(self, f: object) -> None:
-        self.scopes.append(set())
-        f()  # type: ignore[operator]
-        self.scopes.pop()
-
     def _for(self, node: c_ast.For) -> None:
         init = node.init
         if isinstance(init, c_ast.DeclList):
@@ -95,7 +97,9 @@ class _Scan:
         self.visit(node.stmt)
 
     def _assigned(self, node: c_ast.Node) -> None:
-        while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+        while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or (
+            isinstance(node, c_ast.UnaryOp) and node.op == "*"
+        ):
             node = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
         if isinstance(node, c_ast.ID):
             self.reassigned.add(node.name)
@@ -127,7 +131,7 @@ def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
     return None if shape is None or shape.layers else shape.elem
 
 
-def _chain(node: c_ast.Node, site: RegionSite):  # type: ignore[no-untyped-def]
+def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
     if isinstance(node, c_ast.ID):
         var = site.variables.get(node.name)
         return None if var is None else var.shape

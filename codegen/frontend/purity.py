@@ -1,15 +1,92 @@
 """Which calls may stand in a statement: those that only compute a value from their arguments."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pycparser import c_ast
 
-_MATH = ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "logb", "nearbyint", "nextafter", "pow", "remainder", "rint", "round", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"]
-_OTHER = ["abs", "labs", "llabs", "lround", "llround", "lrint", "llrint", "isnan", "isinf", "isfinite", "signbit", "cabs", "creal", "cimag", "conj", "cexp", "csqrt", "min", "max", "imin", "imax", "MIN", "MAX"]
+_MATH = tuple(
+    [
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "fdim",
+        "floor",
+        "fma",
+        "fmax",
+        "fmin",
+        "fmod",
+        "hypot",
+        "ldexp",
+        "lgamma",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "logb",
+        "nearbyint",
+        "nextafter",
+        "pow",
+        "remainder",
+        "rint",
+        "round",
+        "scalbn",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "tgamma",
+        "trunc",
+    ]
+)
+_OTHER = tuple(
+    [
+        "abs",
+        "labs",
+        "llabs",
+        "lround",
+        "llround",
+        "lrint",
+        "llrint",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "signbit",
+        "cabs",
+        "creal",
+        "cimag",
+        "conj",
+        "cexp",
+        "csqrt",
+        "min",
+        "max",
+        "imin",
+        "imax",
+        "MIN",
+        "MAX",
+    ]
+)
 PURE_NAMES = frozenset(
-    [m + s for m in _MATH for s in ("", "f", "l")] + _OTHER
-    + ["__builtin_" + m + s for m in _MATH + ["abs", "labs"] for s in ("", "f", "l")]
+    [m + s for m in _MATH for s in ("", "f", "l")]
+    + list(_OTHER)
+    + ["__builtin_" + m + s for m in [*_MATH, "abs", "labs"] for s in ("", "f", "l")]
     + [f"c{m}{s}" for m in ("abs", "real", "imag", "exp", "sqrt") for s in ("f", "l")]
 )
 

@@ -2,6 +2,7 @@
 
 Subscripts wait because flat arrays can only be given dimensions once every access to them has been seen.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass

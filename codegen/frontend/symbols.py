@@ -1,4 +1,5 @@
 """Where the region lies in its function, and what every name means there."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -89,7 +90,9 @@ def find_site(
                 )
             functions[ext.decl.name] = ext
     raise Unsupported(
-        "region-outside-function", "the region does not lie within the body of one function", loc,
+        "region-outside-function",
+        "the region does not lie within the body of one function",
+        loc,
         "put both pragmas inside the same function",
     )
 
@@ -124,7 +127,7 @@ def _search_block(
         if _is_pragma(item, "scop", first):
             if not isinstance(node, c_ast.Compound):
                 raise _split(loc)
-            return _until_end(items[k + 1:], last, loc)
+            return _until_end(items[k + 1 :], last, loc)
         if isinstance(item, c_ast.Decl):
             _declare(local, types, item, "local")
         elif isinstance(item, c_ast.Node):
@@ -150,6 +153,8 @@ def _until_end(items: tuple[c_ast.Node, ...], last: int, loc: Loc) -> tuple[c_as
 
 def _split(loc: Loc) -> Unsupported:
     return Unsupported(
-        "region-split", "the region begins and ends in different blocks", loc,
+        "region-split",
+        "the region begins and ends in different blocks",
+        loc,
         "put `#pragma scop` and `#pragma endscop` directly in the same pair of braces",
     )

@@ -1,4 +1,5 @@
 """isl's scheduler: an order with parallel loops outside and reuse inside, as one of our trees."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,17 +7,15 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.scop.dependences import Dependences, domain, order_map, param_space
+from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
 
-_TYPES = isl.schedule_node_type
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
 
 
-def isl_schedule(
-    scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str
-) -> Node:
+def isl_schedule(scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str) -> Node:
     """Schedule a region: parallel loops outside if that needs no skewing, else loops that can be tiled.
 
     `relaxed` are dependences that need not be kept; `fusion` is none, smart or max;
@@ -62,10 +61,8 @@ def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
     The scheduler's linear programs grow with the number and size of constraints: heat-3d takes 2.7 s with the
     full relations and 0.01 s with these.
     """
-    maps: list[isl.Map] = []
-    relation.coalesce().foreach_map(maps.append)
     total = isl.UnionMap.empty(relation.get_space())
-    for m in maps:
+    for m in maps_of(relation.coalesce()):
         if m.n_basic_map() > PIECES:
             m = isl.Map.from_basic_map(m.simple_hull())
         total = total.union(isl.UnionMap.from_map(m))
@@ -116,8 +113,8 @@ def _one_object(scop: Scop, name: str, write: bool) -> isl.UnionMap:
 
 
 def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:
-    kind = node.get_type()
-    if kind == _TYPES.band:
+    kind = schedule_kind(node)
+    if kind == "band":
         child = _from_isl(node.child(0), scop)
         names = sorted(_names(node))
         partial = node.band_get_partial_schedule()
@@ -129,13 +126,13 @@ def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:
         if not loops:
             return child
         return Band(tuple(loops), child, bool(node.band_get_permutable()))
-    if kind in (_TYPES.sequence, _TYPES.set):
+    if kind in ("sequence", "set"):
         children = [_from_isl(node.child(k), scop) for k in range(node.n_children())]
         # The members of a set may run in any order: the source's is as good as any, and stable.
-        if kind == _TYPES.set:
+        if kind == "set":
             children.sort(key=_first)
         return seq(children)
-    if kind in (_TYPES.filter, _TYPES.context, _TYPES.guard, _TYPES.mark):
+    if kind in ("filter", "context", "guard", "mark"):
         return _from_isl(node.child(0), scop)
     names = sorted(_names(node), key=_number)
     return Leaf(names[0]) if len(names) == 1 else Seq(tuple(Leaf(n) for n in names))
@@ -157,7 +154,9 @@ def _names(node: isl.ScheduleNode) -> set[str]:
 
 def _piece(row: isl.UnionPwAff, scop: Scop, name: str) -> isl.PwAff:
     space = scop.statement(name).domain.get_space()
-    target = space.add_dims(isl.dim_type.out, 1) if space.is_map() else space.from_domain().add_dims(isl.dim_type.out, 1)
+    target = (
+        space.add_dims(isl.dim_type.out, 1) if space.is_map() else space.from_domain().add_dims(isl.dim_type.out, 1)
+    )
     return row.extract_pw_aff(target)
 
 
@@ -210,7 +209,12 @@ def describe(scop: Scop, lp: Loop) -> str:
     """What a loop steps through, in words, when its name does not say it."""
     stmt = max(sorted(lp.exprs, key=_number), key=lambda s: len(_terms(scop, s, lp.exprs[s]) or ()))
     terms = _terms(scop, stmt, lp.exprs[stmt]) or []
-    if terms == [(lp.name, 1)] or len(terms) < 2 and (not terms or terms[0][1] == 1):
+    if terms == [(lp.name, 1)] or (len(terms) < 2 and (not terms or terms[0][1] == 1)):
         return ""
-    text = " + ".join(n if c == 1 else f"{c}*{n}" for n, c in terms).replace("+ -1*", "- ").replace("-1*", "-").replace("+ -", "- ")
+    text = (
+        " + ".join(n if c == 1 else f"{c}*{n}" for n, c in terms)
+        .replace("+ -1*", "- ")
+        .replace("-1*", "-")
+        .replace("+ -", "- ")
+    )
     return f"{'skewed: ' if len(terms) > 1 else ''}{text}"

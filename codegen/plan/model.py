@@ -1,4 +1,5 @@
 """Plans: what to do to a region, as a short list of directives that can be printed, edited and replayed."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -6,6 +7,8 @@ from typing import Union
 
 from codegen.diagnostics import Loc
 from codegen.scop.tree import Node
+
+NOWHERE = Loc("<plan>")
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Schedule:
     """Start from this tree instead of the source's order."""
 
     tree: Node
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Tile:
 
     loops: tuple[tuple[LoopRef, int], ...]
     full: bool = False
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Order:
     """Nest these loops in this order."""
 
     loops: tuple[LoopRef, ...]
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Reverse:
     """Run a loop from its last value to its first."""
 
     loop: LoopRef
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Skew:
     loop: LoopRef
     factor: int
     by: LoopRef
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Distribute:
     """Give every part below a loop a loop of its own."""
 
     loop: LoopRef
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Parallel:
     """Run a loop's iterations on threads."""
 
     loop: LoopRef
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Vector:
     """Let the compiler run a loop's iterations in vector lanes."""
 
     loop: LoopRef
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Unroll:
 
     loop: LoopRef
     factor: int
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Store:
     variable: str
     loop: LoopRef
     dims: tuple[tuple[str, str, int], ...]
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE
 
 
 Directive = Union[Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store]
@@ -115,4 +118,4 @@ class Plan:
     region: int
     directives: tuple[Directive, ...]
     digest: str = ""
-    loc: Loc = Loc("<plan>")
+    loc: Loc = NOWHERE

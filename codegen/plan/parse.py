@@ -1,4 +1,5 @@
 """Reading plan text."""
+
 from __future__ import annotations
 
 import re
@@ -9,7 +10,19 @@ import islpy as isl
 
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import (
-    Directive, Distribute, LoopRef, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+    Directive,
+    Distribute,
+    LoopRef,
+    Order,
+    Parallel,
+    Plan,
+    Reverse,
+    Schedule,
+    Skew,
+    Store,
+    Tile,
+    Unroll,
+    Vector,
 )
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
@@ -194,8 +207,12 @@ def _schedule(r: _Reader, at: Loc) -> Directive:
     assert r.scop is not None
     have, want = sorted(statements(tree)), sorted(s.name for s in r.scop.statements)
     if have != want:
-        raise InputError("bad-plan", f"the schedule lists {', '.join(have)} but the region has {', '.join(want)}", at,
-                         "every statement stands in the schedule exactly once")
+        raise InputError(
+            "bad-plan",
+            f"the schedule lists {', '.join(have)} but the region has {', '.join(want)}",
+            at,
+            "every statement stands in the schedule exactly once",
+        )
     return Schedule(_fill(tree, r.scop), at)
 
 
@@ -276,10 +293,15 @@ def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
         params = ", ".join(p.name for p in scop.params)
         try:
             pw = isl.PwAff.read_from_str(
-                isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}")
+                isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}"
+            )
         except isl.Error:
-            raise InputError("bad-plan", f"{value!r} is not an affine value of {name}", text.loc,
-                             f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters") from None
+            raise InputError(
+                "bad-plan",
+                f"{value!r} is not an affine value of {name}",
+                text.loc,
+                f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters",
+            ) from None
         target = s.domain.get_space()
         exprs[name] = pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
     return Loop(text.name, exprs)

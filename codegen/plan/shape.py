@@ -1,4 +1,5 @@
 """Reshaping isl's schedule before it becomes a plan: separate what differs in depth, stride-1 loops inside."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -8,7 +9,19 @@ import islpy as isl
 from codegen.recognize.strides import move
 from codegen.scop.model import Scop
 from codegen.scop.tree import (
-    Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk,
+    Band,
+    Leaf,
+    Loop,
+    Node,
+    Path,
+    Seq,
+    at,
+    enclosing,
+    kids,
+    put,
+    seq,
+    statements,
+    walk,
 )
 from codegen.transform.program import Program, violation
 

@@ -1,4 +1,5 @@
 """The default author of plans: isl's order, then tiles, threads and vectors by simple rules."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -9,7 +10,16 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import (
-    Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Skew, Tile, Vector,
+    Directive,
+    Distribute,
+    LoopRef,
+    Order,
+    Parallel,
+    Plan,
+    Schedule,
+    Skew,
+    Tile,
+    Vector,
 )
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
@@ -119,8 +129,13 @@ class _Author:
         return set()
 
     def _tiled_remark(self, text: str, bytes_: int, stmt: str) -> None:
-        self._remark("passed", "tiled", f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, to stay in the "
-                     f"second-level cache of {self.machine.name}", stmt)
+        self._remark(
+            "passed",
+            "tiled",
+            f"tiled {text}; a tile touches about {bytes_ // 1024} KiB, to stay in the "
+            f"second-level cache of {self.machine.name}",
+            stmt,
+        )
 
     def _wavefront(self, band: Band, names: tuple[str, ...]) -> bool:
         """No loop of the band is parallel, but tiles on a diagonal are: cut all loops alike and run the
@@ -129,20 +144,30 @@ class _Author:
         if len(loops_) != len(band.loops) or len(loops_) < 2 or any(lp.coincident for lp in loops_):
             return False
         stmts = [self.p.scop.statement(n) for n in names]
-        size = min(x for x in tile_sizes(self.p.scop, stmts, loops_, self.machine) if x) if not any(
-            constant_extent(self.p.scop, lp, n) for lp in loops_ for n in names) else 0
+        size = (
+            min(x for x in tile_sizes(self.p.scop, stmts, loops_, self.machine) if x)
+            if not any(constant_extent(self.p.scop, lp, n) for lp in loops_ for n in names)
+            else 0
+        )
         if not size:
             return False
         size = max(16, size // 16 * 16)
         first, second = (LoopRef(lp.name + "t", names[0]) for lp in loops_[:2])
         saved, count = self.p, len(self.directives)
         steps: list[Directive] = [
-            Tile(tuple((LoopRef(lp.name, names[0]), size) for lp in loops_)), Order((second, first)),
-            Skew(first, 1, second), Order((first, second)), Parallel(second),
+            Tile(tuple((LoopRef(lp.name, names[0]), size) for lp in loops_)),
+            Order((second, first)),
+            Skew(first, 1, second),
+            Order((first, second)),
+            Parallel(second),
         ]
-        if all([self._try(d) for d in steps]):
-            self._remark("passed", "wavefront", f"tiles of {size} along a skewed band; tiles on one diagonal run in "
-                         "parallel", names[0])
+        if all(self._try(d) for d in steps):
+            self._remark(
+                "passed",
+                "wavefront",
+                f"tiles of {size} along a skewed band; tiles on one diagonal run in parallel",
+                names[0],
+            )
             return True
         self.p = saved
         del self.directives[count:]
@@ -174,16 +199,13 @@ class _Author:
 
     def threads(self) -> None:
         """The outermost legal loop of every nest becomes parallel."""
-        self._threads(self.p.tree, frozenset())
-
-    def _threads(self, node: Node, tried: frozenset[str]) -> None:
         for place in sorted(loops(self.p.tree), key=lambda q: (len(q.names), q.path)):
-            if self._marked_around(place) or not self._worth_threads(place):
+            if self._marked_around(place):
                 continue
             names = statements(place.band)
-            if carried(self.p, place).blocker is None:
-                if self._try(Parallel(LoopRef(place.loop.name, names[0]))):
-                    self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
+            legal = carried(self.p, place).blocker is None
+            if legal and self._try(Parallel(LoopRef(place.loop.name, names[0]))):
+                self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
 
     def _marked_around(self, place: Place) -> bool:
         for q in loops(self.p.tree):
@@ -191,10 +213,6 @@ class _Author:
             if q.loop.kind in THREADED and related:
                 return True
         return False
-
-    def _worth_threads(self, place: Place) -> bool:
-        """A loop with only a handful of iterations, or around next to nothing, does not pay for threads."""
-        return True
 
     def vectors(self) -> None:
         """Innermost loops that carry nothing are marked for the vectorizer."""
@@ -209,8 +227,12 @@ class _Author:
             if found.blocker is None and self._try(Vector(ref)):
                 self._remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
             elif found.blocker is not None:
-                self._remark("missed", "not-vector", f"loop {lp.name} carries a dependence through "
-                             f"`{self.p.scop.arrays[found.blocker.array].base}`", names[0])
+                self._remark(
+                    "missed",
+                    "not-vector",
+                    f"loop {lp.name} carries a dependence through `{self.p.scop.arrays[found.blocker.array].base}`",
+                    names[0],
+                )
 
 
 def _restrict(lp: Loop, names: tuple[str, ...]) -> Loop:

@@ -1,4 +1,5 @@
 """Plans as text. `parse` reads what `show` prints; every error says where it is."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -6,7 +7,18 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 
 from codegen.plan.model import (
-    Directive, Distribute, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+    Directive,
+    Distribute,
+    Order,
+    Parallel,
+    Plan,
+    Reverse,
+    Schedule,
+    Skew,
+    Store,
+    Tile,
+    Unroll,
+    Vector,
 )
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
@@ -61,7 +73,7 @@ def affine_text(value: isl.PwAff) -> str:
     pieces = value.get_pieces()
     assert len(pieces) == 1, "schedules are affine"
     text = pieces[0][1].to_str()
-    inner = text[text.rindex("-> [") + 4: text.rindex("]")]
+    inner = text[text.rindex("-> [") + 4 : text.rindex("]")]
     return str(inner[1:-1]) if inner.startswith("(") and inner.endswith(")") else str(inner)
 
 

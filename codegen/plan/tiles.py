@@ -1,4 +1,5 @@
 """Tile sizes from the machine description: the largest tile whose data stay in the second-level cache."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ C programmers often declare `double t;` at the top of a function. If every value
 used within the same iteration of some loops, and nobody looks at `t` afterwards, each iteration can have its
 own `t`, and loops become parallel.
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -32,8 +33,12 @@ def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Sc
 def _is_candidate(array: Array, site: RegionSite) -> bool:
     var = site.variables.get(array.base)
     return (
-        var is not None and var.place in ("local", "param") and not var.static and array.name == array.base
-        and not var.shape.layers and not site.used_outside(array.base)
+        var is not None
+        and var.place in ("local", "param")
+        and not var.static
+        and array.name == array.base
+        and not var.shape.layers
+        and not site.used_outside(array.base)
     )
 
 

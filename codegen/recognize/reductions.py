@@ -3,6 +3,7 @@
 Recognised by accesses, not by names: the target is read at the same element it is written, once, under an
 operator that is associative and commutative on the element's type.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,7 +15,16 @@ from codegen.scop.expr import Binary, Call, Expr, Ref, walk
 from codegen.scop.model import Scop, Statement
 
 _COMPOUND = {"+=": "+", "-=": "-", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
-_CALLS = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min", "max": "max", "min": "min", "MAX": "max", "MIN": "min"}
+_CALLS = {
+    "fmax": "max",
+    "fmaxf": "max",
+    "fmin": "min",
+    "fminf": "min",
+    "max": "max",
+    "min": "min",
+    "MAX": "max",
+    "MIN": "min",
+}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
 """How accesses move when a loop advances: the basis for choosing innermost loops and tiles."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

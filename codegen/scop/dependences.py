@@ -3,6 +3,7 @@
 Flow is value-based: from the last writer to the reader. Anti and output dependences connect neighbouring
 accesses of the same element; together with flow they order all conflicting pairs transitively.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

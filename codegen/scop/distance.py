@@ -1,4 +1,5 @@
 """How far a dependence reaches along a loop."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -3,6 +3,7 @@
 A body is kept as the user wrote it. Only its leaves change when loops move: an `Ref` is printed with new
 subscripts and an `Affine` with the new spelling of the same integer.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
 """The model of a region: arrays, statements, accesses, and what is assumed of the parameters."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

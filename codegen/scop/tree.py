@@ -4,6 +4,7 @@ It is isl's tree with names: a `Band` is a group of loops (outermost first) that
 when `permutable`; a `Seq` runs its children one after the other; a `Leaf` is one statement. `Hold` says where
 the storage of variables declared inside the region lives. Trees are immutable; transformations make new ones.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,5 @@
 """C types as far as the model needs them: what an element is and how wide an integer is."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """--check-alias: the run-time test that arrays do not overlap."""
+
 from __future__ import annotations
 
 import islpy as isl
@@ -20,7 +21,7 @@ def alias_guard(scop: Scop) -> tuple[str, frozenset[str]]:
     tests = []
     names = sorted(spans)
     for k, a in enumerate(names):
-        for b in names[k + 1:]:
+        for b in names[k + 1 :]:
             one, two = scop.arrays[a], scop.arrays[b]
             if one.base == two.base or not {a, b} & written or {one.place, two.place} <= {"global", "local"}:
                 continue

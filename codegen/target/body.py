@@ -1,4 +1,5 @@
 """Statement bodies as C text, with subscripts and integers in terms of the new loops."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,13 +10,43 @@ from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
 
 _LEVEL = {
-    "||": 3, "&&": 4, "|": 5, "^": 6, "&": 7, "==": 8, "!=": 8, "<": 9, ">": 9, "<=": 9, ">=": 9, "<<": 10, ">>": 10,
-    "+": 11, "-": 11, "*": 12, "/": 12, "%": 12,
+    "||": 3,
+    "&&": 4,
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "==": 8,
+    "!=": 8,
+    "<": 9,
+    ">": 9,
+    "<=": 9,
+    ">=": 9,
+    "<<": 10,
+    ">>": 10,
+    "+": 11,
+    "-": 11,
+    "*": 12,
+    "/": 12,
+    "%": 12,
 }
 _COND, _UNARY, _ATOM = 2, 13, 15
 # Mixtures that gcc and clang ask to see parenthesised.
-_CAREFUL = {("||", "&&"), ("|", "&"), ("|", "^"), ("^", "&"), ("&", "+"), ("&", "-"), ("|", "+"), ("|", "-"), ("<<", "+"),
-            (">>", "+"), ("<<", "-"), (">>", "-"), ("^", "+"), ("^", "-")}
+_CAREFUL = {
+    ("||", "&&"),
+    ("|", "&"),
+    ("|", "^"),
+    ("^", "&"),
+    ("&", "+"),
+    ("&", "-"),
+    ("|", "+"),
+    ("|", "-"),
+    ("<<", "+"),
+    (">>", "+"),
+    ("<<", "-"),
+    (">>", "-"),
+    ("^", "+"),
+    ("^", "-"),
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +83,7 @@ class BodyPrinter:
             if step.kind == "sub":
                 text += f"[{self._sub(index, step.index, path)}]"
             elif step.kind == "flat":
-                text += f"[{self._flat(index[step.index:], step.strides)}]"
+                text += f"[{self._flat(index[step.index :], step.strides)}]"
             elif step.kind == "deref":
                 text = f"(*{text})" if k + 1 < len(path) else f"*{text}"
             else:
@@ -106,6 +137,9 @@ class BodyPrinter:
         for arg, need in ((e.left, level), (e.right, level + 1)):
             text, own = self._print(arg, s, at)
             careful = isinstance(arg, Binary) and (
-                (e.op, arg.op) in _CAREFUL or (level in (8, 9) and _LEVEL[arg.op] in (8, 9)) or (level in (5, 6, 7) and _LEVEL[arg.op] in (8, 9)))
+                (e.op, arg.op) in _CAREFUL
+                or (level in (8, 9) and _LEVEL[arg.op] in (8, 9))
+                or (level in (5, 6, 7) and _LEVEL[arg.op] in (8, 9))
+            )
             sides.append(f"({text})" if own < need or careful else text)
         return f"{sides[0]} {e.op} {sides[1]}", level

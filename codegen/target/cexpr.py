@@ -3,6 +3,7 @@
 Loop variables are `long`. A parameter of a narrower type is widened by a cast exactly where arithmetic would
 otherwise be done in its own type, so no overflow arises that the source did not have.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -81,7 +82,9 @@ class IntPrinter:
         # && inside || gets parentheses although C does not need them: gcc asks for them.
         need = level + 1 if e.op == "||" else level
         lhs = self.wide(left, level) if narrow and not isinstance(left, Int) else self.text(left, need)
-        rhs = self.wide(right, level + 1) if narrow and isinstance(left, Int) else self.text(right, max(need, level + 1))
+        rhs = (
+            self.wide(right, level + 1) if narrow and isinstance(left, Int) else self.text(right, max(need, level + 1))
+        )
         if e.op == "||" and isinstance(left, Bin) and left.op == "&&":
             lhs = f"({self.text(left)})"
         if e.op == "||" and isinstance(right, Bin) and right.op == "&&":

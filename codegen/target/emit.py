@@ -1,4 +1,5 @@
 """From a proven C tree to the text that replaces the region, and the text above the user's own."""
+
 from __future__ import annotations
 
 import re
@@ -44,10 +45,20 @@ def emit_region(
     views = builder.build(tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     guard = " && ".join(g for g in (guard_text(scop, ints), alias_guard) if g)
-    text = _environment().get_template("region.c.j2").render(
-        views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
-        reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
-        original=_deeper(original.rstrip("\n")), unused=_unused(scop, views, guard, original),
+    text = (
+        _environment()
+        .get_template("region.c.j2")
+        .render(
+            views=views,
+            indent=indent,
+            number=scop.region,
+            function=scop.function,
+            summary=summary,
+            guard=guard,
+            reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
+            original=_deeper(original.rstrip("\n")),
+            unused=_unused(scop, views, guard, original),
+        )
     )
     if not text.endswith("\n"):
         text += "\n"
@@ -83,7 +94,16 @@ def _texts(views: Sequence[View]) -> list[str]:
 
 def emit_head(helpers: frozenset[str], source: str, options: str, banner: bool, line: bool, parallel_min: int) -> str:
     """Banner and helper definitions."""
-    return _environment().get_template("file.c.j2").render(
-        helpers=sorted(helpers), source=source, options=options, banner=banner, line=line,
-        version=__version__, parallel_min=parallel_min,
+    return (
+        _environment()
+        .get_template("file.c.j2")
+        .render(
+            helpers=sorted(helpers),
+            source=source,
+            options=options,
+            banner=banner,
+            line=line,
+            version=__version__,
+            parallel_min=parallel_min,
+        )
     )

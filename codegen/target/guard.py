@@ -1,4 +1,5 @@
 """The run-time test in front of a region whose model needs one."""
+
 from __future__ import annotations
 
 import islpy as isl

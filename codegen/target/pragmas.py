@@ -1,4 +1,5 @@
 """What stands in front of parallel and vector loops."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,5 @@
 """The C tree as the templates want it: strings and nesting, every decision already made."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

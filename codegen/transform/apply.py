@@ -1,11 +1,23 @@
 """Carrying out a plan, one directive after the other; each is checked when it is made."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from codegen.plan.model import (
-    Directive, Distribute, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+    Directive,
+    Distribute,
+    Order,
+    Parallel,
+    Plan,
+    Reverse,
+    Schedule,
+    Skew,
+    Store,
+    Tile,
+    Unroll,
+    Vector,
 )
 from codegen.scop.tree import Slot
 from codegen.transform import mark, order, tile
@@ -38,7 +50,9 @@ def _store(p: Program, d: Store) -> Program:
     array = p.scop.arrays.get(d.variable)
     if array is None or not array.inside:
         names = sorted(a for a, x in p.scop.arrays.items() if x.inside)
-        raise illegal(f"`{d.variable}` is not a variable of the region", d.loc, f"variables: {', '.join(names) or 'none'}")
+        raise illegal(
+            f"`{d.variable}` is not a variable of the region", d.loc, f"variables: {', '.join(names) or 'none'}"
+        )
     find(p.tree, d.loop, d.loc)
     users = [s for s in p.scop.statements if any(a.array == d.variable for a in s.accesses)]
     scope = users[0].iterators[: array.scope]

@@ -1,4 +1,5 @@
 """Finding loops by the names plans use."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ def illegal(message: str, loc: Loc, hint: str = "") -> InputError:
 def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[Place, ...]:
     """All loops a reference means; at least one."""
     places = tuple(
-        p for p in loops(tree) if p.loop.name == ref.name and (not ref.stmt or ref.stmt in statements(p.band)))
+        p for p in loops(tree) if p.loop.name == ref.name and (not ref.stmt or ref.stmt in statements(p.band))
+    )
     if places:
         return places
     names = sorted({p.loop.name for p in loops(tree)})
@@ -59,8 +61,11 @@ def chains(tree: Node, refs: tuple[LoopRef, ...], loc: Loc) -> tuple[Chain, ...]
     if out:
         return tuple(out[p] for p in sorted(out))
     names = ", ".join(map(str, refs))
-    raise illegal(f"loops {names} are not directly nested in one another", loc,
-                  "only loops with nothing between them can be tiled or reordered together")
+    raise illegal(
+        f"loops {names} are not directly nested in one another",
+        loc,
+        "only loops with nothing between them can be tiled or reordered together",
+    )
 
 
 def rebuild(tree: Node, chain: Chain, groups: list[tuple[tuple[Loop, ...], bool]]) -> Node:

@@ -1,4 +1,5 @@
 """parallel, vector, unroll: say how a loop is to run."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,6 +7,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.scop.distance import same_value
+from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import CONCURRENT, PARALLEL, PARALLEL_VECTOR, UNROLL, VECTOR, Node, Place, loops, put
 from codegen.transform import tile
 from codegen.transform.find import find, illegal
@@ -31,8 +34,12 @@ def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
             assert found.pairs is not None
             one = _across(found.pairs, place)
             raise illegal(
-                describe_pair(p.scop, found.blocker, one, f"is carried by loop `{place.loop.name}`, so it cannot be {kind}"),
-                d.loc, "mark another loop, or change the order of loops first")
+                describe_pair(
+                    p.scop, found.blocker, one, f"is carried by loop `{place.loop.name}`, so it cannot be {kind}"
+                ),
+                d.loc,
+                "mark another loop, or change the order of loops first",
+            )
         if place.loop.kind in CONCURRENT and place.loop.kind != kind:
             lp = replace(place.loop, kind=PARALLEL_VECTOR)
             tree = _set(tree, place, lp)
@@ -44,10 +51,8 @@ def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
 
 def _across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
     """One pair of iterations that the loop really separates."""
-    from codegen.scop.distance import same_value
-
     apart = pairs.subtract(same_value(pairs, place.loop.exprs))
-    return apart.sample() if not apart.is_empty() else apart
+    return sample_pair(apart)
 
 
 def _set(tree: Node, place: Place, lp: object) -> Node:
@@ -64,7 +69,8 @@ def _fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
     for stmt in place.loop.exprs:
         n = p.scop.statement(stmt).domain.dim(isl.dim_type.set)
         out[stmt] = frozenset(
-            k for k in range(n) for q in around if q.loop.exprs[stmt].involves_dims(isl.dim_type.in_, k, 1))
+            k for k in range(n) for q in around if q.loop.exprs[stmt].involves_dims(isl.dim_type.in_, k, 1)
+        )
     return out
 
 

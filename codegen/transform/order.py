@@ -1,4 +1,5 @@
 """order, reverse, skew, distribute: change which loop runs when."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
 """The program under transformation, and what it means for a step to be legal."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ import islpy as isl
 from codegen.recognize.reductions import find_reductions, reduction_pairs
 from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
 from codegen.scop.distance import is_zero, same_value
+from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Node, Place, Slot, kids, statements
 from codegen.verify.sentences import describe_pair
@@ -62,7 +64,7 @@ def violation(p: Program) -> str:
         if not late.is_empty():
             inverse = times.reverse()
             pairs = late.apply_domain(inverse).apply_range(inverse).intersect(relation)
-            return describe_pair(p.scop, d, pairs.sample() if not pairs.is_empty() else pairs, "would run backwards")
+            return describe_pair(p.scop, d, sample_pair(pairs), "would run backwards")
     return ""
 
 

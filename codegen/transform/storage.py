@@ -1,4 +1,5 @@
 """Where variables declared inside the region live: as deep in the tree as their values allow."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
 """tile: cut loops of a nest into tiles, tile loops outside, point loops inside."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ def apply(p: Program, d: Tile) -> Program:
         where = sorted(chain.index(r.name) for r in refs)
         listed = [chain.loops[chain.index(r.name)] for r in refs]
         low, high = where[0], where[-1]
-        points = list(chain.loops[low:high + 1])
+        points = list(chain.loops[low : high + 1])
         for k, lp in zip(where, listed, strict=True):
             points[k - low] = lp
         names = {lp.name for lp in chain.loops}
@@ -36,8 +37,16 @@ def apply(p: Program, d: Tile) -> Program:
                 names.add(name)
                 tiles.append(tile_loop(p.scop, lp, name, sizes[lp.name]))
         points = [replace(lp, note=lp.note or "inside the tile") if sizes.get(lp.name) else lp for lp in points]
-        tree = rebuild(tree, chain, [
-            (chain.loops[:low], False), (tuple(tiles), d.full), (tuple(points), False), (chain.loops[high + 1:], False)])
+        tree = rebuild(
+            tree,
+            chain,
+            [
+                (chain.loops[:low], False),
+                (tuple(tiles), d.full),
+                (tuple(points), False),
+                (chain.loops[high + 1 :], False),
+            ],
+        )
     return p.with_tree(tree)
 
 

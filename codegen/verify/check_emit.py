@@ -70,11 +70,12 @@ def case_text(h: Harness, body: str, first: int) -> str:
 
 
 def layout_texts(h: Harness) -> Iterator[str]:
-    """What the function tells about sizes: integers; per buffer its element size, elements, row length, rows,
-    sizes, leaves; then the declared sizes of all levels. `check_layout` reads it."""
+    """What the function tells about sizes: integers; per buffer its element size, elements, row length, sizes
+    from the outermost in, leaves; then the declared sizes of all levels. `check_layout` reads it."""
     yield from (i.text for i in h.memory.ints)
     for k, b in enumerate(h.memory.buffers):
-        yield from (f"sizeof(tw_e{k})", _elements(h, k), _row(h, k), _rows(h, k), *b.dims)
+        around = [count for _, count in _around(h, k)]
+        yield from (f"sizeof(tw_e{k})", _elements(h, k), _row(h, k), *around, _rows(h, k), *b.dims)
         for leaf in h.leaves[k]:
             yield from _leaf(k, leaf)
     yield from (level.size for level in h.memory.levels)

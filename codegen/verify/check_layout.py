@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.verify.check_emit import Harness
+from codegen.verify.check_memory import Buffer
 
 
 @dataclass(frozen=True)
 class BufferLayout:
-    """Numbers of one buffer. A leaf is offset, size, count, kind."""
+    """Numbers of one buffer. `dims` are the sizes from the variable in; a leaf is offset, size, count, kind."""
 
     size: int
     elements: int
@@ -37,8 +38,12 @@ class Layout:
 
 def layout_length(h: Harness) -> int:
     """How many numbers a case answers with."""
-    per_buffer = sum(4 + len(b.dims) + 4 * len(own) for b, own in zip(h.memory.buffers, h.leaves, strict=True))
-    return len(h.memory.ints) + per_buffer + len(h.memory.levels)
+    per_buffer = [3 + _rank(b) + 4 * len(own) for b, own in zip(h.memory.buffers, h.leaves, strict=True)]
+    return len(h.memory.ints) + sum(per_buffer) + len(h.memory.levels)
+
+
+def _rank(b: Buffer) -> int:
+    return b.path.count("*") + 1 + len(b.dims)
 
 
 def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
@@ -47,7 +52,7 @@ def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
     ints = _take(rest, len(h.memory.ints))
     buffers = []
     for b, own in zip(h.memory.buffers, h.leaves, strict=True):
-        size, elements, row, *dims = _take(rest, 4 + len(b.dims))
+        size, elements, row, *dims = _take(rest, 3 + _rank(b))
         buffers.append(BufferLayout(size, elements, row, tuple(dims), tuple(_take(rest, 4) for _ in own)))
     return Layout(ints, tuple(buffers), _take(rest, len(h.memory.levels)))
 

@@ -3,6 +3,7 @@
 A failed check is an InternalError when the tool chose the schedule itself and a refusal of the plan when a
 user wrote it; `prove` returns the findings and leaves that judgement to its caller.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode, For
 from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import Dependence, Dependences, param_space
+from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.readback import Run, runs, same_iteration_until
@@ -63,7 +65,9 @@ def not_exactly_once(e: Evidence) -> Sequence[Finding]:
         got = ran.intersect(isl.UnionSet.from_set(isl.Set.universe(s.domain.get_space())))
         for label, gap in (("missing", want.subtract(got)), ("extra", got.subtract(want))):
             if not gap.is_empty():
-                out.append(Finding("exactly-once", f"{label} iteration of {s.name} (`{s.source}`): {gap.sample_point()}"))
+                out.append(
+                    Finding("exactly-once", f"{label} iteration of {s.name} (`{s.source}`): {gap.sample_point()}")
+                )
     if not e.times.is_single_valued():
         out.append(Finding("exactly-once", "some iteration runs more than once"))
     return out
@@ -82,7 +86,7 @@ def broken_dependence(e: Evidence) -> Sequence[Finding]:
 
 def parallel_race(e: Evidence) -> Sequence[Finding]:
     """No loop marked parallel or vector carries a dependence."""
-    out = []
+    out: list[Finding] = []
     seen: set[int] = set()
     for r in e.runs:
         for lp in r.point.loops:
@@ -111,7 +115,7 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
             back = times.reverse()
             pair = carried.apply_domain(back).apply_range(back).intersect(relation)
             why = f"is carried by the {lp.loop.kind} loop `{lp.loop.name}`"
-            return [Finding("race", describe_pair(e.scop, d, pair.sample() if not pair.is_empty() else pair, why))]
+            return [Finding("race", describe_pair(e.scop, d, sample_pair(pair), why))]
     return []
 
 
@@ -128,7 +132,11 @@ def wrong_subscript(e: Evidence) -> Sequence[Finding]:
                 multi = multi.set_pw_aff(k, r.point.value(expr))
             got = isl.Map.from_multi_pw_aff(multi).intersect_domain(r.point.domain)
             if not got.is_equal(want):
-                out.append(Finding("subscript", f"an access to `{a.array}` in {s.name} (`{s.source}`) would touch another element"))
+                out.append(
+                    Finding(
+                        "subscript", f"an access to `{a.array}` in {s.name} (`{s.source}`) would touch another element"
+                    )
+                )
         for value, expr in zip(s.values, r.instance.values, strict=True):
             want = does.apply_range(isl.Map.from_pw_aff(value))
             if not isl.Map.from_pw_aff(r.point.value(expr)).intersect_domain(r.point.domain).is_equal(want):
@@ -174,4 +182,4 @@ def _witness(e: Evidence, d: Dependence, late: isl.UnionMap) -> isl.UnionMap:
     """One pair of instances whose times are in `late`."""
     back = e.times.reverse()
     pairs = late.apply_domain(back).apply_range(back).intersect(d.relation)
-    return pairs.sample() if not pairs.is_empty() else pairs
+    return sample_pair(pairs)

@@ -2,6 +2,7 @@
 
 This looks only at the tree that will be printed, so a mistake anywhere before it shows up here.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -125,13 +126,17 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
             yield from _runs(child, Point(at.domain, at.vars, (*at.when, k), at.loops, at.held))
     elif isinstance(node, If):
         cond = at.condition(node.cond)
-        yield from _runs(node.then, Point(at.domain.intersect(cond).coalesce(), at.vars, (*at.when, 0), at.loops, at.held))
+        yield from _runs(
+            node.then, Point(at.domain.intersect(cond).coalesce(), at.vars, (*at.when, 0), at.loops, at.held)
+        )
         if node.orelse is not None:
             other = at.domain.subtract(cond).coalesce()
             yield from _runs(node.orelse, Point(other, at.vars, (*at.when, 1), at.loops, at.held))
     elif isinstance(node, Declare):
-        held = (*[h for h in at.held if h[0].array not in {s.array for s in node.slots}],
-                *[(s, len(at.vars)) for s in node.slots])
+        held = (
+            *[h for h in at.held if h[0].array not in {s.array for s in node.slots}],
+            *[(s, len(at.vars)) for s in node.slots],
+        )
         yield from _runs(node.body, Point(at.domain, at.vars, at.when, at.loops, held))
     else:
         yield from _runs(node.body, enter(node, at))
@@ -140,8 +145,13 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
 def enter(node: For, at: Point) -> Point:
     """Inside a loop: the set of values its variable takes."""
     pos = len(at.vars)
-    wider = Point(at.domain.insert_dims(isl.dim_type.set, pos, 1), (*at.vars, node.var), (*at.when, node.var),
-                  (*at.loops, node), at.held)
+    wider = Point(
+        at.domain.insert_dims(isl.dim_type.set, pos, 1),
+        (*at.vars, node.var),
+        (*at.when, node.var),
+        (*at.loops, node),
+        at.held,
+    )
     var = wider.value(Name(node.var))
     inside = wider.domain
     # var >= max(a, b) is var >= a and var >= b: no pieces, and so no blow-up further on.

@@ -1,4 +1,5 @@
 """Dependences as sentences about the user's own source."""
+
 from __future__ import annotations
 
 import islpy as isl
@@ -23,8 +24,7 @@ def describe_pair(scop: Scop, dep: Dependence, pair: isl.UnionMap, end: str) -> 
     target = scop.statement(one.get_tuple_name(isl.dim_type.out))
     a = _at(source, one.domain())
     b = _at(target, one.range())
-    text = _WHAT[dep.kind].format(
-        a=array.base, s=f"line {source.loc.line}{a}", t=f"line {target.loc.line}{b}")
+    text = _WHAT[dep.kind].format(a=array.base, s=f"line {source.loc.line}{a}", t=f"line {target.loc.line}{b}")
     return f"{text} {end}"
 
 

@@ -1,4 +1,5 @@
 """Variables declared inside the region: do they fit, and is the value still there when it is read?"""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -33,9 +34,7 @@ def wrong_storage(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl
     return out
 
 
-def _check(
-    scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int, name: str
-) -> list[str]:
+def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int, name: str) -> list[str]:
     uses = []
     for use in _uses(scop, runs, name):
         if use is None:
@@ -80,7 +79,8 @@ def _offsets(use: _Use) -> list[isl.PwAff]:
     value = use.run.point.value
     return [
         value(e).sub(value(start))
-        for e, start, size in zip(use.printed, use.held.starts, use.held.sizes, strict=True) if size
+        for e, start, size in zip(use.printed, use.held.starts, use.held.sizes, strict=True)
+        if size
     ]
 
 
@@ -112,7 +112,12 @@ def _cell(scop: Scop, use: _Use) -> isl.Map:
 
 
 def _shared(
-    scop: Scop, uses: Sequence[_Use], reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, width: int,
+    scop: Scop,
+    uses: Sequence[_Use],
+    reads: isl.UnionMap,
+    writes: isl.UnionMap,
+    times: isl.UnionMap,
+    width: int,
     name: str,
 ) -> list[str]:
     """A cell that one iteration of a parallel loop writes must not be used by another."""
@@ -121,7 +126,7 @@ def _shared(
     in_time = conflicts.apply_domain(times).apply_range(times)
     seen: set[int] = set()
     for use in uses:
-        for lp in use.run.point.loops[use.depth:]:
+        for lp in use.run.point.loops[use.depth :]:
             if lp.loop.kind not in CONCURRENT or id(lp) in seen or name in {a for _, a in lp.loop.reductions}:
                 continue
             seen.add(id(lp))

@@ -1,6 +1,6 @@
 /* Blend one RGBA image over another, channel by channel, with 8-bit data in a
  * rank-3 array whose last extent is the constant 4.
- * sizes: small rows=32 cols=36 | large rows=4000 cols=3500
+ * sizes: small rows=32 cols=36 | large rows=7000 cols=6000
  * types: fixed
  */
 #include <stdint.h>

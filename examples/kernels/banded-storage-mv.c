@@ -1,6 +1,6 @@
 /* y = A x with A in LAPACK-like band storage of fixed half width W: the entry
  * (i, j) sits at ab[i][j - i + W].
- * sizes: small n=120 | large n=1500000
+ * sizes: small n=120 | large n=3000000
  * types: f64 f32 i32
  */
 #include "kernels.h"

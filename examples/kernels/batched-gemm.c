@@ -1,5 +1,5 @@
 /* Many small matrix products C[b] += A[b] * B[b], the reduction innermost.
- * sizes: small nb=4 n=12 m=14 k=16 | large nb=100 n=80 m=80 k=80
+ * sizes: small nb=4 n=12 m=14 k=16 | large nb=200 n=80 m=80 k=80
  * types: f64 f32 i32
  */
 #include "kernels.h"

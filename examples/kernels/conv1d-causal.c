@@ -1,6 +1,6 @@
 /* Causal 1-D convolution over time for several channels, dilation 2: taps
  * that reach before the start are skipped by an affine condition.
- * sizes: small nt=90 nch=6 ntaps=7 | large nt=8000 nch=64 ntaps=32
+ * sizes: small nt=90 nch=6 ntaps=7 | large nt=20000 nch=64 ntaps=32
  * types: f64 f32 i32
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Depthwise 3 x 3 convolution in HWC layout with "same" zero padding written
  * as affine conditions inside the tap loops.
- * sizes: small h=14 w=17 c=8 | large h=300 w=300 c=64
+ * sizes: small h=14 w=17 c=8 | large h=500 w=500 c=64
  * types: f64 f32 i32
  */
 #include <stddef.h>

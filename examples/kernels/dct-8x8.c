@@ -1,6 +1,6 @@
 /* Blocked 8x8 discrete cosine transform, Y = C X C^T for each block, with a
  * local fixed-size temporary and a coefficient table.
- * sizes: small bh=5 bw=7 | large bh=160 bw=160
+ * sizes: small bh=5 bw=7 | large bh=400 bw=400
  * types: f64 f32
  */
 #include "kernels.h"

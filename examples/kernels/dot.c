@@ -1,6 +1,6 @@
 /* Dot product and squared norms of two vectors: three scalar reductions in
  * one loop, results through one-element arrays.
- * sizes: small n=1000 | large n=20000000
+ * sizes: small n=1000 | large n=40000000
  * types: f64 i32 i64
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Bilinear downscale by two: each output pixel is the rounded mean of a 2x2
  * block of 16-bit pixels.  The sizes are those of the output.
- * sizes: small h=30 w=40 | large h=4000 w=4000
+ * sizes: small h=30 w=40 | large h=5000 w=5000
  * types: fixed
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Rank-1 update A += alpha x y^T, then the rank-1 downdate of the transpose
  * pattern A -= y' x'^T restricted to the upper triangle.
- * sizes: small n=60 m=75 | large n=4000 m=4000
+ * sizes: small n=60 m=75 | large n=8000 m=8000
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

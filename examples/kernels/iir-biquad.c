@@ -1,6 +1,6 @@
 /* Biquad (second-order recursive) filter over time for many channels; the
  * recurrence runs along the outer loop, the channels are independent.
- * sizes: small nt=80 nch=12 | large nt=20000 nch=256
+ * sizes: small nt=80 nch=12 | large nt=80000 nch=256
  * types: f64 f32
  */
 #include "kernels.h"

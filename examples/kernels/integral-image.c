@@ -1,6 +1,6 @@
 /* Summed-area table (inclusive) of an 8-bit image in uint32_t: first row,
  * first column and interior are separate statements.
- * sizes: small h=33 w=57 | large h=4000 w=4000
+ * sizes: small h=33 w=57 | large h=6000 w=6000
  * types: fixed
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Layer normalisation in single precision: mean, variance, scale and shift,
  * with sqrtf and row statistics kept; nothing to do when m is zero.
- * sizes: small n=32 m=48 | large n=8000 m=1024
+ * sizes: small n=32 m=48 | large n=20000 m=1024
  * types: fixed
  */
 #include "kernels.h"

@@ -1,7 +1,7 @@
 /* Pad an image by P pixels on each side, reflecting at the edges: a chain of
  * affine if / else if picks the source pixel.  Needs n, m > P to do anything
  * (a guard on the parameters alone).
- * sizes: small n=40 m=30 | large n=3000 m=3000
+ * sizes: small n=40 m=30 | large n=5000 m=5000
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

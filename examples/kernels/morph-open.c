@@ -1,6 +1,6 @@
 /* Morphological opening (erosion, then dilation) with a 3x3 square on 8-bit
  * pixels; minimum and maximum as ?: macros on data.
- * sizes: small h=44 w=52 | large h=3000 w=3000
+ * sizes: small h=44 w=52 | large h=8000 w=8000
  * types: fixed
  */
 #include <stdint.h>

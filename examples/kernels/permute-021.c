@@ -1,5 +1,5 @@
 /* Swap the last two axes of a rank-3 tensor: B[i][k][j] = A[i][j][k].
- * sizes: small ni=10 nj=20 nk=30 | large ni=40 nj=600 nk=600
+ * sizes: small ni=10 nj=20 nk=30 | large ni=60 nj=700 nk=700
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Reverse the rows and the columns of a matrix with loops that end at a
  * `!=` and step down, and a running maximum from the end of each row.
- * sizes: small n=44 m=55 | large n=3500 m=3500
+ * sizes: small n=44 m=55 | large n=5000 m=5000
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Luma of an image of struct pixels, in 8.8 fixed point (77, 150, 29)/256.
  * Array elements are structs; only their fields are read.
- * sizes: small height=40 width=56 | large height=5000 width=5000
+ * sizes: small height=40 width=56 | large height=10000 width=10000
  * types: fixed
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Product with a matrix of affine skyline: row i starts at column i/3 (and
  * stops at the diagonal), and its transpose at once; division in a bound.
- * sizes: small n=100 | large n=7000
+ * sizes: small n=100 | large n=8000
  * types: f64 f32 i32
  */
 #include "kernels.h"

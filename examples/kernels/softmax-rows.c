@@ -1,5 +1,5 @@
 /* Softmax of every row: maximum by ?:, exponentials, sum, division.
- * sizes: small n=30 m=40 | large n=4000 m=1000
+ * sizes: small n=30 m=40 | large n=8000 m=1000
  * types: f64 f32
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* y = A x for a symmetric A of which only the lower triangle is read: each
  * element serves two rows of the result.
- * sizes: small n=90 | large n=9000
+ * sizes: small n=90 | large n=7000
  * types: f64 f32 i32
  */
 #include "kernels.h"

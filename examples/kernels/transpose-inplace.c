@@ -1,6 +1,6 @@
 /* In-place transpose of a square matrix by swaps through a scalar declared
  * inside the region.
- * sizes: small n=77 | large n=4000
+ * sizes: small n=77 | large n=6000
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

@@ -1,7 +1,7 @@
 /* A deliberately ragged imperfect nest: statements before, between and after
  * triangular loops, compound assignments of every kind on int64_t / uint16_t,
  * bounds with floor divisions of parameters.
- * sizes: small n=60 m=50 | large n=1500 m=1200
+ * sizes: small n=60 m=50 | large n=3000 m=2400
  * types: fixed
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Wave equation in one dimension, leapfrog on a full space-time array:
  * u[t+1][i] from u[t] and u[t-1]; nothing is overwritten.
- * sizes: small nt=40 n=90 | large nt=1000 n=10000
+ * sizes: small nt=40 n=90 | large nt=1500 n=15000
  * types: f64 f32
  */
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* Plain 2-D recurrence with a diagonal wavefront: each cell averages its west,
  * north and north-west neighbours; bounds written with <= and long.
- * sizes: small n=70 m=80 | large n=4000 m=4000
+ * sizes: small n=70 m=80 | large n=6000 m=6000
  * types: f64 f32 i32 i64
  */
 #include "kernels.h"

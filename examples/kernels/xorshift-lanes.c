@@ -1,6 +1,6 @@
 /* Many xorshift32 generators stepped together: bit operations and shifts on
  * uint32_t, sums of the outputs, state in a static array.
- * sizes: small steps=30 | large steps=20000
+ * sizes: small steps=30 | large steps=300000
  * types: fixed
  */
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: always-wraps 5:5 */
 void f(int n, double A[n])
 {
 #pragma scop

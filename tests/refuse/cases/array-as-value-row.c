@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: array-as-value 6:27 */
 void f(int n, double A[n], double B[n][4])
 {
 #pragma scop

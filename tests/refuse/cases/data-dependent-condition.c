@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: data-dependent-condition 6:13 */
 void f(int n, double A[n])
 {
 #pragma scop

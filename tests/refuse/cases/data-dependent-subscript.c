@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: data-dependent-subscript 6:11 */
 void f(int n, double A[n], int p[n])
 {
 #pragma scop

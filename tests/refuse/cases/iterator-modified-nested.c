@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: iterator-modified 6:9 */
 void f(int n, int i, double A[n])
 {
 #pragma scop

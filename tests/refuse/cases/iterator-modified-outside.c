@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: iterator-modified 5:5 */
 void f(int n, int i, double A[n])
 {
 #pragma scop

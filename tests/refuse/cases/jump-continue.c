@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: jump 7:9 */
 void f(int n, double A[n])
 {
 #pragma scop

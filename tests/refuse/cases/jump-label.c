@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: jump 6:5 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: local-declaration 6:23 */
 void f(int n, double A[n])
 {
 #pragma scop

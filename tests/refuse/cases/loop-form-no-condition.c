@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: loop-form 5:5 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: loop-form 5:5 */
 void f(int n, int s, double A[n])
 {
 #pragma scop

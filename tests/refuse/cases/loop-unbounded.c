@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: loop-unbounded 5:5 */
 void f(int n, double A[n])
 {
 #pragma scop

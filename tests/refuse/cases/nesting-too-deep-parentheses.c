@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nesting-too-deep 4:1 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nesting-too-deep 29:5 */
 void f(int n, double A[n])
 {
 #pragma scop

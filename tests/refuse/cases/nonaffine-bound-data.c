@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nonaffine-bound 6:22 */
 void f(int n, const int p[n + 1], double A[n])
 {
 #pragma scop

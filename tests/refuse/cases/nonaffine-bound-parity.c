@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nonaffine-bound 5:21 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nonaffine-bound 5:25 */
 void f(int n, double A[n])
 {
 #pragma scop

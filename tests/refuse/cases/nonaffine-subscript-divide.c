@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nonaffine-subscript 6:11 */
 void f(int n, int m, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: nonaffine-subscript 6:11 */
 void f(int n, double A[n])
 {
 #pragma scop

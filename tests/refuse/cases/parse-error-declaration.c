@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: parse-error 4:5 */
 void f(int n, double A[n])
 {
     double __attribute__((vector_size(16))) v = {1.0, 2.0};

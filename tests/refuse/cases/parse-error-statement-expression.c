@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: parse-error 6:16 */
 void f(int n, double A[n])
 {
 #pragma scop

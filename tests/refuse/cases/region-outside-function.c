@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: region-outside-function 3:1 */
 int n;
 #pragma scop
 double x;

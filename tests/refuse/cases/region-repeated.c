@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: region-repeated 11:1 */
 #ifndef AGAIN
 #define AGAIN
 #define NAME f

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: region-split 5:1 */
 void f(int n, double A[n])
 {
     for (int i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: region-too-large 405:5 */
 void f(int n, double A[n])
 {
 #pragma scop

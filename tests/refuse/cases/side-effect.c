@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: side-effect 6:16 */
 void f(int n, int k, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unknown-call 6:16 */
 void f(int n, double A[n], double (*g)(double))
 {
 #pragma scop

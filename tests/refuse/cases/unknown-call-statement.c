@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unknown-call 8:9 */
 void show(double x);
 void f(int n, double A[n])
 {

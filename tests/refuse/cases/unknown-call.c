@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unknown-call 7:16 */
 double next(double x);
 void f(int n, double A[n])
 {

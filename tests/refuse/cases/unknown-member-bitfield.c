@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unknown-member 9:9 */
 struct s {
     unsigned b : 3;
 };

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unknown-member 7:9 */
 struct s;
 void f(int n, double A[n], struct s *p)
 {

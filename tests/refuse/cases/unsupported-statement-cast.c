@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: unsupported-statement 6:9 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: ? */
+/* expect: while-loop 6:9 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,0 +1,139 @@
+"""What the tool sees in a file and does to it, as text: one block per region, one part per stage."""
+
+from __future__ import annotations
+
+from codegen.ast.ctree import Instance
+from codegen.ast.ctree import walk as walk_code
+from codegen.diagnostics import Unsupported
+from codegen.machine import Machine, load
+from codegen.options import GenOptions
+from codegen.pipeline import open_source
+from codegen.plan.text import show_directive
+from codegen.plan.tiles import footprint
+from codegen.recognize.reductions import find_reductions
+from codegen.region import Made, Modelled, make, model_region
+from codegen.scop.isl_helpers import maps_of
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
+from codegen.source.slice import RegionSlice
+from codegen.worker import Died, TimedOut, run_with_deadline
+
+
+def describe_file(path: str, text: str, options: GenOptions) -> str:
+    """All regions of a file."""
+    source = open_source(path, text, options)
+    machine = load(options.machine)
+    if not source.regions:
+        return f"{source.name}: no region\n"
+    active = {s.region.index: s for s in source.slices}
+    parts = [f"{source.name}: {len(source.regions)} region(s), machine {machine.name}"]
+    for region in source.regions:
+        head = f"\nregion {region.index}, lines {region.first_line} to {region.last_line}"
+        if region.index not in active:
+            parts += [head, "  switched off by the preprocessor"]
+            continue
+        parts += [head, *_bounded(active[region.index], options, machine)]
+    return "\n".join(parts) + "\n"
+
+
+def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
+    try:
+        return run_with_deadline(lambda: _region(s, options, machine), options.timeout)
+    except TimedOut:
+        return [f"  left as it is: the analysis took longer than {options.timeout:g} s [timeout]"]
+    except Died:
+        return ["  left as it is: the analysis crashed [worker-died]"]
+
+
+def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
+    try:
+        model = model_region(s, options)
+        if model is None:
+            return ["  nothing in it"]
+        seen = _model(model)
+        made = make(model, options, machine)
+    except Unsupported as error:
+        out = [f"  left as it is: {error.message} [{error.id}]", f"    at {error.loc}"]
+        return [*out, f"    {error.hint}"] if error.hint else out
+    return [*seen, *_result(made, machine)]
+
+
+def _model(model: Modelled) -> list[str]:
+    p = model.program
+    scop = p.scop
+    out = [f"  function {scop.function}, parameters: {', '.join(q.text for q in scop.params) or 'none'}"]
+    if scop.guard.reasons:
+        out.append(f"  holds only if: {'; '.join(scop.guard.reasons)} (tested at run time)")
+    out += ["  arrays", *(f"    {line}" for line in _arrays(scop))]
+    out.append("  statements")
+    for s in scop.statements:
+        out += [f"    {s.name} line {s.loc.line}: {s.source}", f"       {_set_text(str(s.domain))}"]
+    out.append("  dependences")
+    for d in p.deps.all:
+        for m in maps_of(d.relation):
+            out.append(f"    {d.kind:6} through {scop.arrays[d.array].base}: {_set_text(str(m))}")
+    folds = [f"{r.stmt} ({r.op}{', any order' if r.exact or p.reassociate else ''})" for r in find_reductions(scop)]
+    if folds:
+        out.append(f"  reductions: {', '.join(folds)}")
+    return [*out, "  order in the source", *(f"    {line}" for line in show_tree(p.tree))]
+
+
+def _arrays(scop: Scop) -> list[str]:
+    out = []
+    for name in sorted(scop.arrays):
+        a = scop.arrays[name]
+        uses = sorted({"write" if x.write else "read" for _, x in scop.accesses() if x.array == name})
+        dims = "".join(f"[{e or '?'}]" for e in a.extents) if a.extents else ""
+        what = "scalar" if a.rank == 0 else f"rank {a.rank}"
+        own = f", one per iteration of {a.scope} loops" if a.inside else ""
+        out.append(f"{a.elem.spelling} {name}{dims}: {what}, {'/'.join(uses)}{own}")
+    return out
+
+
+def _set_text(text: str) -> str:
+    """isl's notation without the list of parameters."""
+    return text.split("->", 1)[1].strip() if text.startswith("[") else text
+
+
+def show_tree(node: Node) -> list[str]:
+    """A schedule tree as an indented outline."""
+    if isinstance(node, Leaf):
+        return [node.stmt]
+    if isinstance(node, Hold):
+        names = ", ".join(s.array for s in node.slots)
+        return [f"storage for {names}", *("  " + line for line in show_tree(node.child))]
+    if isinstance(node, Band):
+        words = []
+        for lp in node.loops:
+            extra = [x for x in (lp.kind, lp.note) if x]
+            words.append(lp.name + (f" ({', '.join(extra)})" if extra else ""))
+        return [f"loop {', '.join(words)}", *("  " + line for line in show_tree(node.child))]
+    return [line for child in kids(node) for line in show_tree(child)]
+
+
+def _result(made: Made, machine: Machine) -> list[str]:
+    scop = made.program.scop
+    out = ["  plan"]
+    for d in made.plan.directives:
+        out += [f"    {line}" for line in show_directive(d, scop)]
+    out += ["  order after the plan", *(f"    {line}" for line in show_tree(made.tree))]
+    out.append("  data of one tile")
+    for s in scop.statements:
+        around = [lp for lp in enclosing(made.tree, s.name) if not lp.tile]
+        sizes = [next((t.tile for t in enclosing(made.tree, s.name) if t.of == lp.name), 0) for lp in around]
+        if any(sizes):
+            kib = footprint(scop, [s], around, sizes) / 1024
+            out.append(f"    {s.name}: about {kib:.0f} KiB ({_levels(machine)})")
+    if out[-1] == "  data of one tile":
+        out.pop()
+    copies = sum(isinstance(n, Instance) for n in walk_code(made.code))
+    out.append(
+        f"  proven: every instance once, dependences kept, no race, subscripts and storage right; "
+        f"{copies} statements in the code"
+    )
+    out += [f"  {r.message}" for r in made.remarks if r.severity.value == "remark"]
+    return out
+
+
+def _levels(machine: Machine) -> str:
+    return ", ".join(f"L{c.level} {c.bytes // 1024} KiB" for c in machine.caches)

@@ -1,0 +1,64 @@
+"""isl calls that are awkward, differ between versions, or are easy to misuse: here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import islpy as isl
+
+_SCHEDULE_KINDS = ("band", "sequence", "set", "filter", "context", "guard", "mark", "leaf", "domain")
+
+
+def _kinds(enum: Any, names: tuple[str, ...]) -> dict[Any, str]:
+    """Enumerators to plain names; Python keywords carry an underscore in islpy."""
+    out = {}
+    for n in names:
+        value = getattr(enum, n, None) or getattr(enum, n + "_", None)
+        if value is not None:
+            out[value] = n
+    return out
+
+
+_SCHEDULE = _kinds(isl.schedule_node_type, _SCHEDULE_KINDS)
+_AST = _kinds(isl.ast_node_type, ("block", "mark", "if", "for", "user"))
+_EXPR = _kinds(isl.ast_expr_type, ("id", "int", "op"))
+
+
+def schedule_kind(node: isl.ScheduleNode) -> str:
+    """band, sequence, set, filter, context, guard, mark, leaf or domain."""
+    kind: Any = node.get_type()
+    return _SCHEDULE[kind]
+
+
+def ast_kind(node: isl.AstNode) -> str:
+    """block, mark, if, for or user."""
+    kind: Any = node.get_type()
+    return _AST[kind]
+
+
+def expr_kind(e: isl.AstExpr) -> str:
+    """id, int or op."""
+    kind: Any = e.get_type()
+    return _EXPR[kind]
+
+
+def sample_pair(relation: isl.UnionMap) -> isl.UnionMap:
+    """One pair of a relation, or the empty relation."""
+    if relation.is_empty():
+        return relation
+    one: Any = relation.sample()
+    return isl.UnionMap.from_basic_map(one) if isinstance(one, isl.BasicMap) else one
+
+
+def maps_of(relation: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union, in an order that does not depend on hashing."""
+    found: list[isl.Map] = []
+    relation.foreach_map(found.append)
+    return sorted(
+        found, key=lambda m: (m.get_tuple_name(isl.dim_type.in_) or "", m.get_tuple_name(isl.dim_type.out) or "")
+    )
+
+
+def val(number: int) -> isl.Val:
+    """An integer of any size."""
+    return isl.Val.read_from_str(isl.DEFAULT_CONTEXT, str(number))

@@ -1,0 +1,85 @@
+"""Calling the compiled cases."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cffi import FFI
+
+from codegen.verify.check_emit import Harness
+from codegen.verify.check_layout import Layout, layout_length, read_layout
+
+_SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes
+_ZONE = 64  # bytes on either side of a buffer that nobody may touch
+_MARK = b"\x5a" * _ZONE
+
+
+@dataclass(frozen=True)
+class Library:
+    """A shared object with cases. Opening one runs no code of the user's."""
+
+    ffi: Any
+    lib: Any
+
+    def call(self, number: int, op: int, ins: Sequence[int], args: Any, io: Any) -> None:
+        """One case: 0 tells sizes, 1 fills, 2 runs."""
+        getattr(self.lib, f"tw_case_{number}")(op, self.ffi.new("long[]", [*ins, 0]), args, io)
+
+    def layout(self, h: Harness, ins: Sequence[int]) -> Layout:
+        """The sizes of a case. Buffers of unknown size have the count that `ins` gives them."""
+        scratch = self.ffi.new("char[]", _SCRATCH)
+        count = len(h.memory.buffers)
+        args = self.ffi.new("void *[]", [scratch] * count + [self.ffi.NULL])
+        length = layout_length(h)
+        out = self.ffi.new("long[]", length + 1)
+        self.call(h.number, 0, ins, args, out)
+        return read_layout(h, list(out[0:length]))
+
+    def differs(self, a: Any, b: Any, elements: int, size: int, leaf: Sequence[int], tolerance: float) -> int:
+        """The number of the first scalar of a leaf that differs, or -1."""
+        return int(self.lib.tw_differs(a, b, elements, size, self.ffi.new("long[]", list(leaf)), tolerance))
+
+
+def open_library(path: Path, numbers: Sequence[int]) -> Library:
+    """Load a shared object; OSError when a symbol is missing."""
+    ffi = FFI()
+    ffi.cdef("void tw_threads(int); long tw_differs(const char *, const char *, long, long, const long *, double);")
+    for n in numbers:
+        ffi.cdef(f"void tw_case_{n}(int, const long *, void **, long *);")
+    return Library(ffi, ffi.dlopen(str(path)))
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Buffers between zones that must stay as they are. `kept` keeps the memory alive."""
+
+    ffi: Any
+    args: Any
+    starts: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    kept: tuple[Any, ...]
+
+    def damaged(self) -> int | None:
+        """The number of a buffer that was written outside of, or None."""
+        for k, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
+            before, after = self.ffi.buffer(start - _ZONE, _ZONE), self.ffi.buffer(start + size, _ZONE)
+            if before[:] != _MARK or after[:] != _MARK:
+                return k
+        return None
+
+
+def arena(ffi: Any, sizes: Sequence[int]) -> Arena:
+    """Zeroed buffers of these sizes, aligned like malloc's best."""
+    kept, starts = [], []
+    for size in sizes:
+        block = ffi.new("char[]", size + 3 * _ZONE)
+        address = int(ffi.cast("uintptr_t", block))
+        start = block + (_ZONE - address % _ZONE) % _ZONE + _ZONE
+        ffi.memmove(start - _ZONE, _MARK, _ZONE)
+        ffi.memmove(start + size, _MARK, _ZONE)
+        kept.append(block)
+        starts.append(start)
+    args = ffi.new("void *[]", [*starts, ffi.NULL])
+    return Arena(ffi, args, tuple(starts), tuple(sizes), (*kept, args))

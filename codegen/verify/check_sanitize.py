@@ -1,0 +1,82 @@
+"""Running the sanitized programs over a list of vectors, and reading what they complain about."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.source.encoding import decode
+from codegen.verify.check_emit import Harness
+from codegen.verify.check_survey import Vector
+
+WORK = 300_000  # statement instances of one sanitized run
+COUNT = 8
+SECONDS = 60
+SLOW = 5  # seconds for one vector for which the source may do anything
+_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=0",
+    "OMP_WAIT_POLICY": "passive", "LC_ALL": "C",
+}
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What a program said about one vector."""
+
+    vector: Vector
+    message: str
+
+
+def subset(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+    """Some of the vectors: those that are cheap enough, spread over all kinds."""
+    cheap = [v for v in vectors if v.work <= WORK and not v.doubtful]
+    step = max(1.0, len(cheap) / COUNT)
+    return tuple(cheap[int(k * step)] for k in range(min(COUNT, len(cheap))))
+
+
+def complaints(program: Path, h: Harness, place: int, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
+    """Run a program over the vectors, on past those it fails at, until it has failed `limit` times."""
+    todo = list(vectors)
+    found: list[Complaint] = []
+    while todo and len(found) < limit:
+        listed = program.with_suffix(".list")
+        listed.write_text("".join(_line(k, place, v) for k, v in enumerate(todo)))
+        text, code = _run(program, listed, SLOW * len(todo) if any(v.doubtful for v in todo) else SECONDS)
+        if code == 0 and text.rstrip().endswith("tw: done"):
+            break
+        begun = re.findall(r"^tw: (\d+)$", text, re.M)
+        at = int(begun[-1]) if begun else 0
+        found.append(Complaint(todo[at], report_line(text, code)))
+        del todo[: at + 1]
+    return tuple(found)
+
+
+def _line(k: int, place: int, v: Vector) -> str:
+    return " ".join(map(str, (k, place, v.seed, len(v.ins), *v.ins, len(v.sizes), *v.sizes))) + "\n"
+
+
+def _run(program: Path, listed: Path, seconds: float) -> tuple[str, int | None]:
+    """Standard error and exit status; None when it took too long."""
+    try:
+        done = subprocess.run([str(program), str(listed)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=seconds, check=False, env={**os.environ, **_OPTIONS})
+        return decode(done.stderr), done.returncode
+    except subprocess.TimeoutExpired as error:
+        return decode(error.stderr or b""), None
+
+
+def report_line(text: str, code: int | None) -> str:
+    """The line of a sanitizer's report that says what is wrong, without numbers that change from run to run."""
+    if code is None:
+        return "it does not finish"
+    error = re.search(r"runtime error: (.*)$", text, re.M)
+    if error:
+        return re.sub(r"0x[0-9a-f]{6,}", "...", error.group(1))
+    address = re.search(r"ERROR: (AddressSanitizer: [\w-]+)", text)
+    if address:
+        kind = re.search(r"^((?:READ|WRITE) of size \d+)", text, re.M)
+        return address.group(1) + (f", {kind.group(1)}" if kind else "")
+    return f"it ends with status {code}"

@@ -1,0 +1,140 @@
+"""Choosing the size vectors of a region: only sizes at which the source stays inside its arrays."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codegen.diagnostics import Unsupported
+from codegen.plan.model import Tile
+from codegen.plan.parse import parse
+from codegen.region import Modelled
+from codegen.scop.model import Scop
+from codegen.verify.check_emit import Harness
+from codegen.verify.check_layout import Layout
+from codegen.verify.check_library import Library
+from codegen.verify.check_paths import Path
+from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
+from codegen.verify.check_sizes import groups
+
+WORK = 20_000_000  # statement instances of one run; about 0.1 s
+TOTAL_WORK = 50_000_000
+BYTES = 1 << 25
+DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers first
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
+
+    `doubtful`: the model does not describe the source at these sizes, so it may do anything.
+    """
+
+    ints: tuple[int, ...]
+    ins: tuple[int, ...]
+    sizes: tuple[int, ...]
+    work: int
+    doubtful: bool
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What to run. `observed` are the variables whose values someone may look at after the region."""
+
+    vectors: tuple[Vector, ...]
+    observed: frozenset[str]
+    reassociate: bool
+
+
+def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
+    """Find the vectors. Raises Unsupported when the extent of an array cannot be found."""
+    scop = model.program.scop
+    ranges = ranges_of(scop)
+    _require_known(h, ranges)
+    observed = frozenset(a.base for a in scop.arrays.values() if not a.inside)
+    vectors = tuple(_Chooser(h, ranges, library).choose(_tiles(plan, scop)))
+    return Survey(vectors, observed, model.program.reassociate)
+
+
+def _tiles(plan: str, scop: Scop) -> list[int]:
+    found = {size for p in parse(plan, "<plan>", {scop.region: scop}) for d in p.directives if isinstance(d, Tile)
+             for _, size in d.loops}
+    return sorted(s for s in found if s > 1)
+
+
+def _require_known(h: Harness, ranges: Ranges) -> None:
+    """Every pointer needs indices that the model knows."""
+    known = {(t.base, t.path) for t in ranges.touches}
+    for b in h.memory.buffers:
+        if b.rows is None and not b.of_structs and (b.base, b.path) not in known:
+            raise Unsupported("unknown-size", f"how much memory `{b.base}` needs is not known", h.site.loc)
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    h: Harness
+    ranges: Ranges
+    library: Library
+
+    def choose(self, tiles: Sequence[int]) -> Iterator[Vector]:
+        seen: set[tuple[int, ...]] = set()
+        spent = doubtful = 0
+        for group in groups(self.h.memory.ints, tiles, self._constant_sizes()):
+            left = group.quota
+            for ints in itertools.islice(group.candidates, group.tries):
+                if left == 0:
+                    break
+                vector = self._vector(ints)
+                if vector is None or vector.ints in seen or spent + vector.work > TOTAL_WORK:
+                    continue
+                if vector.doubtful and doubtful == DOUBTFUL:
+                    continue
+                seen.add(vector.ints)
+                left, spent, doubtful = left - 1, spent + vector.work, doubtful + vector.doubtful
+                yield vector
+
+    def _constant_sizes(self) -> list[int]:
+        """Declared sizes that do not depend on the integers."""
+        one, two = (self._layout((v,) * len(self.h.memory.ints)).levels for v in (1, 2))
+        return sorted({a for a, b in zip(one, two, strict=True) if a == b and 1 < a <= 1024})
+
+    def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> Layout:
+        return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
+
+    def _vector(self, wanted: tuple[int, ...]) -> Vector | None:
+        """The run with these integers; None when it would be too large or the source would leave its arrays."""
+        if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
+            return None
+        first = self._layout(wanted)
+        values = dict(zip((i.text for i in self.h.memory.ints), first.ints, strict=True))
+        allowed = self.ranges.allowed(values)
+        if not allowed and not self.ranges.scop.guard.reasons:
+            return None
+        span = self.ranges.span(values)
+        work = self.ranges.work(values)
+        if work > WORK or not self._inside(span, first):
+            return None
+        slots = self._slots(span, values)
+        full = self._layout(first.ints, slots)
+        if full.bytes > BYTES:
+            return None
+        return Vector(first.ints, (*first.ints, *slots), tuple(b.bytes for b in full.buffers), work, not allowed)
+
+    def _inside(self, span: dict[tuple[str, Path], tuple[int, int]], layout: Layout) -> bool:
+        for level, size in zip(self.h.memory.levels, layout.levels, strict=True):
+            low, high = span.get((level.base, level.path), (0, -1))
+            if low < 0 or high >= max(size, 0):
+                return False
+        return True
+
+    def _slots(self, span: dict[tuple[str, Path], tuple[int, int]], values: dict[str, int]) -> list[int]:
+        """First index, count and row length of every buffer, where accesses tell them."""
+        out: list[int] = []
+        for b in self.h.memory.buffers:
+            low, high = span.get((b.base, b.path), (0, -1)) if b.rows is None else (0, -1)
+            first = min(low, 0)
+            rows = [stride_value(t.strides[-2], values) for t in self.ranges.touches
+                    if (t.base, t.path) == (b.base, b.path) and len(t.strides) > 1]
+            out += [first, max(high - first + 1, int(b.of_structs)), max(rows, default=0)]
+        return out

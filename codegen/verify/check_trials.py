@@ -1,0 +1,121 @@
+"""Running original and result on the same memory and comparing, in a child that may crash or hang."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from codegen.verify.check_emit import Harness
+from codegen.verify.check_layout import BufferLayout, Layout
+from codegen.verify.check_library import Arena, Library, arena, open_library
+from codegen.verify.check_show import difference_text
+from codegen.verify.check_survey import Survey, Vector
+from codegen.worker import Died, TimedOut, run_with_deadline
+
+THREADS = 3  # more than one, and no divisor of the sizes
+SECONDS = 60.0
+TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both shared objects, and the numbers of the cases in them."""
+
+    original: Path
+    result: Path
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How many vectors agree, and the first failure with its vector. `skipped`: the source itself did not end well."""
+
+    agreed: int
+    skipped: int = 0
+    failure: str = ""
+    vector: Vector | None = None
+
+
+def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], folder: Path) -> Trials:
+    """Run vector after vector until one differs."""
+    marker = folder / "at"
+    todo = list(vectors)
+    agreed = skipped = 0
+    while todo:
+        batch = tuple(todo)
+        try:
+            found = run_with_deadline(lambda batch=batch: _batch(h, pair, s, batch, marker), SECONDS)  # type: ignore[misc]
+            if found is None:
+                return Trials(agreed + len(batch), skipped)
+            return Trials(agreed + found[0], skipped, found[1], batch[found[0]])
+        except (Died, TimedOut) as error:
+            done, phase = (int(x) for x in marker.read_text().split())
+            agreed += done
+            if phase:
+                how = "crashes" if isinstance(error, Died) else f"does not finish within {SECONDS:g} s"
+                return Trials(agreed, skipped, f"the result {how}", batch[done])
+            # The source may divide by one of its integers; without zeros it may get through.
+            again = [replace(batch[done], seed=1)] if isinstance(error, Died) and batch[done].seed == 0 else []
+            skipped += not again
+            todo = again + todo[done + 1:]
+    return Trials(agreed, skipped)
+
+
+def _batch(
+    h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker: Path
+) -> tuple[int, str] | None:
+    """The first difference, with the number of its vector."""
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    original, result = open_library(pair.original, pair.numbers), open_library(pair.result, pair.numbers)
+    for library in (original, result):
+        library.lib.tw_threads(THREADS)
+    for k, v in enumerate(vectors):
+        message = _one(h, original, result, s, v, lambda phase, k=k: marker.write_text(f"{k} {phase}"))  # type: ignore[misc]
+        if message:
+            return k, message
+    return None
+
+
+def _one(h: Harness, original: Library, result: Library, s: Survey, v: Vector, phase: Any) -> str:
+    phase(0)
+    layout = original.layout(h, v.ins)
+    ffi = original.ffi
+    a, b = arena(ffi, v.sizes), arena(ffi, v.sizes)
+    original.call(h.number, 1, v.ins, a.args, ffi.new("long *", v.seed))
+    for x, y, size in zip(a.starts, b.starts, v.sizes, strict=True):
+        ffi.memmove(y, x, size)
+    original.call(h.number, 2, v.ins, a.args, ffi.NULL)
+    phase(1)
+    result.call(h.number, 2, v.ins, result.ffi.cast("void **", b.args), result.ffi.NULL)
+    outside = b.damaged()
+    if outside is not None and a.damaged() is None:
+        return f"the result writes outside `{h.memory.buffers[outside].base}`"
+    return _compare(h, original, layout, s, v, a, b)
+
+
+def _compare(h: Harness, library: Library, layout: Layout, s: Survey, v: Vector, a: Arena, b: Arena) -> str:
+    for k, (buffer, have) in enumerate(zip(h.memory.buffers, layout.buffers, strict=True)):
+        if buffer.how == "value" and buffer.base not in s.observed:
+            continue
+        for leaf, numbers in zip(h.leaves[k], have.leaves, strict=True):
+            tolerance = _tolerance(numbers) if s.reassociate else 0.0
+            at = library.differs(a.starts[k], b.starts[k], have.elements, have.size, numbers, tolerance)
+            if at >= 0:
+                first = v.ins[h.slot(k)]
+                return difference_text(
+                    buffer, leaf, have, numbers, at, first, _bytes(a, k, have, numbers, at), _bytes(b, k, have, numbers, at))
+    return ""
+
+
+def _tolerance(leaf: Sequence[int]) -> float:
+    size = leaf[1] // 2 if leaf[3] == 6 else leaf[1]
+    return TOLERANCE.get(size, 0.0)
+
+
+def _bytes(x: Arena, k: int, have: BufferLayout, leaf: Sequence[int], at: int) -> bytes:
+    """The bytes of one scalar."""
+    offset, size, count, _ = leaf
+    start = at // count * have.size + offset + at % count * size
+    return bytes(x.ffi.buffer(x.starts[k] + start, size))

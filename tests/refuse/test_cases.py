@@ -1,0 +1,89 @@
+"""One source per refusal: exactly that id, at that place, with a hint; the region comes out as it went in.
+
+cases/ID[-VARIANT].c begins with `/* expect: ID LINE:COL */`.
+"""
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from codegen.cli.main import main
+from codegen.source.write import GENERATED
+
+FOLDER = Path(__file__).parent / "cases"
+# Refusals that depend on time and effort rather than on the source: how to bring them about.
+MADE_UP = ("timeout", "no-proof")
+
+
+@dataclass(frozen=True)
+class Case:
+    path: Path
+    id: str
+    line: int
+    col: int
+
+
+def _case(path: Path) -> Case:
+    first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    found = re.fullmatch(r"/\* expect: ([\w-]+) (\d+):(\d+) \*/", first)
+    assert found, f"{path.name} must begin with /* expect: ID LINE:COL */"
+    return Case(path, found[1], int(found[2]), int(found[3]))
+
+
+CASES = [_case(p) for p in sorted(FOLDER.glob("*.c"))]
+
+
+def _gen(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, list[dict]]:
+    code = main(["gen", "--diagnostics-format", "json", *words])
+    out, err = capsys.readouterr()
+    return code, out, json.loads(err)
+
+
+def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: str) -> dict:
+    """The refusal is the only message; the text comes out unchanged; --strict turns it into exit 3."""
+    code, out, messages = _gen(capsys, str(path), *words)
+    assert code == 0
+    assert [m["id"] for m in messages] == ["region-refused"]
+    assert messages[0]["severity"] == "warning"
+    assert out.endswith(text)
+    banner = out[: len(out) - len(text)]
+    assert GENERATED in banner and re.fullmatch(r"/\*(?:(?!\*/)[\s\S])*\*/\s*", banner), "only a comment is added"
+    code, out, messages = _gen(capsys, str(path), "--strict", *words)
+    assert (code, out) == (3, "")
+    assert [(m["id"], m["severity"]) for m in messages] == [("region-refused", "warning"), ("strict", "error")]
+    (note,) = messages[0]["notes"]
+    assert note["severity"] == "note" and note["file"] == str(path)
+    assert note.get("hint"), f"{note['id']} ({note['message']}) has no hint"
+    return note
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.path.stem)
+def test_case(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    assert case.path.stem == case.id or case.path.stem.startswith(case.id + "-")
+    note = _check(capsys, case.path, case.path.read_text(encoding="utf-8"))
+    assert (note["id"], note["line"], note["column"]) == (case.id, case.line, case.col)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    path = tmp_path / "plain.c"
+    path.write_text(
+        "void f(int n, double A[n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n        A[i] = 0.0;\n"
+        "#pragma endscop\n}\n", encoding="utf-8")
+    return path
+
+
+def test_timeout(plain: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    note = _check(capsys, plain, plain.read_text(encoding="utf-8"), "--timeout", "0.001")
+    assert (note["id"], note["line"], note["column"]) == ("timeout", 3, 1)
+    assert "0.001 s" in note["message"]
+
+
+def test_no_proof(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.region.OPERATIONS", 1)
+    note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
+    assert (note["id"], note["line"]) == ("no-proof", 3)

@@ -1,0 +1,135 @@
+"""Errors, warnings and notes that are no refusals: each id once, with its exit status and place."""
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from codegen.cli.main import main
+from codegen.refusals import INPUT, INTERNAL, TABLE, WARNING
+
+REGION = """\
+void f(int n, double A[n])
+{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        A[i] = A[i - 1] + 1.0;
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture
+def gen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """gen(source, *words) -> exit status, output, messages; the source is in.c of an empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+    def go(source: str, *words: str) -> tuple[int, str, list[dict]]:
+        Path("in.c").write_text(source, encoding="utf-8")
+        code = main(["gen", "in.c", "--diagnostics-format", "json", *words])
+        out, err = capsys.readouterr()
+        return code, out, json.loads(err)
+
+    return go
+
+
+def _file(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def _plan(text: str) -> tuple[str, str]:
+    return "--plan", _file("p.plan", text)
+
+
+ERRORS = {
+    "bad-context": lambda: (REGION, ("--context", "n is large"), "--context", 0),
+    "bad-hint": lambda: (REGION.replace("#pragma scop", "#pragma tilewright faster\n#pragma scop"), (), "in.c", 3),
+    "bad-machine": lambda: (REGION, ("--machine", _file("m.toml", "name = \"m\"\nthis is no TOML\n")), "m.toml", 2),
+    "bad-plan": lambda: (REGION, _plan("region 1\n  sing i\n"), "p.plan", 2),
+    "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
+    "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
+    "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
+    "preprocess-failed": lambda: ("#include \"missing.h\"\n" + REGION, (), "in.c", 1),
+    "stale-plan": lambda: (REGION, _plan("region 1 digest 0123456789ab\n  parallel i\n"), "p.plan", 1),
+    "unbalanced-scop": lambda: (REGION.replace("#pragma endscop\n", ""), (), "in.c", 3),
+    "unknown-machine": lambda: (REGION, ("--machine", "abacus"), "tilewright", 0),
+    "not-generated": lambda: (REGION, ("-o", _file("mine.c", "int x;\n")), "mine.c", 0),
+    "cannot-write": lambda: (REGION, ("-o", "no/such/folder/out.c"), "no/such/folder/out.c", 0),
+    "cannot-read": lambda: (REGION, ("--plan", "missing.plan"), "missing.plan", 0),
+}
+
+
+@pytest.mark.parametrize("id", sorted(ERRORS))
+def test_error(id: str, gen) -> None:
+    source, words, file, line = ERRORS[id]()
+    code, out, messages = gen(source, *words)
+    error = next(m for m in messages if m["severity"] == "error")
+    assert (code, out) == (1, "")
+    assert (error["id"], error["file"], error.get("line", 0)) == (id, file, line)
+    assert not Path("out.c").exists()
+
+
+def test_every_error_id_has_a_test() -> None:
+    elsewhere = {"strict", "no-compiler"}  # test_cases.py; the check command
+    assert set(ERRORS) == {e.id for e in TABLE if e.family == INPUT} - elsewhere
+
+
+@pytest.mark.parametrize("plan, line, col, words", [
+    ("tile i:32\n", 1, 1, "'region'"),
+    ("region 1\n  tile i:-4\n", 2, 10, "negative"),
+    ("region 1\n  tile i\n", 3, 1, "':'"),
+    ("region 1\n  unroll i by 1\n", 2, 15, "between 2 and 64"),
+    ("region 1\n  skew i by 2 j\n", 2, 15, "'*'"),
+    ("region 2\n  parallel i\n", 1, 8, "no region 2"),
+    ("region 1\n  parallel i\nregion 1\n", 3, 8, "planned twice"),
+    ("region 1\n  schedule { loop i { S2 } }\n", 2, 3, "S2"),
+    ("region 1\n  schedule { loop i { } }\n", 2, 23, "empty loop"),
+    ("region 1\n  schedule { loop i = (i*i) { S1 } }\n", 2, 19, "not an affine value"),
+    ("region 1\n  schedule { loop i = {S2: i} { S1 } }\n", 2, 19, "no value for S1"),
+    ("region one\n", 1, 8, "a number"),
+])
+def test_bad_plans_are_located(plan: str, line: int, col: int, words: str, gen) -> None:
+    code, out, messages = gen(REGION, *_plan(plan))
+    assert (code, out) == (1, "")
+    assert (messages[0]["id"], messages[0]["file"], messages[0]["line"]) == ("bad-plan", "p.plan", line)
+    assert messages[0]["column"] == col
+    assert words in messages[0]["message"]
+
+
+def test_warnings(gen) -> None:
+    code, out, messages = gen("int x;\n")
+    assert code == 0 and out.endswith("int x;\n") and [m["id"] for m in messages] == ["no-region"]
+    off = f"#if 0\n{REGION}#endif\n"
+    code, out, messages = gen(off)
+    assert code == 0 and out.endswith(off)
+    assert [(m["id"], m["line"]) for m in messages] == [("inactive-region", 4)]
+    tested = {"no-region", "inactive-region", "region-refused"}
+    assert {e.id for e in TABLE if e.family == WARNING} == tested
+
+
+def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None:
+    from codegen import region
+    from codegen.verify.proofs import Finding
+
+    proofs = [(Finding("storage", "`t` does not fit"),)]
+    real = region.prove
+    monkeypatch.setattr(region, "prove", lambda *a, **k: proofs.pop() if proofs else real(*a, **k))
+    code, out, messages = gen(REGION, "-Rpass-missed=fallback")
+    assert code == 0 and "A[" in out
+    assert [(m["id"], m["severity"], m["kind"]) for m in messages] == [("fallback", "remark", "missed")]
+    assert "`t` does not fit" in messages[0]["message"]
+
+
+def test_internal_errors_keep_their_evidence(gen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.region.process_region", lambda *a: os._exit(9))
+    code, out, messages = gen(REGION, "-o", "out.c")
+    assert (code, out) == (70, "") and not Path("out.c").exists()
+    assert messages[0]["id"] == "internal-error" and "worker-died" in messages[0]["message"]
+    (saved,) = Path("tmp").iterdir()
+    assert (saved / "input.c").read_text(encoding="utf-8") == REGION
+    assert {e.id for e in TABLE if e.family == INTERNAL} == {"internal-error", "worker-died"}
