@@ -2,14 +2,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.diagnostics import Unsupported
-from codegen.plan.model import Tile
-from codegen.plan.parse import parse
 from codegen.region import Modelled
-from codegen.scop.model import Scop
 from codegen.verify.check_emit import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
@@ -53,13 +51,14 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     ranges = ranges_of(scop)
     _require_known(h, ranges)
     observed = frozenset(a.base for a in scop.arrays.values() if not a.inside)
-    vectors = tuple(_Chooser(h, ranges, library).choose(_tiles(plan, scop)))
+    vectors = tuple(_Chooser(h, ranges, library).choose(_tiles(plan)))
     return Survey(vectors, observed, model.program.reassociate)
 
 
-def _tiles(plan: str, scop: Scop) -> list[int]:
-    found = {size for p in parse(plan, "<plan>", {scop.region: scop}) for d in p.directives if isinstance(d, Tile)
-             for _, size in d.loops}
+def _tiles(plan: str) -> list[int]:
+    """The sizes in a plan's `tile` lines."""
+    lines = [line.split() for line in plan.splitlines()]
+    found = {int(size) for words in lines if words[:1] == ["tile"] for size in re.findall(r":(\d+)", " ".join(words))}
     return sorted(s for s in found if s > 1)
 
 

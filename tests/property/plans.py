@@ -14,14 +14,27 @@ class Names:
     """What a plan can speak of. `nests` are the loops around each statement, outermost first."""
 
     nests: tuple[tuple[str, tuple[str, ...]], ...]
-    variables: tuple[tuple[str, tuple[str, ...]], ...]
+    variables: tuple[str, ...]
     schedule: str  # a schedule block to start from
 
 
-def schedule_block(plan: str) -> str:
-    """The schedule directive of a plan's text, or nothing."""
-    found = re.search(r"^  schedule \{\n.*?^  \}\n", plan, re.S | re.M)
-    return found.group() if found else ""
+def names_of(plan: str, text: str) -> Names:
+    """Loops and statements of a plan with a schedule, and the variables of the program `text`."""
+    found = re.search(r"^  schedule \{\n(.*?)^  \}\n", plan, re.S | re.M)
+    if not found:
+        return Names((), (), "")
+    nests: list[tuple[str, tuple[str, ...]]] = []
+    stack: list[tuple[str, ...]] = [()]
+    for line in found.group(1).splitlines():
+        word = line.strip()
+        if word.startswith("loop "):
+            inner = re.sub(r"= (\(.*?\)(?=,| \{$)|\{.*?\})", "", word[5:-1])
+            stack.append((*stack[-1], *re.findall(r"[A-Za-z_]\w*", inner)))
+        elif word == "}":
+            stack.pop()
+        else:
+            nests.append((word, stack[-1]))
+    return Names(tuple(nests), tuple(sorted(set(re.findall(r"\b[ts]\d\b", text)))), found.group())
 
 
 def random_plan(rng: Random, names: Names) -> str:
@@ -63,6 +76,5 @@ def _directive(rng: Random, stmt: str, loops: Sequence[str], names: Names) -> st
         return f"vector {ref(one)}"
     if kind < 0.92 or not names.variables:
         return f"unroll {ref(one)} by {rng.choice((2, 3, 4))}"
-    variable, scope = rng.choice(names.variables)
-    dims = "".join(f" [{it} - {rng.choice((it, it + 't'))}: {rng.choice((3, 7, 40))}]" for it in scope if rng.random() < 0.5)
-    return f"store {variable} in {ref(one)}{dims}"
+    dims = "".join(f" [{it} - {rng.choice((it, it + 't'))}: {rng.choice((3, 7, 40))}]" for it in some if rng.random() < 0.4)
+    return f"store {rng.choice(names.variables)} in {ref(one)}{dims}"

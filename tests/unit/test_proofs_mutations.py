@@ -31,7 +31,7 @@ MATMUL = ("void f(int n, double A[n][n], double B[n][n], double C[n][n])",
 CORNER = "void f(int n, double A[n][n])", ("for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n"
                                           "        if (i == 2)\n            A[i][j] = 1.0;\n"
                                           "        else if (j >= i)\n            A[i][j] = 0.0;")
-SUM = "void f(int n, double A[n], double *s)", "for (int i = 0; i < n; i++)\n    *s += A[i];"
+SUM = "double s;\nvoid f(int n, double A[n])", "for (int i = 0; i < n; i++)\n    s += A[i];"
 BUFFER = "tile i:16\n  distribute i\n  store t in it [i - it: 16]"
 
 
@@ -156,7 +156,8 @@ OTHERS = {
         MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: with_loop(n, kind="parallel"), 2), "race"),
     "sum in lanes": Mutation(MATMUL, "parallel i", at(For, lambda n: with_loop(n, kind="vector"), 2), "race"),
     "thread order instead of time": Mutation(PREFIX, "unroll i by 4", at(Block, lambda n: Block(n.children[::-1])), "dependence"),
-    # The proof must not rest on the plan's own claims about reductions.
+    # The proof must not rest on what the plan itself claims about reductions: order may be free, and yet two
+    # threads may not update the same element without a clause for it.
     "reduction clause lost": Mutation(
         SUM, "parallel i", at(For, lambda n: with_loop(n, reductions=())), "race", True),
     "reduction clause of another operator": Mutation(

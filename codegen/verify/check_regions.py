@@ -1,0 +1,101 @@
+"""The regions of a file as the check sees them: what was there, what came out, and how to call both."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codegen import pipeline
+from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.frontend.symbols import find_site
+from codegen.machine import load
+from codegen.options import GenOptions, effective_options
+from codegen.pipeline import Opened
+from codegen.region import Modelled, RegionOutcome, model_region
+from codegen.source.parse import parse_with_gaps
+from codegen.source.slice import RegionSlice
+from codegen.source.splice import splice
+from codegen.target.emit import emit_head
+from codegen.target.pragmas import PARALLEL_MIN
+from codegen.verify.check_emit import Harness, case_text, harness_of
+from codegen.verify.check_memory import memory_of
+
+
+@dataclass(frozen=True)
+class Case:
+    """A region that came out transformed."""
+
+    slice: RegionSlice
+    outcome: RegionOutcome
+    harness: Harness
+    original: str
+    result: str
+
+    @property
+    def title(self) -> str:
+        return f"region {self.outcome.index} ({self.harness.site.function.decl.name}, line {self.outcome.line})"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A file with its regions. `outcomes` are all of them, `cases` those with something to check."""
+
+    source: Opened
+    outcomes: tuple[RegionOutcome, ...]
+    cases: tuple[Case, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def open_regions(path: str, text: str, options: GenOptions) -> Checked:
+    """Generate, region by region."""
+    machine = load(options.machine)
+    source = pipeline.open_source(path, text, options)
+    pipeline._check_plan_regions(source, options)
+    outcomes: list[RegionOutcome] = []
+    cases: list[Case] = []
+    for s in source.slices:
+        outcome: RegionOutcome = pipeline._one(source, s, options, machine)
+        outcomes.append(outcome)
+        if outcome.text is not None:
+            cases.append(_case(s, outcome, source))
+    notes = [d for o in outcomes for d in o.diagnostics]
+    if not source.regions:
+        loc = Loc(source.name, 1)
+        notes.append(Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", loc))
+    return Checked(source, tuple(outcomes), tuple(cases), tuple(notes))
+
+
+def _case(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
+    assert outcome.text is not None
+    parsed = parse_with_gaps(s)
+    site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
+    harness = harness_of(outcome.index, site, memory_of(site, parsed.ast))
+    return Case(s, outcome, harness, source.text[s.region.body_begin:s.region.body_end], outcome.text)
+
+
+def model_of(case: Case, options: GenOptions) -> Modelled:
+    """The region's model; there is one, since it was transformed."""
+    model = model_region(case.slice, options)
+    assert model is not None
+    return model
+
+
+def original_text(checked: Checked) -> str:
+    """The user's file with a function per case below it."""
+    first = checked.cases[0].harness.number
+    return _joined(checked.source.text, [case_text(c.harness, c.original, first) for c in checked.cases])
+
+
+def result_text(checked: Checked, options: GenOptions) -> str:
+    """The generated file with a function per case below it."""
+    source = checked.source
+    body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
+    helpers = frozenset[str]().union(*(o.helpers for o in checked.outcomes))
+    head = emit_head(helpers, os.path.basename(source.name), effective_options(options), True, False, PARALLEL_MIN)
+    first = checked.cases[0].harness.number
+    return _joined(head + body, [case_text(c.harness, c.result, first) for c in checked.cases])
+
+
+def _joined(text: str, cases: Sequence[str]) -> str:
+    """A file need not end with a newline, and may end inside a comment that runs to the end of the line."""
+    return "\n".join([text, *cases])
