@@ -42,7 +42,7 @@ def separate(p: Program) -> Program:
         node = _maybe(p.tree, path)
         if not isinstance(node, Band):
             continue
-        for candidate in _separations(p.scop, node):
+        for candidate in _separations(p, node):
             trial = p.with_tree(put(p.tree, path, candidate))
             if not violation(trial):
                 p = trial
@@ -57,33 +57,42 @@ def _maybe(tree: Node, path: Path) -> Node | None:
         return None
 
 
-def _separations(scop: Scop, band: Band) -> list[Node]:
-    """Candidate replacements, best first."""
-    parts = kids(band.child) if isinstance(band.child, Seq) else (band.child,)
-    if not all(isinstance(x, Leaf) for x in parts):
-        return []
-    names = sorted(statements(band), key=lambda n: int(n[1:]))
+def _separations(p: Program, band: Band) -> list[Node]:
+    """Candidate replacements, best first. The loop the deepest statements want innermost is not shared."""
+    scop = p.scop
+    units = list(kids(band.child)) if isinstance(band.child, Seq) else [band.child]
+    if all(isinstance(u, Leaf) for u in units):
+        units.sort(key=lambda u: int(statements(u)[0][1:]))
+    names = statements(seq(units))
     varies = {n: tuple(k for k, lp in enumerate(band.loops) if active(scop, lp, n)) for n in names}
+    if any(len({varies[n] for n in statements(u)}) > 1 for u in units):
+        return []
     if len(set(varies.values())) == 1 and len(varies[names[0]]) == len(band.loops):
         return []
-    shared = [k for k, lp in enumerate(band.loops) if lp.coincident and all(k in v for v in varies.values())]
+    deepest = max(len(v) for v in varies.values())
+    main = tuple(n for n in names if len(varies[n]) == deepest)
+    inner = max(varies[main[0]], key=lambda k: (vector_score(p, band, k, main), k))
+    shared = [
+        k for k, lp in enumerate(band.loops) if lp.coincident and k != inner and all(k in v for v in varies.values())
+    ]
     out = []
     for keep in ([shared[:1]] if shared else []) + [[]]:
-        out.append(_nests(band, names, varies, keep))
+        out.append(_nests(band, units, varies, keep))
     return out
 
 
-def _nests(band: Band, names: list[str], varies: dict[str, tuple[int, ...]], keep: list[int]) -> Node:
-    groups: list[list[str]] = []
-    for n in names:
-        if groups and varies[groups[-1][-1]] == varies[n]:
-            groups[-1].append(n)
+def _nests(band: Band, units: list[Node], varies: dict[str, tuple[int, ...]], keep: list[int]) -> Node:
+    groups: list[list[Node]] = []
+    for u in units:
+        if groups and varies[statements(groups[-1][-1])[0]] == varies[statements(u)[0]]:
+            groups[-1].append(u)
         else:
-            groups.append([n])
-    parts = []
+            groups.append([u])
+    parts: list[Node] = []
     for g in groups:
-        inner: Node = seq([Leaf(n) for n in g])
-        mine = tuple(_only(band.loops[k], g) for k in varies[g[0]] if k not in keep)
+        inner = seq(g)
+        names = list(statements(inner))
+        mine = tuple(_only(band.loops[k], names) for k in varies[names[0]] if k not in keep)
         parts.append(Band(mine, inner, band.permutable) if mine else inner)
     body = seq(parts)
     return Band(tuple(band.loops[k] for k in keep), body, True) if keep else body
@@ -119,10 +128,10 @@ def _arranged(p: Program, path: Path, band: Band) -> tuple[Loop, ...]:
     return tuple(band.loops[k] for k in (*rest, last))
 
 
-def vector_score(p: Program, band: Band, which: int) -> int:
+def vector_score(p: Program, band: Band, which: int, names: tuple[str, ...] = ()) -> int:
     """How well a loop serves as the innermost one: unit strides good, jumps bad, parallel best."""
     score = 0
-    for name in statements(band):
+    for name in names or statements(band):
         s = p.scop.statement(name)
         around = enclosing(p.tree, name)
         k = next(i for i, lp in enumerate(around) if lp.name == band.loops[which].name)

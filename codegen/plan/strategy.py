@@ -200,7 +200,7 @@ class _Author:
     def threads(self) -> None:
         """The outermost legal loop of every nest becomes parallel."""
         for place in sorted(loops(self.p.tree), key=lambda q: (len(q.names), q.path)):
-            if self._marked_around(place):
+            if self._marked_around(place) or (len(place.names) > 1 and _is_innermost(place)):
                 continue
             names = statements(place.band)
             legal = carried(self.p, place).blocker is None
@@ -233,6 +233,11 @@ class _Author:
                     f"loop {lp.name} carries a dependence through `{self.p.scop.arrays[found.blocker.array].base}`",
                     names[0],
                 )
+
+
+def _is_innermost(place: Place) -> bool:
+    """Nothing but statements inside: below several sequential loops, starting threads here never pays."""
+    return place.member == len(place.band.loops) - 1 and not _has_band(place.band.child)
 
 
 def _restrict(lp: Loop, names: tuple[str, ...]) -> Loop:

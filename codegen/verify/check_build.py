@@ -1,4 +1,5 @@
 """Compiling the check programs: two shared objects to compare, two sanitized programs."""
+
 from __future__ import annotations
 
 import os
@@ -6,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +15,19 @@ from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions
 from codegen.source.encoding import decode
 
-# Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
-# the result overflows where the source does not is for the sanitizers to say.
-_SHARED = ("-shared", "-fPIC", "-O2", "-fwrapv", "-fvisibility=hidden", "-Wl,-Bsymbolic")
-# Functions that live in other files may stay undefined: regions call none of them.
-_SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-sanitize-recover=all", "-g", "-O1",
-              "-Wl,--unresolved-symbols=ignore-in-object-files")
 _COMMON = ("-fopenmp", "-ffp-contract=off", "-std=gnu11", "-w", "-DTW_PARALLEL_MIN=0", "-Dmain=tw_user_main")
+KINDS = {
+    # Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
+    # the result overflows where the source does not is for the sanitizers to say.
+    "shared": ("-shared", "-fPIC", "-O2", "-fwrapv", "-fvisibility=hidden", "-Wl,-Bsymbolic"),
+    # Functions that live in other files may stay undefined: regions call none of them.
+    "sanitized": (
+        *("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-sanitize-recover=all", "-O1"),
+        "-Wl,--unresolved-symbols=ignore-in-object-files",
+    ),
+    "object": ("-c", "-fPIC", "-O2"),
+    "syntax": ("-fsyntax-only",),
+}
 SECONDS = 120
 
 
@@ -47,45 +55,43 @@ class Build:
             self.process.wait()
 
 
+@dataclass(frozen=True)
+class Compiler:
+    """How to call the compiler in one check: its name, the user's flags, and the folder for all files."""
+
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    folder: Path
+
+    def start(self, kind: str, sources: Sequence[str], result: str) -> Build:
+        """Begin to compile files of the folder. The caller waits with `error`, or gives up with `stop`."""
+        out, log = self.folder / result, self.folder / f"{result}.log"
+        files = [str(self.folder / s) for s in sources]
+        command = [*self.words, *KINDS[kind], *_COMMON, *self.flags, *files, "-o", str(out)]
+        with open(log, "wb") as messages:
+            process = subprocess.Popen(
+                command + ([] if kind in ("object", "syntax") else ["-lm"]),
+                stdin=subprocess.DEVNULL,
+                stdout=messages,
+                stderr=messages,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+        return Build(process, log, out)
+
+
+def find_compiler(path: str, cpp: CppOptions, folder: Path) -> Compiler:
+    """$CC, or the first of cc, gcc and clang that exists. Quoted includes are looked for beside the file first."""
+    for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
+        if words and shutil.which(words[0]):
+            return Compiler(tuple(words), (*cpp.args, "-iquote", os.path.dirname(path) or "."), folder)
+    raise InputError("no-compiler", "no C compiler found to check with", Loc(path), "install one, or set CC")
+
+
 def first_error(text: str) -> str:
-    """The line that says what is wrong."""
+    """The line that says what is wrong, without the folder of the check."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for pattern in (r"\berror\b", r"undefined reference|cannot find"):
         found = next((line for line in lines if re.search(pattern, line)), None)
         if found is not None:
-            return found
+            return re.sub(r"\S*/tilewright-[^/\s]*/", "", found)
     return lines[0] if lines else "the compiler gave no reason"
-
-
-def compiler(name: str) -> tuple[str, ...]:
-    """$CC, or the first of cc, gcc and clang that exists."""
-    for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
-        if words and shutil.which(words[0]):
-            return tuple(words)
-    raise InputError("no-compiler", "no C compiler found to check with", Loc(name), "install one, or set CC")
-
-
-def flags(path: str, cpp: CppOptions) -> tuple[str, ...]:
-    """The user's own flags, and the folder that quoted includes are looked for in first."""
-    return (*cpp.args, "-iquote", os.path.dirname(path) or ".")
-
-
-def start(
-    cc: tuple[str, ...], sources: tuple[Path, ...], result: Path, extra: tuple[str, ...], sanitize: bool
-) -> Build:
-    """Begin to compile and link. The caller waits for it with `error`."""
-    kind = _SANITIZED if sanitize else _SHARED
-    log = result.with_suffix(".log")
-    command = [*cc, *kind, *_COMMON, *extra, *map(str, sources), "-o", str(result), "-lm"]
-    with open(log, "wb") as out:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env={**os.environ, "LC_ALL": "C"})
-    return Build(process, log, result)
-
-
-def syntax_error(cc: tuple[str, ...], source: Path, extra: tuple[str, ...]) -> str | None:
-    """The compiler's first complaint about a file by itself, or None."""
-    command = [*cc, "-fsyntax-only", *_COMMON, *extra, str(source)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                          env={**os.environ, "LC_ALL": "C"})
-    return None if done.returncode == 0 else first_error(decode(done.stderr))

@@ -57,16 +57,25 @@ def _environment() -> "jinja2.Environment":
     return jinja2.Environment(loader=loader, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
 
 
-def runtime_text(harnesses: Sequence[Harness]) -> str:
-    """The part that all programs share."""
-    return _environment().get_template("check_runtime.c.j2").render(numbers=[h.number for h in harnesses])
+def runtime_text() -> str:
+    """The part that all programs share, the same for every file."""
+    return _environment().get_template("check_runtime.c.j2").render()
 
 
-def case_text(h: Harness, body: str, first: int) -> str:
-    """The function for one region; the file's `first` also brings the macros."""
-    return _environment().get_template("check_case.c.j2").render(
-        number=h.number, first=first, declarations=list(_declarations(h)), layout=list(layout_texts(h)),
-        fills=list(_fills(h)), body=body.rstrip("\r\n"), stores=list(_copies(h, out=True)))
+def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
+    """A function for each region with its text, to stand below the file it comes from."""
+    return _environment().get_template("check_case.c.j2").render(cases=[_view(h, body) for h, body in cases])
+
+
+def _view(h: Harness, body: str) -> dict[str, object]:
+    return {
+        "number": h.number,
+        "declarations": list(_declarations(h)),
+        "layout": list(layout_texts(h)),
+        "fills": list(_fills(h)),
+        "body": body.rstrip("\r\n"),
+        "stores": list(_copies(h, out=True)),
+    }
 
 
 def layout_texts(h: Harness) -> Iterator[str]:

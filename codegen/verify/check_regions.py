@@ -1,8 +1,8 @@
 """The regions of a file as the check sees them: what was there, what came out, and how to call both."""
+
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codegen import pipeline
@@ -17,7 +17,7 @@ from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import emit_head
 from codegen.target.pragmas import PARALLEL_MIN
-from codegen.verify.check_emit import Harness, case_text, harness_of
+from codegen.verify.check_emit import Harness, cases_text, harness_of
 from codegen.verify.check_memory import memory_of
 
 
@@ -51,13 +51,8 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     machine = load(options.machine)
     source = pipeline.open_source(path, text, options)
     pipeline._check_plan_regions(source, options)
-    outcomes: list[RegionOutcome] = []
-    cases: list[Case] = []
-    for s in source.slices:
-        outcome: RegionOutcome = pipeline._one(source, s, options, machine)
-        outcomes.append(outcome)
-        if outcome.text is not None:
-            cases.append(_case(s, outcome, source))
+    outcomes = [pipeline._one(source, s, options, machine) for s in source.slices]
+    cases = [_case(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
     notes = [d for o in outcomes for d in o.diagnostics]
     if not source.regions:
         loc = Loc(source.name, 1)
@@ -70,7 +65,7 @@ def _case(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     parsed = parse_with_gaps(s)
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
     harness = harness_of(outcome.index, site, memory_of(site, parsed.ast))
-    return Case(s, outcome, harness, source.text[s.region.body_begin:s.region.body_end], outcome.text)
+    return Case(s, outcome, harness, source.text[s.region.body_begin : s.region.body_end], outcome.text)
 
 
 def model_of(case: Case, options: GenOptions) -> Modelled:
@@ -80,22 +75,15 @@ def model_of(case: Case, options: GenOptions) -> Modelled:
     return model
 
 
-def original_text(checked: Checked) -> str:
-    """The user's file with a function per case below it."""
-    first = checked.cases[0].harness.number
-    return _joined(checked.source.text, [case_text(c.harness, c.original, first) for c in checked.cases])
-
-
-def result_text(checked: Checked, options: GenOptions) -> str:
-    """The generated file with a function per case below it."""
+def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
+    """The files to compile: original and result with their cases below them, and both as users see them."""
     source = checked.source
-    body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
     helpers = frozenset[str]().union(*(o.helpers for o in checked.outcomes))
     head = emit_head(helpers, os.path.basename(source.name), effective_options(options), True, False, PARALLEL_MIN)
-    first = checked.cases[0].harness.number
-    return _joined(head + body, [case_text(c.harness, c.result, first) for c in checked.cases])
-
-
-def _joined(text: str, cases: Sequence[str]) -> str:
-    """A file need not end with a newline, and may end inside a comment that runs to the end of the line."""
-    return "\n".join([text, *cases])
+    body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
+    return {
+        "original.c": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
+        "result.c": f"{head}{source.text}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
+        "source.c": source.text,
+        "generated.c": head + body,
+    }

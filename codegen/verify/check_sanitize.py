@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.source.encoding import decode
-from codegen.verify.check_emit import Harness
 from codegen.verify.check_survey import Vector
 
 WORK = 300_000  # statement instances of one sanitized run
@@ -23,11 +22,24 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True)
+class Program:
+    """A sanitized program, and the place of one region among its cases."""
+
+    path: Path
+    place: int
+
+
+@dataclass(frozen=True)
 class Complaint:
     """What a program said about one vector."""
 
     vector: Vector
     message: str
+
+    @property
+    def overflow(self) -> bool:
+        """A sum left its type; in the programs that are compared it wraps, so their results still count."""
+        return self.message.startswith("signed integer overflow")
 
 
 def subset(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
@@ -37,14 +49,14 @@ def subset(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
     return tuple(cheap[int(k * step)] for k in range(min(COUNT, len(cheap))))
 
 
-def complaints(program: Path, h: Harness, place: int, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
+def complaints(program: Program, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
     """Run a program over the vectors, on past those it fails at, until it has failed `limit` times."""
     todo = list(vectors)
     found: list[Complaint] = []
     while todo and len(found) < limit:
-        listed = program.with_suffix(".list")
-        listed.write_text("".join(_line(k, place, v) for k, v in enumerate(todo)))
-        text, code = _run(program, listed, SLOW * len(todo) if any(v.doubtful for v in todo) else SECONDS)
+        listed = program.path.with_suffix(".list")
+        listed.write_text("".join(_line(k, program.place, v) for k, v in enumerate(todo)))
+        text, code = _run(program.path, listed, SLOW * len(todo) if any(v.doubtful for v in todo) else SECONDS)
         if code == 0 and text.rstrip().endswith("tw: done"):
             break
         begun = re.findall(r"^tw: (\d+)$", text, re.M)

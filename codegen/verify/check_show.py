@@ -28,13 +28,11 @@ def element_text(buffer: Buffer, leaf: Leaf, dims: Sequence[int], count: int, at
         indices.insert(0, element % size if size else 0)
         element //= size or 1
     text = buffer.base
-    outer = buffer.path.count("*")
     for step in buffer.path:
         text += f"[{indices.pop(0)}]" if step == "*" else step
     if buffer.how not in ("value", "global") or len(dims) > 1 or dims[0] != 1 or buffer.rows != "1":
         indices[0] += first
         text += "".join(f"[{i}]" for i in indices)
-    del outer
     text += leaf.path + (f"[{part}]" if count > 1 else "")
     return text.replace("[0].", "->", 1) if buffer.path[:1] == ("*",) or (buffer.of_structs and dims == (1,)) else text
 

@@ -1,11 +1,11 @@
 """Running original and result on the same memory and comparing, in a child that may crash or hang."""
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from codegen.verify.check_emit import Harness
 from codegen.verify.check_layout import BufferLayout, Layout
@@ -30,55 +30,68 @@ class Pair:
 
 @dataclass(frozen=True)
 class Trials:
-    """How many vectors agree, and the first failure with its vector. `skipped`: the source itself did not end well."""
+    """How many vectors agree, and the first failure: what, at which vector, and the vectors not yet run.
+
+    `skipped` counts vectors at which the source itself does not end well.
+    """
 
     agreed: int
     skipped: int = 0
     failure: str = ""
     vector: Vector | None = None
+    rest: tuple[Vector, ...] = ()
+
+    def after(self, earlier: Trials) -> Trials:
+        """Both runs together; this one came later."""
+        return replace(self, agreed=self.agreed + earlier.agreed, skipped=self.skipped + earlier.skipped)
 
 
 def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], folder: Path) -> Trials:
     """Run vector after vector until one differs."""
     marker = folder / "at"
-    todo = list(vectors)
+    todo = tuple(vectors)
     agreed = skipped = 0
     while todo:
-        batch = tuple(todo)
         try:
-            found = run_with_deadline(lambda batch=batch: _batch(h, pair, s, batch, marker), SECONDS)  # type: ignore[misc]
-            if found is None:
-                return Trials(agreed + len(batch), skipped)
-            return Trials(agreed + found[0], skipped, found[1], batch[found[0]])
+            done, failure = run_with_deadline(functools.partial(_batch, h, pair, s, todo, marker), SECONDS)
+            phase = 1
         except (Died, TimedOut) as error:
             done, phase = (int(x) for x in marker.read_text().split())
-            agreed += done
-            if phase:
-                how = "crashes" if isinstance(error, Died) else f"does not finish within {SECONDS:g} s"
-                return Trials(agreed, skipped, f"the result {how}", batch[done])
-            # The source may divide by one of its integers; without zeros it may get through.
-            again = [replace(batch[done], seed=1)] if isinstance(error, Died) and batch[done].seed == 0 else []
-            skipped += not again
-            todo = again + todo[done + 1:]
+            failure = "crashes" if isinstance(error, Died) else f"does not finish within {SECONDS:g} s"
+            failure = f"the result {failure}"
+        agreed += done
+        if done == len(todo):
+            break
+        if phase:
+            return Trials(agreed, skipped, failure, todo[done], todo[done + 1 :])
+        # The source may divide by one of its integers; without zeros it may get through.
+        again = (replace(todo[done], seed=1),) if todo[done].seed == 0 else ()
+        skipped += not again
+        todo = again + todo[done + 1 :]
     return Trials(agreed, skipped)
 
 
 def _batch(
     h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker: Path
-) -> tuple[int, str] | None:
-    """The first difference, with the number of its vector."""
+) -> tuple[int, str]:
+    """How many vectors agree, and what is wrong with the next one."""
     os.environ["OMP_WAIT_POLICY"] = "passive"
     original, result = open_library(pair.original, pair.numbers), open_library(pair.result, pair.numbers)
     for library in (original, result):
         library.lib.tw_threads(THREADS)
     for k, v in enumerate(vectors):
-        message = _one(h, original, result, s, v, lambda phase, k=k: marker.write_text(f"{k} {phase}"))  # type: ignore[misc]
+        message = _one(h, original, result, s, v, functools.partial(_mark, marker, k))
         if message:
             return k, message
-    return None
+    return len(vectors), ""
 
 
-def _one(h: Harness, original: Library, result: Library, s: Survey, v: Vector, phase: Any) -> str:
+def _mark(marker: Path, vector: int, phase: int) -> None:
+    """Leave word of what runs now: phase 0 is the original, 1 the result."""
+    marker.write_text(f"{vector} {phase}")
+
+
+def _one(h: Harness, original: Library, result: Library, s: Survey, v: Vector, phase: Callable[[int], None]) -> str:
     phase(0)
     layout = original.layout(h, v.ins)
     ffi = original.ffi

@@ -345,7 +345,8 @@ class _Maker:
     def _element(self, a: Array, scope: Scope) -> str:
         if a.form == "point":
             return f"(*{a.name})"
-        index = [self._subscript(scope, MOST_INDEX[a.rank]) for _ in range(a.rank)]
+        flat = a.form in ("flat", "flatn")
+        index = [self._subscript(scope, MOST_INDEX[a.rank], flat) for _ in range(a.rank)]
         a.need = [max(k, v.hi) for k, v in zip(a.need, index, strict=True)]
         if a.form == "flat":
             return f"{a.name}[{index[0].text} * ld + {index[1].text}]"
@@ -353,10 +354,13 @@ class _Maker:
             return f"{a.name}[{index[0].text} * {'n' if self.least >= 0 else 'ld'} + {index[1].text}]"
         return a.name + "".join(f"[{v.text}]" for v in index)
 
-    def _subscript(self, scope: Scope, most: int) -> Value:
+    def _subscript(self, scope: Scope, most: int, flat: bool = False) -> Value:
+        """A subscript within 0 and `most`; for flat arrays one that the tool can tell from the row length."""
         for _ in range(50):
             if scope.iters and self.rng.random() < 0.5:
                 v = af.plus(self.rng.choice(scope.iters), self.rng.choice((0, 0, 0, 1, -1, 2)))
+            elif flat and self.rng.random() < 0.97:
+                v = af.linear(self.rng, scope.iters, ())
             else:
                 v = af.affine(self.rng, scope.iters, self.params)
             if v.lo < 0 and not v.wraps:

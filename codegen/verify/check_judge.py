@@ -1,0 +1,118 @@
+"""One region before the court: its vectors, their runs, the sanitizers, and one sentence in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codegen.diagnostics import TilewrightError
+from codegen.options import GenOptions
+from codegen.verify.check_library import open_library
+from codegen.verify.check_regions import Case, model_of
+from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
+from codegen.verify.check_show import values_text
+from codegen.verify.check_survey import Survey, Vector, survey
+from codegen.verify.check_trials import Pair, Trials, run_trials
+from codegen.worker import Died, TimedOut, run_with_deadline
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a region agrees, and what to say about it."""
+
+    ok: bool
+    line: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A region after its runs without sanitizers. `survey` is a sentence when there was nothing to run."""
+
+    case: Case
+    survey: Survey | str
+    trials: Trials
+
+    @property
+    def doubtful(self) -> tuple[Vector, ...]:
+        return () if isinstance(self.survey, str) else tuple(v for v in self.survey.vectors if v.doubtful)
+
+
+def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried:
+    """Choose vectors and run those for which the source is known to behave."""
+    found = _survey(case, pair, options)
+    if isinstance(found, str):
+        return Tried(case, found, Trials(0))
+    vectors = [v for v in found.vectors if not v.doubtful]
+    return Tried(case, found, run_trials(case.harness, pair, found, vectors, folder))
+
+
+def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
+    """The vectors of a case, or why there are none."""
+
+    def work() -> Survey:
+        library = open_library(pair.original, pair.numbers)
+        return survey(case.harness, model_of(case, options), case.outcome.plan, library)
+
+    try:
+        return run_with_deadline(work, options.timeout)
+    except TilewrightError as error:
+        return error.message
+    except OSError as error:
+        return str(error)
+    except TimedOut:
+        return f"finding its sizes took longer than {options.timeout:g} s"
+    except Died:
+        return "the original crashes while it tells its sizes"
+
+
+def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None, folder: Path) -> Verdict:
+    """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out."""
+    if isinstance(t.survey, str):
+        return Verdict(False, f"{t.case.title}: cannot be run by itself: {t.survey}")
+    t = _excused(t, t.survey, pair, original, folder)
+    if t.trials.failure or original is None or result is None:
+        return _sentence(t, 0, ())
+    chosen = (*subset(t.survey.vectors), *t.doubtful)
+    bad = complaints(original, chosen, len(chosen))
+    clean = [v for v in chosen if v not in {c.vector for c in bad}]
+    more = run_trials(t.case.harness, pair, t.survey, [v for v in clean if v.doubtful], folder)
+    t = replace(t, trials=more.after(t.trials))
+    found = complaints(result, clean, 1)
+    if found and not t.trials.failure:
+        where = values_text(t.case.harness.memory.ints, found[0].vector.ints)
+        return Verdict(False, f"{t.case.title}: the result under sanitizers: {found[0].message}, at {where}")
+    return _sentence(t, len(clean), bad)
+
+
+def _excused(t: Tried, s: Survey, pair: Pair, original: Program | None, folder: Path) -> Tried:
+    """A difference at sizes where the source itself does something undefined is none; go on past it."""
+    while t.trials.failure and t.trials.vector is not None and original is not None:
+        found = complaints(original, [t.trials.vector], 1)
+        if not found or found[0].overflow:
+            break
+        rest = run_trials(t.case.harness, pair, s, t.trials.rest, folder)
+        t = replace(t, trials=rest.after(replace(t.trials, skipped=t.trials.skipped + 1)))
+    return t
+
+
+def _sentence(t: Tried, sanitized: int, bad: tuple[Complaint, ...]) -> Verdict:
+    r, ints = t.trials, t.case.harness.memory.ints
+    if r.failure:
+        assert r.vector is not None
+        return Verdict(False, f"{t.case.title}: {r.failure}, at {values_text(ints, r.vector.ints)}")
+    if r.agreed == 0:
+        return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run")
+    line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
+    line += f", {sanitized} under sanitizers" if sanitized else ""
+    line += f"; {t.case.outcome.summary}"
+    known = [c for c in bad if not c.vector.doubtful]
+    if known:
+        where = values_text(ints, known[0].vector.ints)
+        line += f"; the source itself fails {_count(len(known), 'sanitizer run')}: {known[0].message}, at {where}"
+    if r.skipped:
+        line += f"; the source itself does not get through {_count(r.skipped, 'vector')}"
+    return Verdict(True, line)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,12 @@
+/* One region that is transformed and one that is not. */
+void both(int n, double A[n], const int p[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = 0.0;
+#pragma endscop
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[p[i]] += 1.0;
+#pragma endscop
+}

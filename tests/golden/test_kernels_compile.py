@@ -1,0 +1,39 @@
+"""Every kernel of examples/kernels comes out as C that compilers have nothing to say about."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.options import CppOptions, GenOptions
+from codegen.pipeline import generate
+from codegen.source.write import read_source
+
+KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o", "/dev/null"]
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+
+
+def complaints(compiler: str, path: Path, *flags: str) -> list[str]:
+    """What the compiler says, in order, without the places."""
+    words = [compiler, *FLAGS, *flags, f"-I{KERNELS}", str(path)]
+    done = subprocess.run(words, text=True, capture_output=True)
+    said = [line.split(": ", 1)[1] for line in done.stderr.splitlines() if " error: " in line or " warning: " in line]
+    assert said or done.returncode == 0, done.stderr
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(p.stem for p in KERNELS.glob("*.c")))
+def test_kernel(name: str, tmp_path: Path) -> None:
+    path = KERNELS / f"{name}.c"
+    made = generate(str(path), read_source(str(path)), GenOptions(cpp=CppOptions(args=(f"-I{KERNELS}",))))
+    out = tmp_path / f"{name}.c"
+    out.write_text(made.text, encoding="utf-8")
+    assert all(r.transformed for r in made.regions), [n.message for d in made.diagnostics for n in d.notes]
+    for compiler in COMPILERS:
+        # What a compiler says about the source is the source's own affair; pragmas of ours are gone.
+        known = set(complaints(compiler, path, "-Wno-unknown-pragmas"))
+        assert [c for c in complaints(compiler, out) if c not in known] == []
