@@ -30,7 +30,7 @@ def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> t
     return (
         Group(len(equal), len(equal), (tuple(v for _ in ints) for v in equal)),
         Group(1, len(LARGE), (tuple(v for _ in ints) for v in LARGE)),
-        Group(5 if tiles else 0, 40, _edges(ints, tiles)),
+        Group(5, 40, _edges(ints, tiles)),
         Group(2, 12, _negative(ints)),
         Group(8, 60, _mixed(ints, [*SMALL, 4, 6, 11, 17, 24, *edges, *sizes], 0)),
         Group(4, 40, _mixed(ints, list(range(1, 25)), 1)),
@@ -40,7 +40,7 @@ def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> t
 def _edges(ints: Sequence[Int], tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Some sizes around a tile's, the others small, so that large tiles cost little."""
     rng = random.Random(SEED)
-    while True:
+    while tiles:
         t = rng.choice(list(tiles))
         yield tuple(rng.choice((2, 3, 5, 7, t - 1, t, t + 1, 2 * t + 3)) for _ in ints)
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from pathlib import Path
@@ -169,7 +170,7 @@ def test_paths_that_cannot_be_written(folder: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("data", [
-    bytes(range(256)), b"\x7fELF\x02\x01\x01" + bytes(64), b"\xff\xfe#\0p\0", b"\x00", os.urandom(4096),
+    bytes(range(256)), b"\x7fELF\x02\x01\x01" + bytes(64), b"\xff\xfe#\0p\0", b"\x00", random.Random(7).randbytes(4096),
 ], ids=["all-bytes", "elf", "utf-16", "nul", "random"])
 def test_binary_garbage(data: bytes, folder: Path, run: Run) -> None:
     Path("in.c").write_bytes(data)
@@ -219,7 +220,7 @@ def test_no_final_newline(folder: Path, run: Run) -> None:
     code, out, _ = gen(run, wrapped(LOOP).rstrip("\n"))
     assert code == 0 and out.endswith("}")
     code, out, err = gen(run, "void f(int n, double A[n]) {\n#pragma scop\nA[0] = 1.0;\n#pragma endscop")
-    assert code == 0 and "[region-outside-function]" in err
+    assert code == 0 and "[region-refused]" in err
 
 
 @pytest.mark.parametrize("text", ["", "\n", " ", "\ufeff", "/*", "//", "\\", "#", "'", '"', "#pragma"])

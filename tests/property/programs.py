@@ -98,6 +98,8 @@ class _Maker:
 
     def _array(self, name: str, elems: Sequence[IntType]) -> Array:
         form = self.rng.choice(("fixed", "vla", "vla", "vla", "flat", "flat", "flatn", "plain", "point"))
+        if form == "flatn" and self.least < 0:
+            form = "flat"
         rank = 1 if form in ("point", "plain") else self.rng.choice((1, 2, 2, 3)) if form in ("fixed", "vla") else 2
         return Array(name, self.rng.choice(elems), form, rank, [0] * rank)
 
@@ -351,7 +353,7 @@ class _Maker:
         if a.form == "flat":
             return f"{a.name}[{index[0].text} * ld + {index[1].text}]"
         if a.form == "flatn":
-            return f"{a.name}[{index[0].text} * {'n' if self.least >= 0 else 'ld'} + {index[1].text}]"
+            return f"{a.name}[{index[0].text} * n + {index[1].text}]"
         return a.name + "".join(f"[{v.text}]" for v in index)
 
     def _subscript(self, scope: Scope, most: int, flat: bool = False) -> Value:

@@ -87,9 +87,6 @@ CARRIED = {
                               "extern volatile double clock;\n"),
     "atomic counter": region("int n, double *A", "    for (int i = 0; i < n; i++)\n        A[i] = ticks;",
                              "extern _Atomic int ticks;\n"),
-    "whole struct and its member": region(
-        "int n, struct p *a, struct p *b", "    for (int i = 1; i < n; i++) {\n        a[i] = b[i];\n"
-        "        b[i].x = a[i - 1].x;\n        a[i].x = b[i - 1].x;\n    }", "struct p {\n    double x, y;\n};\n"),
     "global scalar as a temporary": region(
         "int n, double *A, double *B", "    for (int i = 0; i < n; i++) {\n        t = A[i];\n        B[i] = t * t;\n    }",
         "double t;\n"),

@@ -1,0 +1,90 @@
+"""Plans as text: what is printed can be read back, and replaying it gives the same code."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen.diagnostics import Loc
+from codegen.options import GenOptions
+from codegen.pipeline import generate, open_source
+from codegen.plan.model import (
+    Distribute, LoopRef, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+)
+from codegen.plan.parse import parse, planned_regions
+from codegen.plan.text import show, show_directive
+from codegen.region import model_region
+from codegen.scop.model import Scop
+from codegen.source.write import read_source
+
+SRC = Path(__file__).parents[1] / "golden" / "src"
+NAMES = sorted(p.stem for p in SRC.glob("*.c") if p.stem != "refused")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replay(name: str) -> None:
+    text = read_source(str(SRC / f"{name}.c"))
+    made = generate(f"{name}.c", text, GenOptions(banner=False))
+    again = generate(f"{name}.c", text, GenOptions(banner=False, plan_text=made.plan, plan_name="p.plan"))
+    assert again.text == made.text
+    assert again.plan == made.plan
+
+
+@pytest.mark.parametrize("digest", ["0123456789ab", "abcdef012345", "1e5e5e5e5e5e", "000000000000"])
+def test_digests_of_any_form_are_read(digest: str) -> None:
+    """A digest is hexadecimal: it may begin with a digit and hold letters."""
+    (plan,) = parse(f"region 1 digest {digest}\n  parallel i\n", "p", {1: scop()})
+    assert plan.digest == digest
+    assert [type(d) for d in plan.directives] == [Parallel]
+
+
+def scop() -> Scop:
+    text = ("void f(int n, double A[n][n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+            "        for (int j = 0; j < n; j++) {\n            double t = A[i][j];\n            A[i][j] = t + 1.0;\n"
+            "        }\n#pragma endscop\n}\n")
+    model = model_region(open_source("in.c", text, GenOptions()).slices[0], GenOptions())
+    assert model is not None
+    return model.program.scop
+
+
+i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
+
+
+@pytest.mark.parametrize("directive, text", [
+    (Tile(((i, 32), (sj, 0))), "tile i:32, S2.j:0"),
+    (Tile(((i, 8),), True), "tile i:8 full"),
+    (Order((j, i)), "order j, i"),
+    (Reverse(sj), "reverse S2.j"),
+    (Skew(j, 2, i), "skew j by 2*i"),
+    (Skew(j, -1, i), "skew j by -1*i"),
+    (Distribute(j), "distribute j"),
+    (Parallel(i), "parallel i"),
+    (Vector(j), "vector j"),
+    (Unroll(j, 4), "unroll j by 4"),
+    (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
+    (Store("t", j, ()), "store t in j"),
+])
+def test_directives(directive: object, text: str) -> None:
+    assert show_directive(directive, None) == [text]  # type: ignore[arg-type]
+    (plan,) = parse(f"region 1\n  {text}  # a comment\n", "p", {1: scop()})
+    (read,) = plan.directives
+    assert read.loc == Loc("p", 2, 3)
+    assert show_directive(read, None) == [text]
+
+
+def test_schedules() -> None:
+    text = ("region 1  # f, line 3\n  schedule {\n    loop i = (2i), i_j = {S1: i + j; S2: 3 + i + j} {\n      S1\n"
+            "      S2\n    }\n  }\n")
+    s = scop()
+    (plan,) = parse(text, "p", {1: s})
+    (d,) = plan.directives
+    assert isinstance(d, Schedule)
+    again = show((Plan(1, plan.directives),), {1: s})
+    assert show(parse(again, "p", {1: s}), {1: s}) == again
+    assert "loop i = (2i), i_j = {S1: i + j; S2: 3 + i + j}" in again
+
+
+def test_other_regions_are_passed_over() -> None:
+    text = "region 2\n  tile q:4\nregion 1\n  parallel i\n"
+    assert [p.region for p in parse(text, "p", {1: scop()})] == [1]
+    assert planned_regions(text, "p") == ((2, Loc("p", 1, 8)), (1, Loc("p", 3, 8)))
