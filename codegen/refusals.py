@@ -2,6 +2,7 @@
 
 python -m codegen.refusals > docs/refusals.md
 """
+
 from __future__ import annotations
 
 import sys
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 
 REFUSAL, INPUT, WARNING, NOTE, REMARK, INTERNAL = "refusal", "error", "warning", "note", "remark", "internal"
 FAMILIES = {
-    REFUSAL: ("Refusals", "The region comes out as it went in, with a warning; under `--strict` that is an error "
-              "(exit 3)."),
+    REFUSAL: (
+        "Refusals",
+        "The region comes out as it went in, with a warning; under `--strict` that is an error (exit 3).",
+    ),
     INPUT: ("Errors", "Something must be mended before anything is generated (exit 1)."),
     WARNING: ("Warnings", "The output is right, but perhaps not what was meant."),
     NOTE: ("Notes", "Facts that go with other messages or that an option asked for."),
@@ -39,113 +42,288 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 
 
 TABLE: tuple[Entry, ...] = (
-    _refusal("always-wraps", "An unsigned or narrow counter would wrap around for every value of the parameters, so "
-             "the loop is not the counted loop it looks like.",
-             "Use a signed loop variable, or bounds within the type's range.", "for (unsigned i = 9; i >= 0; i--)"),
-    _refusal("array-as-value", "An array, a row of one or a pointer is used where an element is expected.",
-             "Subscript it down to an element.", "double B[n][4]; ... x = B[i] == 0;"),
-    _refusal("data-dependent-condition", "The condition of an `if` depends on data, not only on loop variables and "
-             "parameters.", "Write the choice as `x = cond ? a : b` inside the assignment.", "if (A[i] > 0) A[i] = 0;"),
-    _refusal("data-dependent-subscript", "A subscript is read from memory or changes inside the region.",
-             "Use loop variables and integers that the region does not change.", "A[p[i]] = 0;"),
-    _refusal("iterator-modified", "A loop variable is set by something other than its own loop header.",
-             "Let only the header change it.", "for (i = 0; i < n; i++) { ...; i = i + 1; }"),
-    _refusal("jump", "`break`, `continue`, `goto`, `return` or a label stands in the region.",
-             "Turn the exit into a loop bound or a condition, or move it behind the region.",
-             "for (...) { if (i == k) break; }"),
-    _refusal("local-declaration", "A variable declared in the region is a pointer, static or extern.",
-             "Declare it before the region.", "double *p = A;"),
-    _refusal("local-initializer", "An array declared in the region has an initializer list.",
-             "Assign the elements one by one.", "double t[2] = {1, 2};"),
-    _refusal("loop-form", "A `for` is not a counted loop: it does not set one integer variable, has no condition, or "
-             "its step is not constant.", "Write `for (i = first; i < limit; i += 4)`.", "for (i = 0; i < n; i *= 2)"),
-    _refusal("loop-unbounded", "The loop condition never stops the loop in the direction it counts.",
-             "Compare the loop variable with a limit that it reaches.", "for (int i = 0; i >= 0; i++)"),
-    _refusal("nesting-too-deep", "Loops are nested more than 24 deep, or expressions or blocks too deeply to be read.",
-             "Move inner loops to a region of their own, or split the expression."),
-    _refusal("no-proof", "No order of the loops, not even the source's own, could be proven within the effort allowed.",
-             "Split the region into smaller ones."),
-    _refusal("nonaffine-bound", "A loop bound is not a sum of loop variables, parameters and constants.",
-             "Compute the bound into an integer before the region.", "for (i = 0; i < n * n; i++)"),
-    _refusal("nonaffine-subscript", "A subscript multiplies two variables or divides by one.",
-             "For a flat array write `A[i*n + j]` with 0 <= j < n; else compute the product before the region.",
-             "A[i * i] = 0;"),
-    _refusal("parse-error", "The region, or a declaration it needs, is not plain C: assembler, a statement expression, "
-             "a compiler extension, or a syntax error.", "Move it out of the region, or declare it with a plain C type.",
-             "A[i] = ({ 1.0; });"),
-    _refusal("pointer-arithmetic", "An element is reached by computing with addresses.", "Write `A[i]` instead of "
-             "`*(A + i)`.", "*(A + i) = 0;"),
-    _refusal("region-outside-function", "The region does not lie within the body of one function.",
-             "Put both pragmas inside the same function."),
-    _refusal("region-repeated", "The file includes itself, so the region is compiled more than once.",
-             "Move the region to a file of its own."),
-    _refusal("region-split", "The region begins in one block and ends in another.",
-             "Put both pragmas directly into the same pair of braces.", "for (...) {\n#pragma scop\n    A[i] = 0; }\n"
-             "#pragma endscop"),
+    _refusal(
+        "always-wraps",
+        "An unsigned or narrow counter would wrap around for every value of the parameters, so "
+        "the loop is not the counted loop it looks like.",
+        "Use a signed loop variable, or bounds within the type's range.",
+        "for (unsigned i = 9; i >= 0; i--)",
+    ),
+    _refusal(
+        "array-as-value",
+        "An array, a row of one or a pointer is used where an element is expected.",
+        "Subscript it down to an element.",
+        "double B[n][4]; ... x = B[i] == 0;",
+    ),
+    _refusal(
+        "data-dependent-condition",
+        "The condition of an `if` depends on data, not only on loop variables and parameters.",
+        "Write the choice as `x = cond ? a : b` inside the assignment.",
+        "if (A[i] > 0) A[i] = 0;",
+    ),
+    _refusal(
+        "data-dependent-subscript",
+        "A subscript is read from memory or changes inside the region.",
+        "Use loop variables and integers that the region does not change.",
+        "A[p[i]] = 0;",
+    ),
+    _refusal(
+        "iterator-modified",
+        "A loop variable is set by something other than its own loop header.",
+        "Let only the header change it.",
+        "for (i = 0; i < n; i++) { ...; i = i + 1; }",
+    ),
+    _refusal(
+        "jump",
+        "`break`, `continue`, `goto`, `return` or a label stands in the region.",
+        "Turn the exit into a loop bound or a condition, or move it behind the region.",
+        "for (...) { if (i == k) break; }",
+    ),
+    _refusal(
+        "local-declaration",
+        "A variable declared in the region is a pointer, static or extern.",
+        "Declare it before the region.",
+        "double *p = A;",
+    ),
+    _refusal(
+        "local-initializer",
+        "An array declared in the region has an initializer list.",
+        "Assign the elements one by one.",
+        "double t[2] = {1, 2};",
+    ),
+    _refusal(
+        "loop-form",
+        "A `for` is not a counted loop: it does not set one integer variable, has no condition, or "
+        "its step is not constant.",
+        "Write `for (i = first; i < limit; i += 4)`.",
+        "for (i = 0; i < n; i *= 2)",
+    ),
+    _refusal(
+        "loop-unbounded",
+        "The loop condition never stops the loop in the direction it counts.",
+        "Compare the loop variable with a limit that it reaches.",
+        "for (int i = 0; i >= 0; i++)",
+    ),
+    _refusal(
+        "nesting-too-deep",
+        "Loops are nested more than 24 deep, or expressions or blocks too deeply to be read.",
+        "Move inner loops to a region of their own, or split the expression.",
+    ),
+    _refusal(
+        "no-proof",
+        "No order of the loops, not even the source's own, could be proven within the effort allowed.",
+        "Split the region into smaller ones.",
+    ),
+    _refusal(
+        "nonaffine-bound",
+        "A loop bound is not a sum of loop variables, parameters and constants.",
+        "Compute the bound into an integer before the region.",
+        "for (i = 0; i < n * n; i++)",
+    ),
+    _refusal(
+        "nonaffine-subscript",
+        "A subscript multiplies two variables or divides by one.",
+        "For a flat array write `A[i*n + j]` with 0 <= j < n; else compute the product before the region.",
+        "A[i * i] = 0;",
+    ),
+    _refusal(
+        "parse-error",
+        "The region, or a declaration it needs, is not plain C: assembler, a statement expression, "
+        "a compiler extension, or a syntax error.",
+        "Move it out of the region, or declare it with a plain C type.",
+        "A[i] = ({ 1.0; });",
+    ),
+    _refusal(
+        "pointer-arithmetic",
+        "An element is reached by computing with addresses.",
+        "Write `A[i]` instead of `*(A + i)`.",
+        "*(A + i) = 0;",
+    ),
+    _refusal(
+        "region-outside-function",
+        "The region does not lie within the body of one function.",
+        "Put both pragmas inside the same function.",
+    ),
+    _refusal(
+        "region-repeated",
+        "The file includes itself, so the region is compiled more than once.",
+        "Move the region to a file of its own.",
+    ),
+    _refusal(
+        "region-split",
+        "The region begins in one block and ends in another.",
+        "Put both pragmas directly into the same pair of braces.",
+        "for (...) {\n#pragma scop\n    A[i] = 0; }\n#pragma endscop",
+    ),
     _refusal("region-too-large", "The region has more than 400 statements.", "Split it into several regions."),
-    _refusal("side-effect", "An expression changes a variable while it is evaluated.",
-             "Write the change as a statement of its own.", "A[i] = k++;"),
+    _refusal(
+        "side-effect",
+        "An expression changes a variable while it is evaluated.",
+        "Write the change as a statement of its own.",
+        "A[i] = k++;",
+    ),
     _refusal("switch", "`switch` stands in the region.", "Rewrite it with `if` and affine conditions."),
     _refusal("timeout", "The analysis took longer than `--timeout` allows.", "Raise it, or split the region."),
-    _refusal("unknown-call", "A function is called that may do more than compute a value.",
-             "Declare it with `__attribute__((const))`, define it as a one-expression static inline function, or write "
-             "its formula in place.", "A[i] = next(A[i]);"),
-    _refusal("unknown-member", "The struct is not defined where the tool can see it, has no such member, or the member "
-             "is a bit-field.", "Define the struct before the function.", "struct s; ... p->x = 0;"),
+    _refusal(
+        "unknown-call",
+        "A function is called that may do more than compute a value.",
+        "Declare it with `__attribute__((const))`, define it as a one-expression static inline function, or write "
+        "its formula in place.",
+        "A[i] = next(A[i]);",
+    ),
+    _refusal(
+        "unknown-member",
+        "The struct is not defined where the tool can see it, has no such member, or the member is a bit-field.",
+        "Define the struct before the function.",
+        "struct s; ... p->x = 0;",
+    ),
     _refusal("unknown-name", "A name is not declared where the tool can see it.", "Declare it before the region."),
-    _refusal("unsupported-expression", "An expression has no place in the model: a string, a comma, an odd target of "
-             "an assignment.", "Compute it before the region and use the result.", "A[i] = (n, 1.0);"),
-    _refusal("unsupported-statement", "A statement is neither a loop, an `if`, an assignment nor a declaration.",
-             "Move it out of the region.", "(void)n;"),
-    _refusal("while-loop", "A `while` or `do` loop has no known trip count.", "Rewrite it as a counted `for` loop.",
-             "while (x > 1) x = x / 2;"),
-    _error("bad-context", "The condition given by `--context` or `assume(...)` cannot be read.",
-           "Write comparisons of parameters joined by `and`, `or`, `&&` or `||`.", "--context 'N is large'"),
-    _error("bad-hint", "`#pragma tilewright` is followed by something unknown.",
-           "Known hints are `assume(condition)` and `reassociate`.", "#pragma tilewright faster"),
-    _error("bad-machine", "A machine description is not TOML, or a field of it is missing or wrong.",
-           "Compare it with `tilewright machine show generic`."),
-    _error("bad-plan", "A plan cannot be read, or speaks of a region that the file does not have.",
-           "Mend the line the message points to; `--emit plan` prints a plan to start from.", "tile i:-1"),
+    _refusal(
+        "unknown-size",
+        "`check` cannot tell how much memory a pointer of the region needs; the region is not checked.",
+        "Declare the array with its size.",
+    ),
+    _refusal(
+        "unsupported-expression",
+        "An expression has no place in the model: a string, a comma, an odd target of an assignment.",
+        "Compute it before the region and use the result.",
+        "A[i] = (n, 1.0);",
+    ),
+    _refusal(
+        "unsupported-statement",
+        "A statement is neither a loop, an `if`, an assignment nor a declaration.",
+        "Move it out of the region.",
+        "(void)n;",
+    ),
+    _refusal(
+        "while-loop",
+        "A `while` or `do` loop has no known trip count.",
+        "Rewrite it as a counted `for` loop.",
+        "while (x > 1) x = x / 2;",
+    ),
+    _error(
+        "bad-context",
+        "The condition given by `--context` or `assume(...)` cannot be read.",
+        "Write comparisons of parameters joined by `and`, `or`, `&&` or `||`.",
+        "--context 'N is large'",
+    ),
+    _error(
+        "bad-hint",
+        "`#pragma tilewright` is followed by something unknown.",
+        "Known hints are `assume(condition)` and `reassociate`.",
+        "#pragma tilewright faster",
+    ),
+    _error(
+        "bad-machine",
+        "A machine description is not TOML, or a field of it is missing or wrong.",
+        "Compare it with `tilewright machine show generic`.",
+    ),
+    _error(
+        "bad-plan",
+        "A plan cannot be read, or speaks of a region that the file does not have.",
+        "Mend the line the message points to; `--emit plan` prints a plan to start from.",
+        "tile i:-1",
+    ),
+    _error(
+        "bad-target",
+        "`check` was asked to run results for a target that does not run on this machine.",
+        "Check with `--target c` or `--target openmp`.",
+    ),
     _error("cannot-read", "A file does not exist, may not be read, or is not C text.", "Check its name and encoding."),
-    _error("cannot-write", "An output cannot be written; files already written by this run are put back.",
-           "Check the folder and its permissions."),
-    _error("illegal-plan", "A directive of a plan names a loop that is not there, or would break a dependence; the "
-           "message names the source lines.", "Change or remove the directive.", "reverse i"),
+    _error(
+        "cannot-write",
+        "An output cannot be written; files already written by this run are put back.",
+        "Check the folder and its permissions.",
+    ),
+    _error(
+        "does-not-compile",
+        "`check` cannot run the original, since the compiler rejects it.",
+        "Mend what the compiler says; give its `-I` and `-D` options.",
+    ),
+    _error(
+        "illegal-plan",
+        "A directive of a plan names a loop that is not there, or would break a dependence; the "
+        "message names the source lines.",
+        "Change or remove the directive.",
+        "reverse i",
+    ),
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
-    _error("no-preprocessor", "No C compiler was found to preprocess with, or it cannot be run.",
-           "Set `CC`, install a compiler, or use `--no-cpp` for files without macros."),
-    _error("not-generated", "The output file exists and was not generated by tilewright.",
-           "Choose another `-o`, delete the file, or use `--force`."),
-    _error("preprocess-failed", "The preprocessor reported an error.", "Mend it as for the compiler; headers are found "
-           "with `-I`."),
-    _error("stale-plan", "The plan was made for another version of the region.", "Make it anew, or replace its digest "
-           "after checking it."),
-    _error("strict", "A region was left untransformed although `--strict` is given (exit 3).",
-           "See the refusal that comes with it."),
-    _error("unbalanced-scop", "`#pragma scop` and `#pragma endscop` do not pair up.", "Close every region; regions do "
-           "not nest."),
+    _error("no-compiler", "`check` finds no C compiler, or one that does not work.", "Install one, or set `CC`."),
+    _error(
+        "no-preprocessor",
+        "No C compiler was found to preprocess with, or it cannot be run.",
+        "Set `CC`, install a compiler, or use `--no-cpp` for files without macros.",
+    ),
+    _error(
+        "not-generated",
+        "The output file exists and was not generated by tilewright.",
+        "Choose another `-o`, delete the file, or use `--force`.",
+    ),
+    _error(
+        "preprocess-failed",
+        "The preprocessor reported an error.",
+        "Mend it as for the compiler; headers are found with `-I`.",
+    ),
+    _error(
+        "stale-plan",
+        "The plan was made for another version of the region.",
+        "Make it anew, or replace its digest after checking it.",
+    ),
+    _error(
+        "strict",
+        "A region was left untransformed although `--strict` is given (exit 3).",
+        "See the refusal that comes with it.",
+    ),
+    _error(
+        "unbalanced-scop",
+        "`#pragma scop` and `#pragma endscop` do not pair up.",
+        "Close every region; regions do not nest.",
+    ),
     _error("unknown-machine", "There is no machine description of that name.", "`tilewright machine list` names them."),
-    Entry("inactive-region", WARNING, "The preprocessor switches the region off, so it is left as it is.",
-          "Check the macros given with `-D`."),
+    Entry(
+        "inactive-region",
+        WARNING,
+        "The preprocessor switches the region off, so it is left as it is.",
+        "Check the macros given with `-D`.",
+    ),
     Entry("no-region", WARNING, "The file has no `#pragma scop`.", "Mark the loops to transform."),
-    Entry("region-refused", WARNING, "A region is left as it is; the note that follows says why.",
-          "See the id of the note."),
+    Entry(
+        "region-refused",
+        WARNING,
+        "A region is left as it is; the note that follows says why.",
+        "See the id of the note.",
+    ),
     Entry("error-limit", NOTE, "More errors were found than are shown.", "Raise `--error-limit`."),
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
-    Entry("fallback", REMARK, "The first plan could not be carried out or proven, and a simpler one was used.",
-          "Nothing needs to be done; the simpler plan is proven."),
-    Entry("not-vector", REMARK, "An innermost loop carries a dependence and is not marked for the vectorizer.",
-          "For floating-point sums, `--reassociate` may help."),
+    Entry(
+        "fallback",
+        REMARK,
+        "The first plan could not be carried out or proven, and a simpler one was used.",
+        "Nothing needs to be done; the simpler plan is proven.",
+    ),
+    Entry(
+        "not-vector",
+        REMARK,
+        "An innermost loop carries a dependence and is not marked for the vectorizer.",
+        "For floating-point sums, `--reassociate` may help.",
+    ),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
     Entry("wavefront", REMARK, "Tiles depend on one another and run in parallel along diagonals.", ""),
-    Entry("internal-error", INTERNAL, "The tool failed; the message names a folder with all that is needed to repeat "
-          "it.", "Report it."),
-    Entry("worker-died", INTERNAL, "The process that analyses a region ended without an answer.", "Report it; splitting "
-          "the region may avoid it."),
+    Entry(
+        "internal-error",
+        INTERNAL,
+        "The tool failed; the message names a folder with all that is needed to repeat it.",
+        "Report it.",
+    ),
+    Entry(
+        "worker-died",
+        INTERNAL,
+        "The process that analyses a region ended without an answer.",
+        "Report it; splitting the region may avoid it.",
+    ),
 )
 
 

@@ -249,7 +249,7 @@ class Affiner:
 
     def _convert(self, value: isl.PwAff, have: CType, want: CType, frame: Frame, node: c_ast.Node) -> isl.PwAff:
         """Conversion to another integer type; values that would change are assumed away."""
-        low, high = want.range()
+        low, high = want.safe_range()
         have_low, have_high = have.range()
         if have_low >= low and have_high <= high:
             return value

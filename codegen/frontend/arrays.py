@@ -103,7 +103,9 @@ def _group(
 ) -> ArrayGroup:
     signatures = sorted({signature(a, False) for a, _ in uses})
     # A whole struct covers its members; a union's members cover each other.
-    whole = any(s != t and t[: len(s)] == s for s in signatures for t in signatures) or _is_union(base, variables)
+    whole = any(s != t and t[: len(s)] == s for s in signatures for t in signatures) or any(
+        step.union for a, _ in uses for step in a.steps
+    )
     arrays: dict[Signature, Array] = {}
     flats: dict[Signature, Flat] = {}
     for sig in sorted({signature(a, whole) for a, _ in uses}):
@@ -113,11 +115,6 @@ def _group(
             flats[sig] = flat
         arrays[sig] = _array(base, sig, mine, flat, whole, variables, inside)
     return ArrayGroup(base, whole, arrays, flats)
-
-
-def _is_union(base: str, variables: Mapping[str, Variable]) -> bool:
-    var = variables.get(base)
-    return var is not None and isinstance(var.shape.struct, c_ast.Union)
 
 
 def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | None:

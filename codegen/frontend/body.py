@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -90,6 +90,7 @@ class BodyBuilder:
                 node,
                 "subscript it down to an element",
             )
+        self._check_plain(var.shape, node)
         return Sym(name)
 
     def expr_of_binding(self, name: str) -> Expr:
@@ -110,6 +111,7 @@ class BodyBuilder:
 
     def _StructRef(self, node: c_ast.StructRef) -> Expr:
         if c_text(node) in self.affiner.params or self._read_only_member(node):
+            self._check_plain(self._path(node)[2], node)
             return Sym(c_text(node))
         return self._ref(node, write=False)
 
@@ -137,12 +139,24 @@ class BodyBuilder:
                 "write it as a statement of its own",
             )
         if node.op == "sizeof":
-            return Lit(c_text(node))
+            return self._sizeof(node)
         if node.op == "&":
             raise self._refuse(
                 "pointer-arithmetic", f"`{c_text(node)}` takes an address", node, "use subscripts on the array itself"
             )
         return Unary(node.op, self.expr(node.expr))
+
+    def _sizeof(self, node: c_ast.UnaryOp) -> Expr:
+        """Loop variables change their type and local variables their place; the size of anything else stays."""
+        known = {*self.frame.locals, *self.frame.bindings, *(it.name for it in self.frame.iterators)}
+        if not isinstance(node.expr, c_ast.Typename) and known & _identifiers(node.expr):
+            raise self._refuse(
+                "unsupported-expression",
+                f"`{c_text(node)}` asks for the size of a variable of the region",
+                node,
+                "write sizeof with the type's name",
+            )
+        return Lit(c_text(node))
 
     def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
         return Binary(node.op, self.expr(node.left), self.expr(node.right))
@@ -174,6 +188,7 @@ class BodyBuilder:
 
     def _ref(self, node: c_ast.Node, write: bool) -> Ref:
         base, inside, shape, steps = self._path(node)
+        self._check_plain(shape, node)
         if shape.layers:
             raise self._refuse(
                 "array-as-value",
@@ -213,7 +228,9 @@ class BodyBuilder:
                     node,
                     "define the struct before the function; bit-fields are not supported",
                 )
-            return base, inside, member, [*steps, RawStep(kind, None, node.field.name)]
+            union = isinstance(shape.struct, c_ast.Union)
+            member = replace(member, special=member.special or shape.special)
+            return base, inside, member, [*steps, RawStep(kind, None, node.field.name, union=union)]
         raise self._refuse(
             "pointer-arithmetic",
             f"`{c_text(node)}` is not a variable with subscripts",
@@ -226,7 +243,7 @@ class BodyBuilder:
             raise self._refuse(
                 "unsupported-expression", f"`{c_text(node)}` subscripts something that is no array", node, ""
             )
-        return Shape(shape.layers[1:], shape.elem, shape.struct)
+        return replace(shape, layers=shape.layers[1:])
 
     def _base(self, node: c_ast.ID) -> tuple[str, bool, Shape, list[RawStep]]:
         if node.name in self.frame.locals:
@@ -244,3 +261,17 @@ class BodyBuilder:
 
     def _refuse(self, id: str, message: str, node: c_ast.Node, hint: str) -> Unsupported:
         return Unsupported(id, message, location(node, self.names.fallback), hint)
+
+    def _check_plain(self, shape: Shape, node: c_ast.Node) -> None:
+        if shape.special:
+            raise self._refuse(
+                "volatile",
+                f"`{c_text(node)}` is volatile or atomic: every access counts, in the order written",
+                node,
+                "copy it to a plain variable before the region",
+            )
+
+
+def _identifiers(node: c_ast.Node) -> set[str]:
+    own = {node.name} if isinstance(node, c_ast.ID) else set()
+    return own.union(*(_identifiers(child) for child in node))

@@ -156,10 +156,13 @@ class Walker:
     def _declaration(self, node: c_ast.Decl, frame: Frame) -> tuple[Frame, tuple[RawNode, ...]]:
         loc = location(node, self.site.loc)
         shape = self.site.types.shape(node.type)
+        if shape.special:
+            raise Unsupported("volatile", f"`{node.name}` is volatile or atomic", loc, "use a plain variable")
         if (
             "static" in (node.storage or ())
             or "extern" in (node.storage or ())
             or shape.function
+            or shape.struct is not None
             or any(la.kind == "pointer" for la in shape.layers)
         ):
             raise Unsupported(
@@ -201,10 +204,28 @@ class Walker:
         finally:
             del self.affiner.assumptions[mark:]
 
+    def _check_extent(self, node: c_ast.Decl, dim: c_ast.Node | None, frame: Frame, loc: Loc) -> None:
+        """Sizes of local arrays are printed as they are, wherever the array ends up."""
+        outer = Frame(frame.space, isl.Set.universe(frame.space.set_from_params()))
+        try:
+            if dim is not None:
+                self.affiner.value(dim, outer)
+                return
+        except NotAffine:
+            pass
+        raise Unsupported(
+            "local-declaration",
+            f"the size of `{node.name}` changes from iteration to iteration or is not known",
+            loc,
+            "declare it with a size that the region does not change, or before the region",
+        )
+
     def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
         name, n = node.name, 2
         while name in self.inside or (n > 2 and name in self.site.variables):
             name, n = f"{node.name}_{n}", n + 1
+        for la in shape.layers:
+            self._check_extent(node, la.dim, frame, loc)
         extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
         var = InsideVar(name, node.name, shape.elem, extents, len(frame.iterators), loc)
         self.inside[name] = (var, shape)

@@ -16,6 +16,7 @@ from pycparser import c_ast
 from codegen.frontend.affine import Affiner, NotAffine
 from codegen.frontend.frame import Frame
 from codegen.frontend.layers import int_constant
+from codegen.scop.types import CType
 
 Monomial = tuple[str, ...]  # sorted C texts of parameters
 # Each parameter product has an affine coefficient: loop dimension (-1 is the constant) to integer.
@@ -35,7 +36,8 @@ def polynomial(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Poly | None:
         text = c_text(node)
         return {(text,): {-1: 1}} if text in affiner.params else None
     if isinstance(node, c_ast.Cast):
-        return polynomial(node.expr, frame, affiner)
+        inner = polynomial(node.expr, frame, affiner)
+        return _converted(inner, node, affiner.types.shape(node.to_type).elem, frame, affiner)
     if isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"):
         inner = polynomial(node.expr, frame, affiner)
         return inner if inner is None or node.op == "+" else _scale(inner, -1)
@@ -49,10 +51,27 @@ def polynomial(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Poly | None:
     return None
 
 
+def _converted(poly: Poly | None, node: c_ast.Node, to: CType, frame: Frame, affiner: Affiner) -> Poly | None:
+    """A polynomial after a conversion to an integer type, which must not change it.
+
+    Affine values leave an assumption behind. Products of parameters cannot be bounded that way; for them only
+    types that hold every index are good enough: int (whose overflow would be the source's own) and wider.
+    """
+    if poly is None or not to.is_int:
+        return None
+    if all(len(m) <= 1 and (not m or not set(c) - {-1}) for m, c in poly.items()):
+        try:
+            affiner.value(node, frame)
+        except NotAffine:
+            return None
+        return poly
+    return poly if to.bits >= 64 or (to.bits == 32 and to.signed) else None
+
+
 def _name(name: str, frame: Frame, affiner: Affiner) -> Poly | None:
     if name in frame.bindings:
         b = frame.bindings[name]
-        return polynomial(b.node, b.frame, affiner)
+        return _converted(polynomial(b.node, b.frame, affiner), c_ast.ID(name), b.ctype, frame, affiner)
     it = frame.iterator(name)
     if it is not None:
         return {(): {it.pos: 1}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast, c_generator
 
@@ -30,6 +30,7 @@ class Shape:
     elem: CType
     struct: c_ast.Node | None = None
     function: bool = False
+    special: bool = False  # volatile or atomic somewhere
 
 
 @dataclass
@@ -41,14 +42,19 @@ class TypeTable:
 
     def shape(self, node: c_ast.Node) -> Shape:
         """The shape of a declarator's type node."""
+        shape = self._shape(node)
+        words = set(getattr(node, "quals", None) or ())
+        return replace(shape, special=True) if words & {"volatile", "_Atomic"} else shape
+
+    def _shape(self, node: c_ast.Node) -> Shape:
         if isinstance(node, c_ast.ArrayDecl):
             inner = self.shape(node.type)
-            return Shape((Layer("array", node.dim), *inner.layers), inner.elem, inner.struct)
+            return replace(inner, layers=(Layer("array", node.dim), *inner.layers))
         if isinstance(node, c_ast.PtrDecl):
             inner = self.shape(node.type)
             if inner.function:
                 return Shape((), CType("void *", "other", 64))
-            return Shape((Layer("pointer"), *inner.layers), inner.elem, inner.struct)
+            return replace(inner, layers=(Layer("pointer"), *inner.layers))
         if isinstance(node, c_ast.FuncDecl):
             return Shape((), CType("void", "other"), None, True)
         if isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
@@ -68,8 +74,7 @@ class TypeTable:
             shape = self.shape(self.typedefs[names[0]])
             if shape.layers:
                 return shape
-            e = shape.elem
-            return Shape((), CType(names[0], e.kind, e.bits, e.signed), shape.struct)
+            return replace(shape, elem=replace(shape.elem, spelling=names[0]))
         return Shape((), basic_type(names))
 
     def member(self, struct: c_ast.Node | None, name: str) -> Shape | None:
@@ -90,10 +95,9 @@ def basic_type(names: list[str]) -> CType:
     if key in _FLOATS:
         return CType(spelling, "float", _FLOATS[key])
     if key in _INT_BITS:
-        # Plain char is taken as signed only where that is asked for: its range is 0..127 either way for
-        # the values an index can portably have.
         unsigned = "unsigned" in names or key == "_Bool"
-        return CType(spelling, "int", _INT_BITS[key], not unsigned)
+        plain = key == "char" and not unsigned and "signed" not in names
+        return CType(spelling, "int", _INT_BITS[key], not unsigned, plain)
     return CType(spelling, "other")
 
 

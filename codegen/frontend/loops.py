@@ -194,7 +194,7 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     ctype = header.ctype
     if ctype.signed and ctype.bits >= 32:
         return
-    low, high = ctype.range()
+    low, high = ctype.safe_range()
     following = it.add(body.constant(header.step))
     affiner.assumptions.append(
         Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc)

@@ -121,14 +121,15 @@ class _Scan:
             return
         self.mentioned[name] = None
         var = self.site.variables.get(name)
-        if affine and var is not None and not var.shape.layers and var.shape.elem.is_int:
+        plain = var is not None and not var.shape.layers and not var.shape.special
+        if affine and var is not None and plain and var.shape.elem.is_int:
             self.affine_ids[name] = None
 
 
 def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
     """Type of a chain of members without subscripts, or None."""
     shape = _chain(node, site)
-    return None if shape is None or shape.layers else shape.elem
+    return None if shape is None or shape.layers or shape.special else shape.elem
 
 
 def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
@@ -140,7 +141,8 @@ def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
     outer = _chain(node.name, site)
     if outer is None or (len(outer.layers) != (1 if node.type == "->" else 0)):
         return None
-    return site.types.member(outer.struct, node.field.name)
+    member = site.types.member(outer.struct, node.field.name)
+    return None if member is None or outer.special else member
 
 
 def prescan(site: RegionSite) -> Prescan:

@@ -26,6 +26,7 @@ class RawStep:
     node: c_ast.Node | None = None
     member: str = ""
     layer: Layer | None = None  # what a sub or deref steps through
+    union: bool = False  # the member shares its storage with its siblings
 
 
 @dataclass(frozen=True)

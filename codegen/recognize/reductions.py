@@ -10,11 +10,16 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from codegen.frontend.layers import basic_type
 from codegen.scop.dependences import param_space
-from codegen.scop.expr import Binary, Call, Expr, Ref, walk
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, children, walk
 from codegen.scop.model import Scop, Statement
 
 _COMPOUND = {"+=": "+", "-=": "-", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
+_INTEGER_TYPES = frozenset(
+    [f"{u}int{b}_t" for u in ("", "u") for b in (8, 16, 32, 64)]
+    + ["size_t", "ptrdiff_t", "ssize_t", "intptr_t", "uintptr_t"]
+)
 _CALLS = {
     "fmax": "max",
     "fmaxf": "max",
@@ -52,10 +57,31 @@ def _reduction(scop: Scop, s: Statement) -> Reduction | None:
     if op is None:
         return None
     elem = scop.arrays[target.array].elem
-    exact = elem.is_int and (op in ("min", "max", "&", "|", "^") or not elem.signed)
     if elem.kind not in ("int", "float") or (op in ("&", "|", "^") and not elem.is_int):
         return None
+    if elem.is_int and not is_integer(scop, s, s.rhs):
+        return None  # every step would cut off a fraction, so the order shows
+    exact = elem.is_int and (op in ("&", "|", "^") or not elem.signed)
+    if op in ("min", "max"):
+        exact = elem.is_int and all(
+            scop.arrays[s.accesses[e.access].array].elem == elem for e in walk(s.rhs) if isinstance(e, Ref)
+        )
     return Reduction(s.name, target.array, op, exact)
+
+
+def is_integer(scop: Scop, s: Statement, e: Expr) -> bool:
+    """Is the expression surely computed in integers? What is not known does not count."""
+    if isinstance(e, Lit):
+        return e.text.rstrip("uUlL").isdigit() or e.text.lower().startswith("0x")
+    if isinstance(e, Sym):
+        return any(e.text == p.text for p in scop.params)
+    if isinstance(e, Ref):
+        return scop.arrays[s.accesses[e.access].array].elem.is_int
+    if isinstance(e, Cast):
+        return basic_type(e.type_text.split()).is_int or e.type_text in _INTEGER_TYPES
+    if isinstance(e, Call):
+        return e.name in ("abs", "labs", "min", "max", "MIN", "MAX") and all(is_integer(scop, s, a) for a in e.args)
+    return isinstance(e, Affine) or (bool(children(e)) and all(is_integer(scop, s, c) for c in children(e)))
 
 
 def _operator(rhs: Expr, own: int) -> str | None:

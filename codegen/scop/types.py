@@ -13,6 +13,7 @@ class CType:
     kind: str  # "int", "float" or "other"
     bits: int = 0
     signed: bool = True
+    plain_char: bool = False  # signed on some machines, unsigned on others
 
     @property
     def is_int(self) -> bool:
@@ -24,10 +25,16 @@ class CType:
         return max(1, self.bits // 8) if self.bits else 8
 
     def range(self) -> tuple[int, int]:
-        """Smallest and largest value of an integer type."""
+        """Smallest and largest value of an integer type; for plain char, on any machine."""
+        if self.plain_char:
+            return -128, 255
         if self.signed:
             return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
         return 0, (1 << self.bits) - 1
+
+    def safe_range(self) -> tuple[int, int]:
+        """The values that a conversion to this type leaves alone on every machine."""
+        return (0, 127) if self.plain_char else self.range()
 
 
 INT = CType("int", "int", 32, True)

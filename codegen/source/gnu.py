@@ -27,7 +27,7 @@ _BEYOND = re.compile(
     rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|"
     r"\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))|(?P<braces>\(\s*\{)", re.M)
 _GAP = re.compile(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
-_PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|pure|unsequenced|reproducible)(?:__)?\s*[),\]]")
+_PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|unsequenced)(?:__)?\s*[),\]]")
 # These give a type another meaning. Left in place, they make the parser refuse the declaration.
 _RETYPING = re.compile(r"\b(?:__)?(?:vector_size|mode|ext_vector_type|neon_vector_type|scalar_storage_order)(?:__)?\b")
 _ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\s*(?=\()|\[(?=\s*\[)")
@@ -100,7 +100,10 @@ def beyond(text: str, begin: int, end: int) -> tuple[int, str] | None:
 
 
 def is_pure(head: str) -> bool:
-    """Whether a declaration carries the attribute `const` or `pure` (or C23's words for them)."""
+    """Whether a declaration carries the attribute `const` (or C23's word for it).
+
+    `pure` is not enough: such a function may read what the region writes.
+    """
     return any(_PURE.search(head, match.end(), max(closing(head, match.end()), match.end()))
                for match in _ATTRIBUTE.finditer(head))
 

@@ -34,7 +34,7 @@ class RegionSlice:
     """A region and the text to parse for it.
 
     function        name of the function around the region
-    pure_functions  functions declared with the attribute const or pure
+    pure_functions  functions declared with the attribute const
     hidden          identifiers in parts of the function that the parser will not see; they may be live there
     parts           the declarations of the text; root is the index of the function's
     span            where the region, its pragmas included, lies in the text

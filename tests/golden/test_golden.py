@@ -2,6 +2,7 @@
 
 tests/golden/src holds the sources; make golden rewrites the results after a change that is meant.
 """
+
 from __future__ import annotations
 
 import shutil

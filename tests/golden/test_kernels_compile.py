@@ -1,4 +1,5 @@
 """Every kernel of examples/kernels comes out as C that compilers have nothing to say about."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,4 +1,5 @@
 """Which message ids the source uses, read from its syntax trees."""
+
 from __future__ import annotations
 
 import ast

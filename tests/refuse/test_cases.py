@@ -2,6 +2,7 @@
 
 cases/ID[-VARIANT].c begins with `/* expect: ID LINE:COL */`.
 """
+
 from __future__ import annotations
 
 import json
@@ -73,7 +74,9 @@ def plain(tmp_path: Path) -> Path:
     path = tmp_path / "plain.c"
     path.write_text(
         "void f(int n, double A[n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n        A[i] = 0.0;\n"
-        "#pragma endscop\n}\n", encoding="utf-8")
+        "#pragma endscop\n}\n",
+        encoding="utf-8",
+    )
     return path
 
 

@@ -1,4 +1,5 @@
 """Errors, warnings and notes that are no refusals: each id once, with its exit status and place."""
+
 from __future__ import annotations
 
 import json
@@ -49,12 +50,12 @@ def _plan(text: str) -> tuple[str, str]:
 ERRORS = {
     "bad-context": lambda: (REGION, ("--context", "n is large"), "--context", 0),
     "bad-hint": lambda: (REGION.replace("#pragma scop", "#pragma tilewright faster\n#pragma scop"), (), "in.c", 3),
-    "bad-machine": lambda: (REGION, ("--machine", _file("m.toml", "name = \"m\"\nthis is no TOML\n")), "m.toml", 2),
+    "bad-machine": lambda: (REGION, ("--machine", _file("m.toml", 'name = "m"\nthis is no TOML\n')), "m.toml", 2),
     "bad-plan": lambda: (REGION, _plan("region 1\n  sing i\n"), "p.plan", 2),
     "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
     "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
-    "preprocess-failed": lambda: ("#include \"missing.h\"\n" + REGION, (), "in.c", 1),
+    "preprocess-failed": lambda: ('#include "missing.h"\n' + REGION, (), "in.c", 1),
     "stale-plan": lambda: (REGION, _plan("region 1 digest 0123456789ab\n  parallel i\n"), "p.plan", 1),
     "unbalanced-scop": lambda: (REGION.replace("#pragma endscop\n", ""), (), "in.c", 3),
     "unknown-machine": lambda: (REGION, ("--machine", "abacus"), "tilewright", 0),
@@ -75,24 +76,27 @@ def test_error(id: str, gen) -> None:
 
 
 def test_every_error_id_has_a_test() -> None:
-    elsewhere = {"strict", "no-compiler"}  # test_cases.py; the check command
+    elsewhere = {"strict", "bad-target", "does-not-compile", "no-compiler"}  # test_cases.py; the check command
     assert set(ERRORS) == {e.id for e in TABLE if e.family == INPUT} - elsewhere
 
 
-@pytest.mark.parametrize("plan, line, col, words", [
-    ("tile i:32\n", 1, 1, "'region'"),
-    ("region 1\n  tile i:-4\n", 2, 10, "negative"),
-    ("region 1\n  tile i\n", 3, 1, "':'"),
-    ("region 1\n  unroll i by 1\n", 2, 15, "between 2 and 64"),
-    ("region 1\n  skew i by 2 j\n", 2, 15, "'*'"),
-    ("region 2\n  parallel i\n", 1, 8, "no region 2"),
-    ("region 1\n  parallel i\nregion 1\n", 3, 8, "planned twice"),
-    ("region 1\n  schedule { loop i { S2 } }\n", 2, 3, "S2"),
-    ("region 1\n  schedule { loop i { } }\n", 2, 23, "empty loop"),
-    ("region 1\n  schedule { loop i = (i*i) { S1 } }\n", 2, 19, "not an affine value"),
-    ("region 1\n  schedule { loop i = {S2: i} { S1 } }\n", 2, 19, "no value for S1"),
-    ("region one\n", 1, 8, "a number"),
-])
+@pytest.mark.parametrize(
+    "plan, line, col, words",
+    [
+        ("tile i:32\n", 1, 1, "'region'"),
+        ("region 1\n  tile i:-4\n", 2, 10, "negative"),
+        ("region 1\n  tile i\n", 3, 1, "':'"),
+        ("region 1\n  unroll i by 1\n", 2, 15, "between 2 and 64"),
+        ("region 1\n  skew i by 2 j\n", 2, 15, "'*'"),
+        ("region 2\n  parallel i\n", 1, 8, "no region 2"),
+        ("region 1\n  parallel i\nregion 1\n", 3, 8, "planned twice"),
+        ("region 1\n  schedule { loop i { S2 } }\n", 2, 3, "S2"),
+        ("region 1\n  schedule { loop i { } }\n", 2, 23, "empty loop"),
+        ("region 1\n  schedule { loop i = (i*i) { S1 } }\n", 2, 19, "not an affine value"),
+        ("region 1\n  schedule { loop i = {S2: i} { S1 } }\n", 2, 19, "no value for S1"),
+        ("region one\n", 1, 8, "a number"),
+    ],
+)
 def test_bad_plans_are_located(plan: str, line: int, col: int, words: str, gen) -> None:
     code, out, messages = gen(REGION, *_plan(plan))
     assert (code, out) == (1, "")

@@ -1,4 +1,5 @@
 """Plans as text: what is printed can be read back, and replaying it gives the same code."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -9,7 +10,18 @@ from codegen.diagnostics import Loc
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
-    Distribute, LoopRef, Order, Parallel, Plan, Reverse, Schedule, Skew, Store, Tile, Unroll, Vector,
+    Distribute,
+    LoopRef,
+    Order,
+    Parallel,
+    Plan,
+    Reverse,
+    Schedule,
+    Skew,
+    Store,
+    Tile,
+    Unroll,
+    Vector,
 )
 from codegen.plan.parse import parse, planned_regions
 from codegen.plan.text import show, show_directive
@@ -39,9 +51,11 @@ def test_digests_of_any_form_are_read(digest: str) -> None:
 
 
 def scop() -> Scop:
-    text = ("void f(int n, double A[n][n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
-            "        for (int j = 0; j < n; j++) {\n            double t = A[i][j];\n            A[i][j] = t + 1.0;\n"
-            "        }\n#pragma endscop\n}\n")
+    text = (
+        "void f(int n, double A[n][n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+        "        for (int j = 0; j < n; j++) {\n            double t = A[i][j];\n            A[i][j] = t + 1.0;\n"
+        "        }\n#pragma endscop\n}\n"
+    )
     model = model_region(open_source("in.c", text, GenOptions()).slices[0], GenOptions())
     assert model is not None
     return model.program.scop
@@ -50,20 +64,23 @@ def scop() -> Scop:
 i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
 
 
-@pytest.mark.parametrize("directive, text", [
-    (Tile(((i, 32), (sj, 0))), "tile i:32, S2.j:0"),
-    (Tile(((i, 8),), True), "tile i:8 full"),
-    (Order((j, i)), "order j, i"),
-    (Reverse(sj), "reverse S2.j"),
-    (Skew(j, 2, i), "skew j by 2*i"),
-    (Skew(j, -1, i), "skew j by -1*i"),
-    (Distribute(j), "distribute j"),
-    (Parallel(i), "parallel i"),
-    (Vector(j), "vector j"),
-    (Unroll(j, 4), "unroll j by 4"),
-    (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
-    (Store("t", j, ()), "store t in j"),
-])
+@pytest.mark.parametrize(
+    "directive, text",
+    [
+        (Tile(((i, 32), (sj, 0))), "tile i:32, S2.j:0"),
+        (Tile(((i, 8),), True), "tile i:8 full"),
+        (Order((j, i)), "order j, i"),
+        (Reverse(sj), "reverse S2.j"),
+        (Skew(j, 2, i), "skew j by 2*i"),
+        (Skew(j, -1, i), "skew j by -1*i"),
+        (Distribute(j), "distribute j"),
+        (Parallel(i), "parallel i"),
+        (Vector(j), "vector j"),
+        (Unroll(j, 4), "unroll j by 4"),
+        (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
+        (Store("t", j, ()), "store t in j"),
+    ],
+)
 def test_directives(directive: object, text: str) -> None:
     assert show_directive(directive, None) == [text]  # type: ignore[arg-type]
     (plan,) = parse(f"region 1\n  {text}  # a comment\n", "p", {1: scop()})
@@ -73,8 +90,10 @@ def test_directives(directive: object, text: str) -> None:
 
 
 def test_schedules() -> None:
-    text = ("region 1  # f, line 3\n  schedule {\n    loop i = (2i), i_j = {S1: i + j; S2: 3 + i + j} {\n      S1\n"
-            "      S2\n    }\n  }\n")
+    text = (
+        "region 1  # f, line 3\n  schedule {\n    loop i = (2i), i_j = {S1: i + j; S2: 3 + i + j} {\n      S1\n"
+        "      S2\n    }\n  }\n"
+    )
     s = scop()
     (plan,) = parse(text, "p", {1: s})
     (d,) = plan.directives

@@ -1,4 +1,5 @@
 """Deliberately illegal plans: each is refused with a sentence about the source's own lines."""
+
 from __future__ import annotations
 
 import re
@@ -81,10 +82,18 @@ ILLEGAL = {
     "tile gauss-seidel without skewing": (SEIDEL, "tile s:8, i:8, j:8", ("`A`", "line 7", "backwards")),
     "tile two loops of gauss-seidel": (SEIDEL, "tile s:8, i:8", ("`A`", "line 7", "backwards")),
     "skew too little": (SEIDEL, "skew i by s\n  tile s:8, i:8, j:8", ("`A`", "line 7", "backwards")),
-    "skew the wrong way": (SEIDEL, "skew i by -1*s\n  skew j by -2*s\n  tile s:8, i:8, j:8", ("`A`", "line 7", "backwards")),
+    "skew the wrong way": (
+        SEIDEL,
+        "skew i by -1*s\n  skew j by -2*s\n  tile s:8, i:8, j:8",
+        ("`A`", "line 7", "backwards"),
+    ),
     "interchange across an antidiagonal": (ANTIDIAGONAL, "order j, i", ("`A`", "line 6", "backwards")),
     "tile across an antidiagonal": (ANTIDIAGONAL, "tile i:4, j:4", ("`A`", "line 6", "backwards")),
-    "unroll does not reorder, reverse does": (ANTIDIAGONAL, "unroll j by 4\n  reverse i", ("`A`", "line 6", "backwards")),
+    "unroll does not reorder, reverse does": (
+        ANTIDIAGONAL,
+        "unroll j by 4\n  reverse i",
+        ("`A`", "line 6", "backwards"),
+    ),
     "distribute a cycle": (TWO_PARTS, "distribute i", ("line 6", "line 5", "backwards")),
     "swap two parts": (TWO_PARTS, "schedule { loop i { S2 S1 } }", ("`A`", "line 5", "line 6", "backwards")),
     "fuse by a wrong shift": (TWO_PARTS, "schedule { loop i = {S1: i; S2: i - 1} { S2 S1 } }", ("line 5", "line 6")),
@@ -115,14 +124,17 @@ def test_the_witness_is_a_real_pair_of_iterations() -> None:
     assert second == first + 1 and first >= 1
 
 
-@pytest.mark.parametrize("source, plan", [
-    (SEIDEL, "skew i by s\n  skew j by 2*s\n  skew j by i\n  tile s:8, i:8, j:8"),
-    (ANTIDIAGONAL, "skew j by i\n  tile i:4, j:4"),
-    (ANTIDIAGONAL, "vector j"),
-    (PREFIX, "tile i:16"),
-    (PREFIX, "unroll i by 4"),
-    (ROW, "tile i:16\n  distribute i\n  store t in it [i - it: 16]"),
-])
+@pytest.mark.parametrize(
+    "source, plan",
+    [
+        (SEIDEL, "skew i by s\n  skew j by 2*s\n  skew j by i\n  tile s:8, i:8, j:8"),
+        (ANTIDIAGONAL, "skew j by i\n  tile i:4, j:4"),
+        (ANTIDIAGONAL, "vector j"),
+        (PREFIX, "tile i:16"),
+        (PREFIX, "unroll i by 4"),
+        (ROW, "tile i:16\n  distribute i\n  store t in it [i - it: 16]"),
+    ],
+)
 def test_the_legal_counterparts_are_carried_out(source: str, plan: str) -> None:
     made = generate("in.c", source, GenOptions(plan_text=f"region 1\n  {plan}\n"))
     assert made.regions[0].transformed
@@ -141,17 +153,21 @@ def test_storage_that_does_not_live_long_enough() -> None:
 
 def test_storage_that_threads_would_share() -> None:
     error = _refused(ROW, "tile i:16\n  parallel i\n  store t in it")
-    assert error.id == "illegal-plan" and "`t` would be shared by the iterations of the parallel loop `i`" in error.message
+    assert error.id == "illegal-plan"
+    assert "`t` would be shared by the iterations of the parallel loop `i`" in error.message
 
 
-@pytest.mark.parametrize("plan, words", [
-    ("reverse k", "no loop k"),
-    ("tile i:8, i:8", "named twice"),
-    ("order i, i", "named twice"),
-    ("skew i by 2*j", "does not enclose"),
-    ("distribute i", "no sequence"),
-    ("store A in i", "not a variable of the region"),
-])
+@pytest.mark.parametrize(
+    "plan, words",
+    [
+        ("reverse k", "no loop k"),
+        ("tile i:8, i:8", "named twice"),
+        ("order i, i", "named twice"),
+        ("skew i by 2*j", "does not enclose"),
+        ("distribute i", "no sequence"),
+        ("store A in i", "not a variable of the region"),
+    ],
+)
 def test_directives_that_mean_nothing(plan: str, words: str) -> None:
     error = _refused(PREFIX, plan)
     assert error.id == "illegal-plan" and words in error.message

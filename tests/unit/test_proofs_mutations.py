@@ -3,6 +3,7 @@
 Each mutation names the check that must find it. Those in SOLE are found by no other check, which shows that
 every check is needed.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,21 +17,33 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.region import Made, make, model_region
+from codegen.scop.tree import PARALLEL_VECTOR
 from codegen.verify.proofs import CHECKS, prove
 
 COPY = "void f(int n, double A[n], double B[n])", "for (int i = 0; i < n; i++)\n    A[i] = B[i];"
 COUNT = "void f(int n, double A[n])", "for (int i = 0; i < n; i++)\n    A[i] = i;"
 PREFIX = "void f(int n, double A[n])", "for (int i = 1; i < n; i++)\n    A[i] = A[i - 1] + 1.0;"
-PAIR = ("void f(int n, double A[n], double B[n], double C[n])",
-        "for (int i = 0; i < n; i++) {\n    A[i] = C[i];\n    B[i] = A[i] + 1.0;\n}")
-LOCAL = ("void f(int n, double A[n], double B[n])",
-         "for (int i = 0; i < n; i++) {\n    double t;\n    t = A[i];\n    B[i] = t + 1.0;\n}")
-MATMUL = ("void f(int n, double A[n][n], double B[n][n], double C[n][n])",
-          "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n        for (int k = 0; k < n; k++)\n"
-          "            C[i][j] += A[i][k] * B[k][j];")
-CORNER = "void f(int n, double A[n][n])", ("for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n"
-                                          "        if (i == 2)\n            A[i][j] = 1.0;\n"
-                                          "        else if (j >= i)\n            A[i][j] = 0.0;")
+PAIR = (
+    "void f(int n, double A[n], double B[n], double C[n])",
+    "for (int i = 0; i < n; i++) {\n    A[i] = C[i];\n    B[i] = A[i] + 1.0;\n}",
+)
+LOCAL = (
+    "void f(int n, double A[n], double B[n])",
+    "for (int i = 0; i < n; i++) {\n    double t;\n    t = A[i];\n    B[i] = t + 1.0;\n}",
+)
+MATMUL = (
+    "void f(int n, double A[n][n], double B[n][n], double C[n][n])",
+    "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n        for (int k = 0; k < n; k++)\n"
+    "            C[i][j] += A[i][k] * B[k][j];",
+)
+CORNER = (
+    "void f(int n, double A[n][n])",
+    (
+        "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n"
+        "        if (i == 2)\n            A[i][j] = 1.0;\n"
+        "        else if (j >= i)\n            A[i][j] = 0.0;"
+    ),
+)
 SUM = "double s;\nvoid f(int n, double A[n])", "for (int i = 0; i < n; i++)\n    s += A[i];"
 BUFFER = "tile i:16\n  distribute i\n  store t in it [i - it: 16]"
 
@@ -94,7 +107,8 @@ def resize(size: int) -> Change:
 
 def restart(k: int) -> Change:
     return lambda node: replace(
-        node, slots=tuple(replace(s, starts=(plus(s.starts[0], k), *s.starts[1:])) for s in node.slots))
+        node, slots=tuple(replace(s, starts=(plus(s.starts[0], k), *s.starts[1:])) for s in node.slots)
+    )
 
 
 def hoist(tree: CNode) -> CNode:
@@ -116,24 +130,32 @@ class Mutation:
 
 SOLE = {
     "upper bound too low": Mutation(COPY, "", at(For, lambda n: replace(n, upper=plus(n.upper, -1))), "exactly-once"),
-    "first iteration dropped": Mutation(COPY, "", at(For, lambda n: replace(n, lower=plus(n.lower, 1))), "exactly-once"),
+    "first iteration dropped": Mutation(
+        COPY, "", at(For, lambda n: replace(n, lower=plus(n.lower, 1))), "exactly-once"
+    ),
     "every other iteration": Mutation(COPY, "", at(For, lambda n: replace(n, step=2)), "exactly-once"),
     "statement repeated": Mutation(COPY, "", at(Instance, lambda n: Block((n, n))), "exactly-once"),
-    "parts of a body swapped": Mutation(
-        PAIR, "parallel i", at(Block, lambda n: Block(n.children[::-1])), "dependence"),
+    "parts of a body swapped": Mutation(PAIR, "parallel i", at(Block, lambda n: Block(n.children[::-1])), "dependence"),
     "sequential loop made parallel": Mutation(
-        PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind="parallel")), "race"),
+        PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind="parallel")), "race"
+    ),
     "sequential loop made vector": Mutation(
-        PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind="vector"), 1), "race"),
+        PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind="vector"), 1), "race"
+    ),
+    "sequential loop made both": Mutation(
+        PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind=PARALLEL_VECTOR), 1), "race"
+    ),
     "read one element further": Mutation(COPY, "", at(Instance, shift_access(1, 1)), "subscript"),
     "write one element further": Mutation(COPY, "", at(Instance, shift_access(0, 1)), "subscript"),
     "another number computed": Mutation(
-        COUNT, "", at(Instance, lambda n: replace(n, values=(plus(n.values[0], 1),))), "subscript"),
+        COUNT, "", at(Instance, lambda n: replace(n, values=(plus(n.values[0], 1),))), "subscript"
+    ),
     "buffer too small": Mutation(LOCAL, BUFFER, at(Declare, resize(4)), "storage"),
     "buffer one too small": Mutation(LOCAL, BUFFER, at(Declare, resize(15)), "storage"),
     "buffer folded into one cell": Mutation(LOCAL, BUFFER, at(Declare, resize(0)), "storage"),
     "buffer counted from elsewhere": Mutation(LOCAL, BUFFER, at(Declare, restart(1)), "storage"),
     "declaration shared by threads": Mutation(LOCAL, "parallel i", hoist, "storage"),
+    "declaration shared by lanes": Mutation(LOCAL, "vector i", hoist, "storage"),
     "declaration gone": Mutation(LOCAL, "", at(Declare, lambda n: n.body), "storage"),
 }
 OTHERS = {
@@ -141,31 +163,41 @@ OTHERS = {
     "last value included": Mutation(COPY, "", at(For, lambda n: replace(n, op="<=")), "exactly-once"),
     "lower bound below zero": Mutation(COPY, "", at(For, lambda n: replace(n, lower=Int(-1))), "exactly-once"),
     "another iteration runs": Mutation(
-        COPY, "", at(Instance, lambda n: replace(n, iterators=(plus(n.iterators[0], 1),))), "exactly-once"),
+        COPY, "", at(Instance, lambda n: replace(n, iterators=(plus(n.iterators[0], 1),))), "exactly-once"
+    ),
     "statement dropped": Mutation(PAIR, "", at(Block, lambda n: n.children[0]), "exactly-once"),
     "tile step too long": Mutation(
-        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, step=n.step + 1)), "exactly-once"),
+        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, step=n.step + 1)), "exactly-once"
+    ),
     "tile step too short": Mutation(
-        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, step=16), 2), "exactly-once"),
+        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, step=16), 2), "exactly-once"
+    ),
     "inner tile bound lost": Mutation(
-        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, upper=plus(n.lower, 31)), 4), "exactly-once"),
+        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: replace(n, upper=plus(n.lower, 31)), 4), "exactly-once"
+    ),
     "condition lost": Mutation(CORNER, "reverse j", at(If, lambda n: n.then), "exactly-once"),
     "branches swapped": Mutation(
-        CORNER, "schedule { loop j, i { S1 S2 } }", at(If, lambda n: If(n.cond, Block(()), n.then)), "exactly-once"),
+        CORNER, "schedule { loop j, i { S1 S2 } }", at(If, lambda n: If(n.cond, Block(()), n.then)), "exactly-once"
+    ),
     "sum over threads": Mutation(
-        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: with_loop(n, kind="parallel"), 2), "race"),
+        MATMUL, "tile i:32, j:32, k:32", at(For, lambda n: with_loop(n, kind="parallel"), 2), "race"
+    ),
     "sum in lanes": Mutation(MATMUL, "parallel i", at(For, lambda n: with_loop(n, kind="vector"), 2), "race"),
-    "thread order instead of time": Mutation(PREFIX, "unroll i by 4", at(Block, lambda n: Block(n.children[::-1])), "dependence"),
+    "thread order instead of time": Mutation(
+        PREFIX, "unroll i by 4", at(Block, lambda n: Block(n.children[::-1])), "dependence"
+    ),
     # The proof must not rest on what the plan itself claims about reductions: order may be free, and yet two
     # threads may not update the same element without a clause for it.
-    "reduction clause lost": Mutation(
-        SUM, "parallel i", at(For, lambda n: with_loop(n, reductions=())), "race", True),
+    "reduction clause lost": Mutation(SUM, "parallel i", at(For, lambda n: with_loop(n, reductions=())), "race", True),
     "reduction clause of another operator": Mutation(
-        SUM, "parallel i", at(For, lambda n: with_loop(n, reductions=(("*", "s"),))), "race", True),
+        SUM, "parallel i", at(For, lambda n: with_loop(n, reductions=(("*", "s"),))), "race", True
+    ),
     "reduction clause without leave to reassociate": Mutation(
-        SUM, "tile i:64", at(For, lambda n: with_loop(n, kind="parallel", reductions=(("+", "s"),))), "race"),
+        SUM, "tile i:64", at(For, lambda n: with_loop(n, kind="parallel", reductions=(("+", "s"),))), "race"
+    ),
     "reduction over an array without a clause": Mutation(
-        MATMUL, "parallel i", at(For, lambda n: with_loop(n, kind="parallel"), 2), "race", True),
+        MATMUL, "parallel i", at(For, lambda n: with_loop(n, kind="parallel"), 2), "race", True
+    ),
 }
 ALL = {**SOLE, **OTHERS}
 
