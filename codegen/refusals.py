@@ -81,7 +81,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "local-declaration",
-        "A variable declared in the region is a pointer, static or extern.",
+        "A variable declared in the region is a pointer, a struct, static or extern, or an array whose size changes.",
         "Declare it before the region.",
         "double *p = A;",
     ),
@@ -194,6 +194,12 @@ TABLE: tuple[Entry, ...] = (
         "A statement is neither a loop, an `if`, an assignment nor a declaration.",
         "Move it out of the region.",
         "(void)n;",
+    ),
+    _refusal(
+        "volatile",
+        "A volatile or atomic object is accessed: each access counts, in the order written.",
+        "Copy it to a plain variable before the region.",
+        "extern volatile double ticks; ... A[i] = ticks;",
     ),
     _refusal(
         "while-loop",

@@ -22,6 +22,7 @@ from codegen.plan.parse import parse
 from codegen.plan.strategy import Decision, default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.privates import privatize
+from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
@@ -95,8 +96,9 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
         return None
     deps = compute_dependences(found.scop, found.tree)
     scop = privatize(found.scop, found.tree, deps, site)
-    if scop is not found.scop:
-        deps = compute_dependences(scop, found.tree)
+    free = free_pairs(scop, reassociate)
+    if scop is not found.scop or free:
+        deps = compute_dependences(scop, found.tree, free)
     return Modelled(site, make_program(scop, deps, found.tree, reassociate), _digest(site))
 
 
@@ -188,6 +190,8 @@ def _attempt(model: Modelled, author: Callable[[], Decision]) -> tuple[Made, Dia
         decision = author()
         program = apply_plan(model.program, decision.plan)
         made, findings = finish(program, decision.plan, decision.remarks)
+    except InputError as error:
+        made, findings = None, (Finding("plan", error.message),)
     except isl.Error as error:
         made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
     finally:
@@ -223,7 +227,7 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
     """Storage, code and proofs of a transformed program."""
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
     code = generate_ast(program.scop, tree)
-    findings = prove(program.scop, program.deps, code, program.relaxed)
+    findings = prove(program.scop, program.deps, code)
     return Made(program, plan, tree, code, tuple(remarks)), findings
 
 

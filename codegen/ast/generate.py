@@ -26,7 +26,7 @@ from codegen.ast.ctree import (
 from codegen.ast.schedule import Marked, to_isl
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Hold, Loop, Node, Slot, kids
+from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids
 
 _OPS = {
     "add": "+",
@@ -60,8 +60,14 @@ class _Conversion:
     scop: Scop
     marked: Marked
     starts: dict[int, int]
+    slots: dict[tuple[int, int], tuple[Slot, ...]]
     instances: list[Instance] = field(default_factory=list)
     values: dict[str, CExpr] = field(default_factory=dict)  # current value of each loop, by name
+
+    def declared(self, place: tuple[int, int], body: CNode) -> CNode:
+        """The body of a loop (band, member) with the variables that live in it."""
+        slots = self.slots.get(place, ())
+        return Declare(tuple(self._held(s) for s in slots), body) if slots else body
 
     def _held(self, slot: Slot) -> Held:
         starts = tuple(self.values[n] if n else Int(0) for n in slot.starts)
@@ -89,12 +95,7 @@ class _Conversion:
             children = node.block_get_children()
             return block([self.node(children.get_at(k), band, env) for k in range(children.n_ast_node())])
         if kind == "mark":
-            number = int(node.mark_get_id().get_name()[1:])
-            inner = node.mark_get_node()
-            marked = self.marked.marks[number]
-            if isinstance(marked, Hold):
-                return Declare(tuple(self._held(s) for s in marked.slots), self.node(inner, band, env))
-            return self.node(inner, number, env)
+            return self.node(node.mark_get_node(), int(node.mark_get_id().get_name()[1:]), env)
         if kind == "if":
             return self._if(node, band, env)
         if kind == "for":
@@ -122,15 +123,16 @@ class _Conversion:
         var = node.for_get_iterator().get_id().get_name()
         lower = substitute(_expr(node.for_get_init()), env)
         loop = self._loop(band, var)
+        place = (band, int(var[1:]) - self.starts[band])
         if node.for_is_degenerate():
             self.values[loop.name] = lower
-            return self.node(node.for_get_body(), band, {**env, var: lower})
+            return self.declared(place, self.node(node.for_get_body(), band, {**env, var: lower}))
         self.values[loop.name] = Name(var)
         cond = _expr(node.for_get_cond())
         assert isinstance(cond, Bin) and cond.op in ("<", "<=") and cond.left == Name(var)
         step = _expr(node.for_get_inc())
         assert isinstance(step, Int) and step.value > 0
-        body = self.node(node.for_get_body(), band, env)
+        body = self.declared(place, self.node(node.for_get_body(), band, env))
         upper, op = substitute(cond.right, env), cond.op
         past = _plus_one(upper) if op == "<=" else None
         if past is not None:
@@ -138,9 +140,7 @@ class _Conversion:
         return For(var, lower, op, upper, step.value, body, loop)
 
     def _loop(self, band: int, var: str) -> Loop:
-        marked = self.marked.marks[band]
-        assert isinstance(marked, Band)
-        return marked.loops[int(var[1:]) - self.starts[band]]
+        return self.marked.marks[band].loops[int(var[1:]) - self.starts[band]]
 
 
 def _expr(e: isl.AstExpr) -> CExpr:
@@ -183,13 +183,27 @@ def expression(e: isl.AstExpr) -> CExpr:
     return _expr(e)
 
 
-def _starts(tree: Node, depth: int, out: list[int]) -> None:
-    """Schedule depth at which each marked node begins, in the order `to_isl` numbers them."""
-    if isinstance(tree, (Band, Hold)):
-        out.append(depth)
-        depth += len(tree.loops) if isinstance(tree, Band) else 0
+def _survey(
+    tree: Node,
+    depth: int,
+    above: tuple[int, int],
+    starts: dict[int, int],
+    slots: dict[tuple[int, int], tuple[Slot, ...]],
+) -> None:
+    """The schedule depth at which each band begins, in the order `to_isl` numbers bands, and the variables
+    that live inside each loop (band, member); (-1, 0) is outside all loops. A loop that is written out has no
+    body of its own, so its variables live in the next loop around it."""
+    if isinstance(tree, Band):
+        number = len(starts)
+        starts[number] = depth
+        for k, lp in enumerate(tree.loops):
+            if lp.kind != UNROLL:
+                above = (number, k)
+        depth += len(tree.loops)
+    if isinstance(tree, Hold):
+        slots[above] = (*slots.get(above, ()), *tree.slots)
     for child in kids(tree):
-        _starts(child, depth, out)
+        _survey(child, depth, above, starts, slots)
 
 
 def depth_of(tree: Node) -> int:
@@ -200,9 +214,10 @@ def depth_of(tree: Node) -> int:
 def generate(scop: Scop, tree: Node) -> CNode:
     """The loops that run `tree`, valid wherever the scop's guard holds."""
     marked = to_isl(scop, tree)
-    starts: list[int] = []
-    _starts(tree, 0, starts)
-    conversion = _Conversion(scop, marked, dict(enumerate(starts)))
+    starts: dict[int, int] = {}
+    slots: dict[tuple[int, int], tuple[Slot, ...]] = {}
+    _survey(tree, 0, (-1, 0), starts, slots)
+    conversion = _Conversion(scop, marked, starts, slots)
     build = isl.AstBuild.from_context(scop.context)
     names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth_of(tree))
     for k in range(depth_of(tree)):
@@ -210,6 +225,6 @@ def generate(scop: Scop, tree: Node) -> CNode:
     build = build.set_iterators(names)
     build, keep = build.set_at_each_domain(conversion.at_domain)
     ast = build.node_from_schedule(marked.schedule)
-    result = conversion.node(ast, -1, {})
+    result = conversion.declared((-1, 0), conversion.node(ast, -1, {}))
     del keep
     return result

@@ -13,21 +13,21 @@ from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Seq, statements
 
 @dataclass
 class Marked:
-    """The isl schedule and what its marks (by number) stand for."""
+    """The isl schedule and which bands its marks (by number) stand for."""
 
     schedule: isl.Schedule
-    marks: list[Band | Hold]
+    marks: list[Band]
 
 
 def to_isl(scop: Scop, tree: Node) -> Marked:
     """Build the isl schedule of a tree."""
     root = isl.Schedule.from_domain(domain(scop)).get_root()
-    marks: list[Band | Hold] = []
+    marks: list[Band] = []
     node = _build(root.child(0), tree, scop, marks, 0)
     return Marked(node.get_schedule(), marks)
 
 
-def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band | Hold], depth: int) -> isl.ScheduleNode:
+def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band], depth: int) -> isl.ScheduleNode:
     """Insert `tree` at `node` and return to the same position."""
     if isinstance(tree, Leaf):
         return node
@@ -39,11 +39,10 @@ def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band | Ho
         for k, child in enumerate(tree.children):
             node = _build(node.child(k).child(0), child, scop, marks, depth).parent().parent()
         return node
+    if isinstance(tree, Hold):
+        return _build(node, tree.child, scop, marks, depth)
     number = len(marks)
     marks.append(tree)
-    if isinstance(tree, Hold):
-        node = node.insert_mark(isl.Id(f"m{number}"))
-        return _build(node.child(0), tree.child, scop, marks, depth).parent()
     node = node.insert_partial_schedule(_partial(scop, tree.loops))
     node = node.band_set_permutable(int(tree.permutable))
     if tree.split:

@@ -115,7 +115,7 @@ class Walker:
         children = self.block(body, inner)
         sign = 1 if header.step > 0 else -1
         made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
-        if header.outside and self.site.used_outside(header.name):
+        if header.outside and not frame.domain.is_empty() and self.site.used_outside(header.name):
             made.append(self._final_value(header.name, header.ctype, space.exit_value, frame, loc))
         return tuple(made)
 

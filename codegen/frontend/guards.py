@@ -63,6 +63,9 @@ def build_guard(
     rest = valid.gist(allowed).intersect(ranges).gist(ranges).coalesce()
     wide = [k for k, p in enumerate(params) if p.ctype.bits >= 64]
     valid = valid.intersect(ranges).gist(ranges)
+    for k, p in enumerate(params):
+        if not p.ctype.signed:
+            valid = valid.lower_bound_val(isl.dim_type.param, k, _val(0, valid.get_ctx()))
     for k in wide:
         low, _ = params[k].ctype.range()
         valid = valid.lower_bound_val(isl.dim_type.param, k, _val(max(low, -LIMIT), valid.get_ctx()))

@@ -95,7 +95,9 @@ def basic_type(names: list[str]) -> CType:
     if key in _FLOATS:
         return CType(spelling, "float", _FLOATS[key])
     if key in _INT_BITS:
-        unsigned = "unsigned" in names or key == "_Bool"
+        if key == "_Bool":
+            return CType(spelling, "other", 8)  # conversions to it are no arithmetic
+        unsigned = "unsigned" in names
         plain = key == "char" and not unsigned and "signed" not in names
         return CType(spelling, "int", _INT_BITS[key], not unsigned, plain)
     return CType(spelling, "other")

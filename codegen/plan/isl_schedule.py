@@ -15,14 +15,13 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements
 PIECES = 6
 
 
-def isl_schedule(scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str) -> Node:
+def isl_schedule(scop: Scop, deps: Dependences, source: Node, fusion: str) -> Node:
     """Schedule a region: parallel loops outside if that needs no skewing, else loops that can be tiled.
 
-    `relaxed` are dependences that need not be kept; `fusion` is none, smart or max;
-    `source` is the order of the source."""
-    tree = _schedule(scop, deps, source, relaxed, fusion, outer_parallel=True)
+    `fusion` is none, smart or max; `source` is the order of the source."""
+    tree = _schedule(scop, deps, source, fusion, outer_parallel=True)
     if any(isinstance(n, Band) and _is_wavefront(scop, n) for _, n in walk(tree)):
-        tree = _schedule(scop, deps, source, relaxed, fusion, outer_parallel=False)
+        tree = _schedule(scop, deps, source, fusion, outer_parallel=False)
     return tree
 
 
@@ -33,17 +32,13 @@ def _is_wavefront(scop: Scop, band: Band) -> bool:
     return not first.coincident and any(len(_terms(scop, n, e) or ()) > 1 for n, e in first.exprs.items())
 
 
-def _schedule(
-    scop: Scop, deps: Dependences, source: Node, relaxed: isl.UnionMap | None, fusion: str, outer_parallel: bool
-) -> Node:
+def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_parallel: bool) -> Node:
     ctx = isl.DEFAULT_CONTEXT
     ctx.set_schedule_outer_coincidence(int(outer_parallel))
     ctx.set_schedule_maximize_band_depth(1)
     ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
     ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)
     validity = deps.union()
-    if relaxed is not None:
-        validity = validity.subtract(relaxed)
     everywhere = domain(scop)
     flow = deps.union(("flow",))
     alive, reuse = live_ranges(scop, deps, source)
@@ -88,9 +83,8 @@ def live_ranges(scop: Scop, deps: Dependences, source: Node) -> tuple[isl.UnionM
     space = param_space(scop)
     alive, reuse = isl.UnionMap.empty(space), isl.UnionMap.empty(space)
     inside = sorted(n for n, a in scop.arrays.items() if a.inside)
-    for d in deps.all:
-        if d.array in inside and d.kind == "flow":
-            alive = alive.union(d.relation)
+    for name in inside:
+        alive = alive.union(deps.flows.get(name, isl.UnionMap.empty(space)))
     if alive.is_empty():
         return alive, reuse
     times = order_map(scop, source)

@@ -60,7 +60,7 @@ def _maybe(tree: Node, path: Path) -> Node | None:
 def _separations(p: Program, band: Band) -> list[Node]:
     """Candidate replacements, best first. The loop the deepest statements want innermost is not shared."""
     scop = p.scop
-    units = list(kids(band.child)) if isinstance(band.child, Seq) else [band.child]
+    units: list[Node] = list(kids(band.child)) if isinstance(band.child, Seq) else [band.child]
     if all(isinstance(u, Leaf) for u in units):
         units.sort(key=lambda u: int(statements(u)[0][1:]))
     names = statements(seq(units))

@@ -23,8 +23,6 @@ from codegen.plan.model import (
 )
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
-from codegen.recognize.reductions import reduction_pairs
-from codegen.scop.dependences import param_space
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import THREADED, Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
 from codegen.transform.apply import apply
@@ -41,10 +39,7 @@ class Decision:
 
 def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
     """A plan for a region given in source order. Lower effort leaves out isolation (1) and tiling (0)."""
-    relaxed = isl.UnionMap.empty(param_space(source.scop))
-    for array in sorted(source.relaxed):
-        relaxed = relaxed.union(reduction_pairs(source.scop, array))
-    tree = isl_schedule(source.scop, source.deps, source.tree, relaxed, fusion)
+    tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
     p = innermost_unit_stride(separate(source.with_tree(tree)))
     return decorate(p, machine, effort)
 
@@ -192,8 +187,8 @@ class _Author:
 
     def _tilable(self, band: Band) -> list[Loop]:
         """Loops along which no variable of the region stays alive: cutting those keeps it a scalar."""
-        inside = [d for d in self.p.deps.all if self.p.scop.arrays[d.array].inside]
-        return [lp for lp in band.loops if all(_local(d.relation, lp, statements(band)) for d in inside)]
+        inside = [r for name, r in self.p.deps.flows.items() if self.p.scop.arrays[name].inside]
+        return [lp for lp in band.loops if all(_local(r, lp, statements(band)) for r in inside)]
 
     # -- threads and vectors -----------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ def _depth(scop: Scop, tree: Node, deps: Dependences, name: str) -> int | None:
         return None
     users = [s for s in scop.statements if any(a.array == name for a in s.accesses)]
     common = _common_loops(tree, users)
-    flow = [d.relation for d in deps.all if d.array == name and d.kind == "flow"]
+    flow = [deps.flows[name]] if name in deps.flows else []
     depth = 0
     while depth < common and all(_same_iterator(r, depth) for r in flow):
         depth += 1

@@ -20,16 +20,7 @@ _INTEGER_TYPES = frozenset(
     [f"{u}int{b}_t" for u in ("", "u") for b in (8, 16, 32, 64)]
     + ["size_t", "ptrdiff_t", "ssize_t", "intptr_t", "uintptr_t"]
 )
-_CALLS = {
-    "fmax": "max",
-    "fmaxf": "max",
-    "fmin": "min",
-    "fminf": "min",
-    "max": "max",
-    "min": "min",
-    "MAX": "max",
-    "MIN": "min",
-}
+_CALLS = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +71,7 @@ def is_integer(scop: Scop, s: Statement, e: Expr) -> bool:
     if isinstance(e, Cast):
         return basic_type(e.type_text.split()).is_int or e.type_text in _INTEGER_TYPES
     if isinstance(e, Call):
-        return e.name in ("abs", "labs", "min", "max", "MIN", "MAX") and all(is_integer(scop, s, a) for a in e.args)
+        return e.name in ("abs", "labs") and all(is_integer(scop, s, a) for a in e.args)
     return isinstance(e, Affine) or (bool(children(e)) and all(is_integer(scop, s, c) for c in children(e)))
 
 
@@ -98,16 +89,14 @@ def _operator(rhs: Expr, own: int) -> str | None:
     return None
 
 
-def reduction_pairs(scop: Scop, array: str) -> isl.UnionMap:
-    """All pairs of instances of reductions with one operator into `array`; their order is free."""
-    total = isl.UnionMap.empty(param_space(scop))
-    members = [r for r in find_reductions(scop) if r.array == array]
+def free_pairs(scop: Scop, reassociate: bool) -> dict[str, isl.UnionMap]:
+    """By array, the pairs of instances that fold into it with one operator and may be swapped."""
+    out: dict[str, isl.UnionMap] = {}
+    members = [r for r in find_reductions(scop) if r.exact or reassociate]
     for a in members:
         for b in members:
-            if {a.op, b.op} <= {"+", "-"} or a.op == b.op:
-                da, db = scop.statement(a.stmt).domain, scop.statement(b.stmt).domain
-                total = total.union(isl.UnionMap.from_map(isl.Map.from_domain_and_range(da, db)))
-    return total
-
-
-__all__ = ["Reduction", "find_reductions", "reduction_pairs"]
+            if a.array == b.array and ({a.op, b.op} <= {"+", "-"} or a.op == b.op):
+                pairs = isl.Map.from_domain_and_range(scop.statement(a.stmt).domain, scop.statement(b.stmt).domain)
+                known = out.get(a.array, isl.UnionMap.empty(param_space(scop)))
+                out[a.array] = known.union(isl.UnionMap.from_map(pairs))
+    return out

@@ -6,7 +6,7 @@ accesses of the same element; together with flow they order all conflicting pair
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -26,7 +26,12 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Dependences:
+    """`all` has to be kept. `folds` are the conflicting pairs of reductions, by array, whose order is free;
+    for such arrays `all` holds every other conflicting pair, since chains through freed pairs order nothing."""
+
     all: tuple[Dependence, ...]
+    folds: Mapping[str, isl.UnionMap]
+    flows: Mapping[str, isl.UnionMap]  # last writer to reader, by array, whatever may be reordered
     live_in: isl.UnionMap  # reads that no instance of the region feeds
     live_out: isl.UnionMap  # writes that may be seen after the region
 
@@ -87,26 +92,51 @@ def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:
     return [a.relation for _, a in scop.accesses() if a.array == array and a.write == write]
 
 
-def compute_dependences(scop: Scop, tree: Node) -> Dependences:
-    """Dependences of the region in the order `tree` gives."""
+def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap] | None = None) -> Dependences:
+    """Dependences of the region in the order `tree` gives, for parameters that satisfy its guard.
+
+    `free` gives, by array, pairs of instances that may be swapped (reductions).
+    """
     space = param_space(scop)
     schedule = order_map(scop, tree)
     found: list[Dependence] = []
+    folds: dict[str, isl.UnionMap] = {}
+    flows: dict[str, isl.UnionMap] = {}
     live_in = isl.UnionMap.empty(space)
     live_out = isl.UnionMap.empty(space)
     for name in sorted(scop.arrays):
-        reads = union_maps(accesses_of(scop, name, False), space)
-        writes = union_maps(accesses_of(scop, name, True), space)
+        reads = union_maps(accesses_of(scop, name, False), space).intersect_params(scop.context)
+        writes = union_maps(accesses_of(scop, name, True), space).intersect_params(scop.context)
         if writes.is_empty():
             live_in = live_in.union(reads)
             continue
         flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(schedule).compute_flow()
         live_in = live_in.union(flow.get_may_no_source())
-        found.append(Dependence("flow", name, flow.get_may_dependence().coalesce()))
-        found.extend(_false_dependences(name, reads, writes, schedule))
+        flows[name] = flow.get_may_dependence().coalesce()
+        if free is not None and name in free:
+            kept, folds[name] = _conflicts(name, reads, writes, schedule, free[name])
+            found.extend(kept)
+        else:
+            found.append(Dependence("flow", name, flows[name]))
+            found.extend(_false_dependences(name, reads, writes, schedule))
         if not scop.arrays[name].inside:
             live_out = live_out.union(writes)
-    return Dependences(tuple(d for d in found if not d.relation.is_empty()), live_in, live_out)
+    kept_all = tuple(d for d in found if not d.relation.is_empty())
+    return Dependences(kept_all, folds, flows, live_in, live_out)
+
+
+def _conflicts(
+    name: str, reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap, free: isl.UnionMap
+) -> tuple[list[Dependence], isl.UnionMap]:
+    """All conflicting pairs in source order: those to keep by kind, and those whose order is free."""
+    before = schedule.lex_lt_union_map(schedule)
+    pairs = {
+        "flow": writes.apply_range(reads.reverse()).intersect(before),
+        "anti": reads.apply_range(writes.reverse()).intersect(before),
+        "output": writes.apply_range(writes.reverse()).intersect(before),
+    }
+    fold = pairs["output"].intersect(free).coalesce()
+    return [Dependence(kind, name, p.subtract(free).coalesce()) for kind, p in pairs.items()], fold
 
 
 def _false_dependences(

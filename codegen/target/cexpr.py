@@ -79,6 +79,13 @@ class IntPrinter:
             return self._bin(Bin("-", right, left.arg) if isinstance(left, Neg) else Bin("+", right, left))
         # Dividing cannot overflow; adding and multiplying in 32 bits can.
         narrow = e.op in "+-*" and self._narrow(left) and self._narrow(right)
+        # Comparing an unsigned parameter with something of 32 bits would convert that to unsigned.
+        narrow = narrow or (
+            level in (3, 4)
+            and self._narrow(left)
+            and self._narrow(right)
+            and (self._unsigned(left) or self._unsigned(right))
+        )
         # && inside || gets parentheses although C does not need them: gcc asks for them.
         need = level + 1 if e.op == "||" else level
         lhs = self.wide(left, level) if narrow and not isinstance(left, Int) else self.text(left, need)
@@ -92,6 +99,11 @@ class IntPrinter:
         if e.op == "||" and isinstance(left, Bin) and left.op == "||":
             lhs = self.text(left)
         return f"{lhs} {e.op} {rhs}", level
+
+    def _unsigned(self, e: CExpr) -> bool:
+        if isinstance(e, Name):
+            return e.name in self.params and not self.params[e.name].ctype.signed
+        return isinstance(e, Bin) and e.op in "/%" and self._unsigned(e.left)
 
     def _narrow(self, e: CExpr) -> bool:
         """Would C give this expression a type of less than 64 bits (or an unsigned one)?"""

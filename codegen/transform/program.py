@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from codegen.recognize.reductions import find_reductions, reduction_pairs
+from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.isl_helpers import sample_pair
@@ -30,24 +30,10 @@ class Program:
     def with_tree(self, tree: Node) -> "Program":
         return replace(self, tree=tree)
 
-    @property
-    def relaxed(self) -> frozenset[str]:
-        """Arrays whose reductions may run in any order."""
-        return frozenset(r.array for r in find_reductions(self.scop) if r.exact or self.reassociate)
-
 
 def make_program(scop: Scop, deps: Dependences, tree: Node, reassociate: bool) -> Program:
     """A region in the order of `tree`."""
-    p = Program(scop, deps, tree, isl.UnionMap.empty(param_space(scop)), reassociate)
-    must = p.must
-    for d in deps.all:
-        must = must.union(required(p, d))
-    return replace(p, must=must.coalesce())
-
-
-def required(p: Program, d: Dependence) -> isl.UnionMap:
-    """The part of a dependence that an order has to keep."""
-    return d.relation.subtract(reduction_pairs(p.scop, d.array)) if d.array in p.relaxed else d.relation
+    return Program(scop, deps, tree, deps.union().coalesce(), reassociate)
 
 
 def violation(p: Program) -> str:
@@ -59,7 +45,7 @@ def violation(p: Program) -> str:
     if p.must.apply_domain(times).apply_range(times).intersect(back).is_empty():
         return ""
     for d in p.deps.all:
-        relation = required(p, d)
+        relation = d.relation
         late = relation.apply_domain(times).apply_range(times).intersect(back)
         if not late.is_empty():
             inverse = times.reverse()
@@ -76,7 +62,7 @@ def _width(times: isl.UnionMap) -> int:
 
 def pending(p: Program, d: Dependence, place: Place) -> isl.UnionMap:
     """The pairs of a dependence that reach this loop in the same iteration of all loops around it."""
-    return _reaching(p, required(p, d), place)
+    return _reaching(p, d.relation, place)
 
 
 def _reaching(p: Program, relation: isl.UnionMap, place: Place) -> isl.UnionMap:
@@ -118,12 +104,10 @@ def carried(p: Program, place: Place) -> Carried:
                 return Carried(d, relation, ())
     ops = {r.array: r.op for r in find_reductions(p.scop)}
     folded: dict[str, str] = {}
-    relaxed = p.relaxed
-    for d in p.deps.all:
-        if d.array in relaxed:
-            free = _reaching(p, d.relation.intersect(reduction_pairs(p.scop, d.array)), place)
-            if not is_zero(free, place.loop.exprs):
-                if p.scop.arrays[d.array].rank or d.array not in ops:
-                    return Carried(d, free, ())
-                folded[d.array] = ops[d.array]
+    for array in sorted(p.deps.folds):
+        free = _reaching(p, p.deps.folds[array], place)
+        if not is_zero(free, place.loop.exprs):
+            if p.scop.arrays[array].rank:
+                return Carried(Dependence("output", array, p.deps.folds[array]), free, ())
+            folded[array] = ops[array]
     return Carried(None, None, tuple(sorted((op, a) for a, op in folded.items())))

@@ -30,7 +30,9 @@ def place_storage(scop: Scop, deps: Dependences, tree: Node, given: Mapping[str,
 
 
 def _flow(scop: Scop, deps: Dependences, name: str) -> isl.UnionMap:
-    total = isl.UnionMap.empty(param_space(scop))
+    """Everything that ties accesses to the variable together."""
+    empty = isl.UnionMap.empty(param_space(scop))
+    total = deps.flows.get(name, empty).union(deps.folds.get(name, empty))
     for d in deps.all:
         if d.array == name:
             total = total.union(d.relation)

@@ -11,7 +11,7 @@ from codegen.verify.check_library import open_library
 from codegen.verify.check_regions import Case, model_of
 from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
 from codegen.verify.check_show import values_text
-from codegen.verify.check_survey import Survey, Vector, survey
+from codegen.verify.check_survey import Survey, survey
 from codegen.verify.check_trials import Pair, Trials, run_trials
 from codegen.worker import Died, TimedOut, run_with_deadline
 
@@ -31,10 +31,6 @@ class Tried:
     case: Case
     survey: Survey | str
     trials: Trials
-
-    @property
-    def doubtful(self) -> tuple[Vector, ...]:
-        return () if isinstance(self.survey, str) else tuple(v for v in self.survey.vectors if v.doubtful)
 
 
 def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried:
@@ -67,15 +63,17 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
 
 def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None, folder: Path) -> Verdict:
     """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out."""
-    if isinstance(t.survey, str):
-        return Verdict(False, f"{t.case.title}: cannot be run by itself: {t.survey}")
-    t = _excused(t, t.survey, pair, original, folder)
+    s = t.survey
+    if isinstance(s, str):
+        return Verdict(False, f"{t.case.title}: cannot be run by itself: {s}")
+    t = _excused(t, s, pair, original, folder)
     if t.trials.failure or original is None or result is None:
         return _sentence(t, 0, ())
-    chosen = (*subset(t.survey.vectors), *t.doubtful)
+    doubtful = tuple(v for v in s.vectors if v.doubtful)
+    chosen = (*subset(s.vectors), *doubtful)
     bad = complaints(original, chosen, len(chosen))
     clean = [v for v in chosen if v not in {c.vector for c in bad}]
-    more = run_trials(t.case.harness, pair, t.survey, [v for v in clean if v.doubtful], folder)
+    more = run_trials(t.case.harness, pair, s, [v for v in doubtful if v in clean], folder)
     t = replace(t, trials=more.after(t.trials))
     found = complaints(result, clean, 1)
     if found and not t.trials.failure:

@@ -1,10 +1,11 @@
 """Reading what a case says about its sizes, and the memory one run needs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.verify.check_emit import Harness
+from codegen.verify.check_harness import Harness
 from codegen.verify.check_memory import Buffer
 
 

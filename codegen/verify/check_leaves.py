@@ -1,4 +1,5 @@
 """What an element is made of: the scalars inside it, which are what gets filled and compared."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

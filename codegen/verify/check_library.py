@@ -1,4 +1,5 @@
 """Calling the compiled cases."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cffi import FFI
+from cffi import FFI  # type: ignore[import-untyped]
 
-from codegen.verify.check_emit import Harness
+from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout, layout_length, read_layout
 
 _SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes

@@ -1,4 +1,5 @@
 """What memory a region works on: one buffer per variable, and one per pointer that it follows."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +42,7 @@ class Buffer:
     rows: str | None
     dims: tuple[str, ...]
     elem: Shape
+    indexed: bool = True  # false for a plain variable
 
     @property
     def of_structs(self) -> bool:
@@ -140,7 +142,7 @@ def _is_const(node: c_ast.Node) -> bool:
 
 def _root(var: Variable) -> Buffer:
     if not var.shape.layers:
-        return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape)
+        return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
     outer = var.shape.layers[0]
     how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
     return _buffer(var.name, (), how, _size(var, (), outer), var.shape)

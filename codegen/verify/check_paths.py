@@ -2,6 +2,7 @@
 
 `img->data[i]` is ("*", ".data", "*").
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,5 @@
 """Which indices a region touches and how much work it does, for given values of its parameters."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -122,5 +123,3 @@ def _number(value: isl.Val) -> int:
     if not value.is_int():
         raise ValueError("an index or a loop has no bound")
     return int(value.to_python())
-
-

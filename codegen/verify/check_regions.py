@@ -17,7 +17,8 @@ from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import emit_head
 from codegen.target.pragmas import PARALLEL_MIN
-from codegen.verify.check_emit import Harness, cases_text, harness_of
+from codegen.verify.check_emit import cases_text
+from codegen.verify.check_harness import Harness, harness_of
 from codegen.verify.check_memory import memory_of
 
 

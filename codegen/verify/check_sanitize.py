@@ -1,4 +1,5 @@
 """Running the sanitized programs over a list of vectors, and reading what they complain about."""
+
 from __future__ import annotations
 
 import os
@@ -16,8 +17,10 @@ COUNT = 8
 SECONDS = 60
 SLOW = 5  # seconds for one vector for which the source may do anything
 _OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=0",
-    "OMP_WAIT_POLICY": "passive", "LC_ALL": "C",
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=0",
+    "OMP_WAIT_POLICY": "passive",
+    "LC_ALL": "C",
 }
 
 
@@ -73,8 +76,15 @@ def _line(k: int, place: int, v: Vector) -> str:
 def _run(program: Path, listed: Path, seconds: float) -> tuple[str, int | None]:
     """Standard error and exit status; None when it took too long."""
     try:
-        done = subprocess.run([str(program), str(listed)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, timeout=seconds, check=False, env={**os.environ, **_OPTIONS})
+        done = subprocess.run(
+            [str(program), str(listed)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=seconds,
+            check=False,
+            env={**os.environ, **_OPTIONS},
+        )
         return decode(done.stderr), done.returncode
     except subprocess.TimeoutExpired as error:
         return decode(error.stderr or b""), None

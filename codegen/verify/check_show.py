@@ -1,40 +1,28 @@
 """Sentences about differences: which element, which values."""
+
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Sequence
 
-from codegen.verify.check_layout import BufferLayout
 from codegen.verify.check_leaves import Leaf
 from codegen.verify.check_memory import Buffer, Int
 
 
-def difference_text(
-    buffer: Buffer, leaf: Leaf, have: BufferLayout, numbers: Sequence[int], at: int, first: int,
-    want: bytes, got: bytes,
-) -> str:
-    """`C[3][5] is 1.5 and should be 2.5`."""
-    kind = numbers[3]
-    place = element_text(buffer, leaf, have.dims, numbers[2], at, first)
-    return f"{place} is {value_text(got, kind)} and should be {value_text(want, kind)}"
-
-
 def element_text(buffer: Buffer, leaf: Leaf, dims: Sequence[int], count: int, at: int, first: int) -> str:
-    """The C name of scalar number `at`."""
+    """The C name of scalar number `at`: `C[3][5]`, `img->data[7]`, `p[2].x`."""
     element, part = divmod(at, count)
     indices: list[int] = []
     for size in reversed(dims):
         indices.insert(0, element % size if size else 0)
         element //= size or 1
-    text = buffer.base
-    for step in buffer.path:
-        text += f"[{indices.pop(0)}]" if step == "*" else step
-    if buffer.how not in ("value", "global") or len(dims) > 1 or dims[0] != 1 or buffer.rows != "1":
-        indices[0] += first
-        text += "".join(f"[{i}]" for i in indices)
+    indices[len(indices) - len(buffer.dims) - 1] += first
+    steps = [*buffer.path, *["*"] * (1 + len(buffer.dims))] if buffer.indexed else []
+    text = buffer.base + "".join(f"[{indices.pop(0)}]" if step == "*" else step for step in steps)
     text += leaf.path + (f"[{part}]" if count > 1 else "")
-    return text.replace("[0].", "->", 1) if buffer.path[:1] == ("*",) or (buffer.of_structs and dims == (1,)) else text
+    return re.sub(r"^(\w+)\[0\]\.", r"\1->", text) if dims[0] == 1 else text
 
 
 def value_text(data: bytes, kind: int) -> str:

@@ -1,4 +1,5 @@
 """Which sizes to try: none, one, small primes, the edges of tiles, one larger, and mixtures of them."""
+
 from __future__ import annotations
 
 import random

@@ -1,4 +1,5 @@
 """Choosing the size vectors of a region: only sizes at which the source stays inside its arrays."""
+
 from __future__ import annotations
 
 import itertools
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 
 from codegen.diagnostics import Unsupported
 from codegen.region import Modelled
-from codegen.verify.check_emit import Harness
+from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
 from codegen.verify.check_paths import Path
@@ -133,7 +134,10 @@ class _Chooser:
         for b in self.h.memory.buffers:
             low, high = span.get((b.base, b.path), (0, -1)) if b.rows is None else (0, -1)
             first = min(low, 0)
-            rows = [stride_value(t.strides[-2], values) for t in self.ranges.touches
-                    if (t.base, t.path) == (b.base, b.path) and len(t.strides) > 1]
+            rows = [
+                stride_value(t.strides[-2], values)
+                for t in self.ranges.touches
+                if (t.base, t.path) == (b.base, b.path) and len(t.strides) > 1
+            ]
             out += [first, max(high - first + 1, int(b.of_structs)), max(rows, default=0)]
         return out

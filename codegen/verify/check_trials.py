@@ -1,4 +1,5 @@
 """Running original and result on the same memory and comparing, in a child that may crash or hang."""
+
 from __future__ import annotations
 
 import functools
@@ -7,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.verify.check_emit import Harness
+from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import BufferLayout, Layout
 from codegen.verify.check_library import Arena, Library, arena, open_library
-from codegen.verify.check_show import difference_text
+from codegen.verify.check_show import element_text, value_text
 from codegen.verify.check_survey import Survey, Vector
 from codegen.worker import Died, TimedOut, run_with_deadline
 
@@ -71,9 +72,7 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], fol
     return Trials(agreed, skipped)
 
 
-def _batch(
-    h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker: Path
-) -> tuple[int, str]:
+def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker: Path) -> tuple[int, str]:
     """How many vectors agree, and what is wrong with the next one."""
     os.environ["OMP_WAIT_POLICY"] = "passive"
     original, result = open_library(pair.original, pair.numbers), open_library(pair.result, pair.numbers)
@@ -116,9 +115,9 @@ def _compare(h: Harness, library: Library, layout: Layout, s: Survey, v: Vector,
             tolerance = _tolerance(numbers) if s.reassociate else 0.0
             at = library.differs(a.starts[k], b.starts[k], have.elements, have.size, numbers, tolerance)
             if at >= 0:
-                first = v.ins[h.slot(k)]
-                return difference_text(
-                    buffer, leaf, have, numbers, at, first, _bytes(a, k, have, numbers, at), _bytes(b, k, have, numbers, at))
+                place = element_text(buffer, leaf, have.dims, numbers[2], at, v.ins[h.slot(k)])
+                want, got = (value_text(_bytes(x, k, have, numbers, at), numbers[3]) for x in (a, b))
+                return f"{place} is {got} and should be {want}"
     return ""
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For
-from codegen.recognize.reductions import reduction_pairs
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
@@ -39,13 +38,12 @@ class Evidence:
     runs: tuple[Run, ...]
     times: isl.UnionMap  # instance to time
     width: int
-    relaxed: frozenset[str]  # arrays whose reduction order may change
 
 
 Check = Callable[[Evidence], Sequence[Finding]]
 
 
-def collect(scop: Scop, deps: Dependences, tree: CNode, relaxed: frozenset[str] = frozenset()) -> Evidence:
+def collect(scop: Scop, deps: Dependences, tree: CNode) -> Evidence:
     """Read the tree back."""
     found = runs(scop, tree)
     width = max((len(r.point.when) for r in found), default=0)
@@ -53,7 +51,7 @@ def collect(scop: Scop, deps: Dependences, tree: CNode, relaxed: frozenset[str] 
     for r in found:
         when = r.executes(scop).reverse().apply_range(r.time(width))
         times = times.union(isl.UnionMap.from_map(when))
-    return Evidence(scop, deps, found, times.coalesce(), width, relaxed)
+    return Evidence(scop, deps, found, times.coalesce(), width)
 
 
 def not_exactly_once(e: Evidence) -> Sequence[Finding]:
@@ -106,10 +104,12 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
         times = times.union(isl.UnionMap.from_map(r.executes(e.scop).reverse().apply_range(r.time(cut))))
     times = times.coalesce()
     pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), cut, run.point.when, lp.var))
-    for d in e.deps.all:
+    folded = {a for _, a in lp.loop.reductions}
+    ties = [(d, d.relation) for d in e.deps.all]
+    ties += [(Dependence("output", a, r), r) for a, r in sorted(e.deps.folds.items()) if a not in folded]
+    for d, relation in ties:
         if e.scop.arrays[d.array].inside:
             continue  # its storage is judged by bad_storage
-        relation = _kept(e, d, d.array in {a for _, a in lp.loop.reductions})
         carried = relation.apply_domain(times).apply_range(times).intersect(pairs)
         if not carried.is_empty():
             back = times.reverse()
@@ -152,25 +152,15 @@ def bad_storage(e: Evidence) -> Sequence[Finding]:
 CHECKS: tuple[Check, ...] = (not_exactly_once, broken_dependence, parallel_race, wrong_subscript, bad_storage)
 
 
-def prove(
-    scop: Scop, deps: Dependences, tree: CNode, relaxed: frozenset[str] = frozenset(), checks: Sequence[Check] = CHECKS
-) -> tuple[Finding, ...]:
+def prove(scop: Scop, deps: Dependences, tree: CNode, checks: Sequence[Check] = CHECKS) -> tuple[Finding, ...]:
     """Run all checks; the empty tuple is a proof."""
-    evidence = collect(scop, deps, tree, relaxed)
+    evidence = collect(scop, deps, tree)
     return tuple(f for check in checks for f in check(evidence))
-
-
-def _kept(e: Evidence, d: Dependence, folded: bool = False) -> isl.UnionMap:
-    """A dependence inside the guarded parameters; where order is free it is left out."""
-    relation = d.relation.intersect_params(e.scop.context)
-    if d.array in e.relaxed or folded:
-        relation = relation.subtract(reduction_pairs(e.scop, d.array))
-    return relation
 
 
 def _in_time(e: Evidence, d: Dependence) -> isl.UnionMap:
     """A dependence between times."""
-    return _kept(e, d).apply_domain(e.times).apply_range(e.times)
+    return d.relation.apply_domain(e.times).apply_range(e.times)
 
 
 def _not_before(e: Evidence) -> isl.UnionMap:

@@ -25,7 +25,7 @@ class Point:
     vars: tuple[str, ...]
     when: When
     loops: tuple[For, ...]
-    held: tuple[tuple[Held, int], ...]  # storage in scope, with the number of loops around its declaration
+    held: tuple[tuple[Held, int], ...]  # storage in scope, and how much of `when` lies around its declaration
 
     def value(self, e: CExpr) -> isl.PwAff:
         """An integer expression as a function of the loop variables."""
@@ -135,7 +135,7 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
     elif isinstance(node, Declare):
         held = (
             *[h for h in at.held if h[0].array not in {s.array for s in node.slots}],
-            *[(s, len(at.vars)) for s in node.slots],
+            *[(s, len(at.when)) for s in node.slots],
         )
         yield from _runs(node.body, Point(at.domain, at.vars, at.when, at.loops, held))
     else:

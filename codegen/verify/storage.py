@@ -16,7 +16,7 @@ from codegen.verify.readback import Run, same_iteration_until
 
 @dataclass(frozen=True)
 class _Use:
-    """One access to a variable of the region: where, through which storage, declared under how many loops."""
+    """One access to a variable of the region: where, through which storage, declared how deep in `when`."""
 
     run: Run
     held: Held
@@ -50,12 +50,12 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
     for use in uses:
         cells[use.write] = cells[use.write].union(isl.UnionMap.from_map(_cell(scop, use)))
     reads, writes = cells[False], cells[True]
-    flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
-    want = isl.UnionMap.empty(space)
-    for d in deps.all:
-        if d.kind == "flow" and d.array == name:
-            want = want.union(d.relation.intersect_params(scop.context))
-    if not flow.get_may_dependence().is_equal(want):
+    if name in deps.folds:
+        kept = _lives_apart(scop, reads.union(writes), times, width, name)
+    else:
+        flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
+        kept = flow.get_may_dependence().is_equal(deps.flows.get(name, isl.UnionMap.empty(space)))
+    if not kept:
         return [f"`{name}` would be overwritten before its last use"]
     return _shared(scop, uses, reads, writes, times, width, name)
 
@@ -100,15 +100,31 @@ def _cell(scop: Scop, use: _Use) -> isl.Map:
     """Statement instance to storage cell: the loops around the declaration, then the kept offsets."""
     point = use.run.point
     space = point.domain.get_space()
-    cut = 0 if use.depth == 0 else point.when.index(point.vars[use.depth - 1]) + 1
-    around = [point.value(Int(w) if isinstance(w, int) else Name(w)) for w in point.when[:cut]]
+    around = [point.value(Int(w) if isinstance(w, int) else Name(w)) for w in point.when[: use.depth]]
     values = around + _offsets(use)
     target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
-    target = target.set_tuple_name(isl.dim_type.set, f"{use.held.array}_{cut}")
+    target = target.set_tuple_name(isl.dim_type.set, f"{use.held.array}_{use.depth}")
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v)
     return use.run.executes(scop).reverse().apply_range(isl.Map.from_multi_pw_aff(multi))
+
+
+def _lives_apart(scop: Scop, cells: isl.UnionMap, times: isl.UnionMap, width: int, name: str) -> bool:
+    """For variables whose additions may be reordered: once another object has used a cell, the first one is done.
+
+    Within one object the order is a matter of dependences; here only objects that share a cell count.
+    """
+    space = param_space(scop)
+    objects = isl.UnionMap.empty(space)
+    for _, a in scop.accesses():
+        if a.array == name:
+            objects = objects.union(isl.UnionMap.from_map(a.relation))
+    last = isl.UnionAccessInfo.from_sink(cells).set_must_source(cells).set_schedule_map(times).compute_flow()
+    same = objects.apply_range(objects.reverse())
+    switched = last.get_may_dependence().subtract(same).range()
+    earlier = times.lex_lt_union_map(times).intersect(same).range()
+    return bool(switched.intersect(earlier).is_empty())
 
 
 def _shared(
@@ -126,7 +142,9 @@ def _shared(
     in_time = conflicts.apply_domain(times).apply_range(times)
     seen: set[int] = set()
     for use in uses:
-        for lp in use.run.point.loops[use.depth :]:
+        for lp in use.run.point.loops:
+            if use.run.point.when.index(lp.var) < use.depth:
+                continue
             if lp.loop.kind not in CONCURRENT or id(lp) in seen or name in {a for _, a in lp.loop.reductions}:
                 continue
             seen.add(id(lp))

@@ -10,7 +10,7 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #endif
 #include <stddef.h>
 
-/* Sizes of type size_t, one of them counted downwards. */
+/* Sizes and counters of type size_t; sizes above 2^60 run the source's own loops. */
 void outer(size_t n, size_t m, const double *restrict x, const double *restrict y, double *restrict out)
 {
     size_t i, j;

@@ -14,7 +14,7 @@ void smooth(unsigned n, float a[], const float b[])
     /* tilewright: region 1 of smooth: threads over i; vectors along i */
     {
       /* The fast version assumes: `n - 1` does not wrap around. */
-      if (n >= 1) {
+      if ((long)n >= 1) {
 #pragma omp parallel for simd if(parallel: (double)((long)n - 2) >= TW_PARALLEL_MIN)
         for (long i = 1; i < (long)n - 1; i++)
           a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;

@@ -87,7 +87,7 @@ RUN = {
             "struct c {\n    double re, im;\n};\n",
         ),
         "",
-        "    struct c x[2] = {{1, 2}, {3, 4}}; f(2, x); printf(\"%g %g\\n\", x[1].re, x[1].im);",
+        '    struct c x[2] = {{1, 2}, {3, 4}}; f(2, x); printf("%g %g\\n", x[1].re, x[1].im);',
     ),
     "unsigned sum of fractions": (
         region(

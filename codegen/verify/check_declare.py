@@ -1,0 +1,107 @@
+"""The variables of a region, declared again in a function of their own and tied to the memory it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycparser import c_ast, c_generator
+
+from codegen.frontend.affine import c_text
+from codegen.frontend.symbols import RegionSite
+from codegen.verify.check_harness import Harness
+from codegen.verify.check_memory import Buffer
+from codegen.verify.check_paths import names_in
+
+
+def declarations(h: Harness) -> Iterator[str]:
+    """In the order in which C needs them: integers, values, structs, their members, then everything else.
+
+    Buffer number k has the element type tw_ek.
+    """
+    yield from _local_types(h.site)
+    for k, i in enumerate(h.memory.ints):
+        if i.how in ("declare", "global"):
+            yield f"{i.ctype.spelling + ' ' if i.how == 'declare' else ''}{i.text} = ({i.ctype.spelling})tw_in[{k}];"
+    buffers = list(enumerate(h.memory.buffers))
+    for k, b in buffers:
+        if b.how in ("value", "global"):
+            yield _typedef(k, b)
+            if b.how == "value":
+                yield f"tw_e{k} {b.base};"
+    yield from copies(h, out=False)
+    yield from (line for k, b in buffers if b.of_structs for line in _pointer(h, k, b))
+    for k, i in enumerate(h.memory.ints):
+        if i.how == "member":
+            yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
+    yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
+
+
+def copies(h: Harness, out: bool) -> Iterator[str]:
+    """Values and globals from their buffers, or back."""
+    for k, b in enumerate(h.memory.buffers):
+        if b.how in ("value", "global"):
+            ends = f"tw_args[{k}], &{b.base}" if out else f"&{b.base}, tw_args[{k}]"
+            guard = "if (tw_op == 2) " if b.how == "global" and not out else ""
+            yield f"{guard}__builtin_memcpy({ends}, sizeof {b.base});"
+
+
+def _local_types(site: RegionSite) -> Iterator[str]:
+    """Types that the function defines for itself, other than those whose sizes are its variables."""
+    for node in _declared_in(site.function.body):
+        inner = node.type
+        while isinstance(inner, (c_ast.ArrayDecl, c_ast.PtrDecl, c_ast.TypeDecl)):
+            inner = inner.type
+        if isinstance(node, c_ast.Typedef) and not names_in([node]) & set(site.variables):
+            yield c_text(node) + ";"
+        elif getattr(inner, "name", None) and (getattr(inner, "decls", None) or getattr(inner, "values", None)):
+            yield _spelled(inner) + ";"
+
+
+def _declared_in(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """Declarations of a function's body, outer blocks first."""
+    for item in node:
+        if isinstance(item, (c_ast.Decl, c_ast.Typedef)):
+            yield item
+        else:
+            yield from _declared_in(item)
+
+
+def _pointer(h: Harness, k: int, b: Buffer) -> Iterator[str]:
+    """Make the variable, or the pointers inside another buffer, point to a buffer."""
+    if b.how in ("value", "global"):
+        return
+    yield _typedef(k, b)
+    if b.how == "inner":
+        yield _inner_pointers(h, k, b)
+        return
+    declared = f"tw_e{k} (*{b.base}){''.join(f'[{d}]' for d in b.dims)}" if b.how == "pointer" else b.base
+    yield f"{declared} = tw_args[{k}];"
+    yield f"{b.base} -= {h.first(k)};"
+
+
+def _inner_pointers(h: Harness, k: int, b: Buffer) -> str:
+    """Every pointer gets its share of the buffer; when only sizes are asked for, the first one does."""
+    place, number = b.base, 0
+    for step in b.path:
+        place += f"[tw_t{number}]" if step == "*" else step
+        number += step == "*"
+    loops, at = "", "0"
+    for t, (first, count) in enumerate(h.around(k)):
+        loops += f"for (long tw_t{t} = {first}; tw_t{t} < {first} + (tw_op ? {count} : 1); tw_t{t}++) "
+        at = f"({at} * {count} + tw_t{t} - {first})"
+    return f"{loops}{place} = tw_args[{k}], {place} += {at} * {h.rows(k)} - {h.first(k)};"
+
+
+def _typedef(k: int, b: Buffer) -> str:
+    """The element type; a struct without a name is spelled out."""
+    name = f"tw_e{k}"
+    for layer in b.elem.layers:
+        name = f"(*{name})" if layer.kind == "pointer" else f"{name}[{'' if layer.dim is None else c_text(layer.dim)}]"
+    text = b.elem.elem.spelling
+    if b.elem.struct is not None and text in ("struct", "union"):
+        text = _spelled(b.elem.struct)
+    return f"typedef {text} {name};"
+
+
+def _spelled(node: c_ast.Node) -> str:
+    return " ".join(str(c_generator.CGenerator().visit(node)).split())
