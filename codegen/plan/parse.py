@@ -27,7 +27,7 @@ from codegen.plan.model import (
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 
-_TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>[A-Za-z_]\w*|\d+)|(?P<sign>.)", re.S)
+_TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
 
 
 @dataclass(frozen=True)

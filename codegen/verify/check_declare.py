@@ -53,7 +53,7 @@ def _local_types(site: RegionSite) -> Iterator[str]:
             inner = inner.type
         if isinstance(node, c_ast.Typedef) and not names_in([node]) & set(site.variables):
             yield c_text(node) + ";"
-        elif getattr(inner, "name", None) and (getattr(inner, "decls", None) or getattr(inner, "values", None)):
+        elif getattr(inner, "values", None) or (getattr(inner, "decls", None) and inner.name):
             yield _spelled(inner) + ";"
 
 

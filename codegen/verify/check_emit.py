@@ -42,7 +42,9 @@ def runtime_text() -> str:
 
 def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     """A function for each region with its text, to stand below the file it comes from."""
-    return _environment().get_template("check_case.c.j2").render(cases=[_view(h, body) for h, body in cases])
+    shared = sorted({name for h, _ in cases for name in h.memory.shared})
+    views = [_view(h, body) for h, body in cases]
+    return _environment().get_template("check_case.c.j2").render(cases=views, shared=shared)
 
 
 def _view(h: Harness, body: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from codegen.verify.check_library import open_library
 from codegen.verify.check_regions import Case, model_of
 from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
 from codegen.verify.check_show import values_text
-from codegen.verify.check_survey import Survey, survey
+from codegen.verify.check_survey import Survey, Vector, survey
 from codegen.verify.check_trials import Pair, Trials, run_trials
 from codegen.worker import Died, TimedOut, run_with_deadline
 
@@ -71,8 +72,7 @@ def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None
         return _sentence(t, 0, ())
     doubtful = tuple(v for v in s.vectors if v.doubtful)
     chosen = (*subset(s.vectors), *doubtful)
-    bad = complaints(original, chosen, len(chosen))
-    clean = [v for v in chosen if v not in {c.vector for c in bad}]
+    clean, bad = _well_defined(original, chosen)
     more = run_trials(t.case.harness, pair, s, [v for v in doubtful if v in clean], folder)
     t = replace(t, trials=more.after(t.trials))
     found = complaints(result, clean, 1)
@@ -80,6 +80,19 @@ def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None
         where = values_text(t.case.harness.memory.ints, found[0].vector.ints)
         return Verdict(False, f"{t.case.title}: the result under sanitizers: {found[0].message}, at {where}")
     return _sentence(t, len(clean), bad)
+
+
+def _well_defined(original: Program, vectors: Sequence[Vector]) -> tuple[list[Vector], tuple[Complaint, ...]]:
+    """The vectors that the source gets through, and its complaints about the others.
+
+    Where it divides by one of its integers, data without zeros take the vector's place.
+    """
+    first = complaints(original, vectors, len(vectors))
+    again = [replace(c.vector, seed=1) for c in first if c.division]
+    second = complaints(original, again, len(again))
+    bad = tuple(c for c in (*first, *second) if c not in first or not c.division)
+    wrong = {c.vector for c in (*first, *second)}
+    return [v for v in (*vectors, *again) if v not in wrong], bad
 
 
 def _excused(t: Tried, s: Survey, pair: Pair, original: Program | None, folder: Path) -> Tried:

@@ -60,11 +60,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Memory:
-    """Everything a region reads or writes."""
+    """Everything a region reads or writes. `shared` are the globals among it that may live in another file."""
 
     ints: tuple[Int, ...]
     buffers: tuple[Buffer, ...]
     levels: tuple[Level, ...]
+    shared: tuple[str, ...]
 
     def find(self, base: str, path: Path) -> int | None:
         """The number of a buffer."""
@@ -91,7 +92,8 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
         if name not in fixed:
             buffers[name, ()] = _root(var)
             buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
-    return Memory(ints, tuple(buffers.values()), tuple(levels))
+    shared = (n for n in sorted(names) if site.variables[n].place == "global" and not site.variables[n].static)
+    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared))
 
 
 def _ints(

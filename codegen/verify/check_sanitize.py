@@ -44,6 +44,10 @@ class Complaint:
         """A sum left its type; in the programs that are compared it wraps, so their results still count."""
         return self.message.startswith("signed integer overflow")
 
+    @property
+    def division(self) -> bool:
+        return "division by zero" in self.message
+
 
 def subset(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
     """Some of the vectors: those that are cheap enough, spread over all kinds."""

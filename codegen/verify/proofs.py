@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For
+from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
@@ -105,6 +106,11 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
     times = times.coalesce()
     pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), cut, run.point.when, lp.var))
     folded = {a for _, a in lp.loop.reductions}
+    names = {r.instance.stmt for r in inside}
+    for op, array in lp.loop.reductions:
+        real = {r.op for r in find_reductions(e.scop) if r.array == array and r.stmt in names}
+        if not real <= ({"+", "-"} if op in ("+", "-") else {op}):
+            return [Finding("race", f"the clause folds `{array}` with {op}, the source with {', '.join(sorted(real))}")]
     ties = [(d, d.relation) for d in e.deps.all]
     ties += [(Dependence("output", a, r), r) for a, r in sorted(e.deps.folds.items()) if a not in folded]
     for d, relation in ties:

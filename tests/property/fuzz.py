@@ -1,4 +1,7 @@
-"""Run batches from the shell: python -m tests.property.fuzz FIRST COUNT [BATCH]."""
+"""Run batches from the shell: python -m tests.property.fuzz FIRST COUNT [BATCH [SHORT]].
+
+A failing seed is made smaller with harness.smallest(random_program(SEED), "part of the message", folder).
+"""
 from __future__ import annotations
 
 import sys
@@ -6,15 +9,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.property.generate import LONG, SHORT
 from tests.property.harness import Report, run_batch
 
 
-def main(first: int, count: int, batch: int = 25) -> int:
+def main(first: int, count: int, batch: int = 25, short: int = 0) -> int:
     """Print every failure as it is found, and the counts at the end."""
     total, start = Report(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         for low in range(first, first + count, batch):
-            report = run_batch(range(low, min(low + batch, first + count)), Path(folder))
+            report = run_batch(range(low, min(low + batch, first + count)), Path(folder), SHORT if short else LONG)
             for failure in report.failures:
                 print(f"=== {failure}", flush=True)
             total.add(report)

@@ -6,12 +6,13 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.property.driver import driver_text
-from tests.property.generate import Failure, Outcome, run_program
+from tests.property.generate import LONG, Effort, Failure, Outcome, run_program
 from tests.property.programs import Program, random_program
+from tests.property.tree import smaller
 
 FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-w")
 
@@ -28,9 +29,9 @@ class Report:
         self.counts += other.counts
 
 
-def run_batch(seeds: Sequence[int], folder: Path, again: bool = False) -> Report:
+def run_batch(seeds: Sequence[int], folder: Path, effort: Effort = LONG, again: bool = False) -> Report:
     """Generate and compare the programs of all seeds."""
-    outcomes = [run_program(random_program(s), again=again) for s in seeds]
+    outcomes = [run_program(random_program(s), effort, again) for s in seeds]
     return compare(outcomes, folder)
 
 
@@ -95,22 +96,14 @@ def _once(text: str) -> str:
     return re.sub(pattern, lambda m: f"#ifndef HAVE_{m[1]}\n#define HAVE_{m[1]}\n{m[0]}#endif\n", text, flags=re.M)
 
 
-def smallest(program: Program, fails: str, folder: Path, plans: int = 2) -> Program:
+def smallest(program: Program, fails: str, folder: Path, effort: Effort = LONG) -> Program:
     """A smaller program on which something whose text contains `fails` still goes wrong."""
-    from dataclasses import replace
-
-    from tests.property.tree import smaller
 
     def still(p: Program) -> bool:
-        o = run_program(p, plans)
-        return any(fails in f.what for f in compare([o], folder).failures)
+        return any(fails in f.what for f in compare([run_program(p, effort)], folder).failures)
 
-    found = True
-    while found:
-        found = False
-        for body in smaller(program.body):
-            candidate = replace(program, body=body)
-            if body and still(candidate):
-                program, found = candidate, True
-                break
+    for body in smaller(program.body):
+        candidate = replace(program, body=body)
+        if body and still(candidate):
+            return smallest(candidate, fails, folder, effort)
     return program

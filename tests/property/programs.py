@@ -162,7 +162,7 @@ class _Maker:
             return [self._loop(scope, depth)]
         if roll > 0.87:
             return [self._if(scope, depth)]
-        if 0.78 < roll and depth:
+        if 0.78 < roll and depth and self.fresh < 3:
             return self._variable(scope, depth)
         return [self._statement(scope)]
 
@@ -194,7 +194,6 @@ class _Maker:
             split = self.rng.random() < 0.3
             made = [Line(f"{elem.text} {name};"), first] if split else [Line(f"{elem.text} {first.text}")]
             scope = Scope(scope.iters, (*scope.locals, (name, elem)), scope.arrays, scope.trips)
-        self.left += 1
         return [*made, *self._block(scope, depth)]
 
     # -- loops -------------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.property.generate import LONG, SHORT
 from tests.property.harness import run_batch
 
+EFFORT = LONG if "TILEWRIGHT_FUZZ" in os.environ else SHORT
 COUNT = int(os.environ.get("TILEWRIGHT_FUZZ", "150"))
 FIRST = int(os.environ.get("TILEWRIGHT_SEED", "1000"))
 BATCH = 25
-# Batches of one worker; what they count is judged by the last of them.
 STARTS = range(FIRST, FIRST + COUNT, BATCH)
 
 
@@ -26,12 +27,12 @@ def _refused(counts: Counter[str], word: str) -> int:
 @pytest.mark.parametrize("start", STARTS)
 def test_random_programs(start: int, tmp_path: Path) -> None:
     seeds = range(start, min(start + BATCH, FIRST + COUNT))
-    report = run_batch(seeds, tmp_path, again=start == FIRST)
+    report = run_batch(seeds, tmp_path, EFFORT, again=start == FIRST)
     shown = "\n\n".join(map(str, report.failures[:3]))
     assert not report.failures, f"{len(report.failures)} failures; the first are\n{shown}"
     counts = report.counts
     # The generator writes what the tool is made for: most is transformed, little is out of time, and
     # random plans are not all turned down.
     assert counts["default: done"] >= 0.6 * len(seeds), counts
-    assert _refused(counts, "timeout") <= 0.08 * len(seeds), counts
+    assert _refused(counts, "timeout") <= 0.2 * len(seeds), counts
     assert counts["plan: done"] >= 0.1 * (counts["plan: done"] + counts["plan: illegal-plan"]), counts

@@ -33,6 +33,7 @@ SRC = Path(__file__).parents[1] / "golden" / "src"
 NAMES = sorted(p.stem for p in SRC.glob("*.c") if p.stem != "refused")
 
 
+# Known to fail for skewed and reversed loops: read from a plan, they lose the comment that says so.
 @pytest.mark.parametrize("name", NAMES)
 def test_replay(name: str) -> None:
     text = read_source(str(SRC / f"{name}.c"))

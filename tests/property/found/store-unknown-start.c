@@ -1,0 +1,20 @@
+// A store counted from a loop that is not there ended in a KeyError instead of a located refusal.
+// plan: store t in i [i - it: 3]
+#include <stdio.h>
+static void kernel(int n, int a[n], int b[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    int t = a[i] * 3;
+    b[i] = t;
+    a[i] = t + 1;
+  }
+#pragma endscop
+}
+int main(void)
+{
+  int a[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, b[9] = {0};
+  kernel(9, a, b);
+  for (int i = 0; i < 9; i++)
+    printf("%d %d ", a[i], b[i]);
+}
