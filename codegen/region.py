@@ -75,12 +75,12 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     """The model of a region; None when there is nothing in it. Raises Unsupported."""
     parsed = parse_with_gaps(s)
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
-    assumptions = [options.context] if options.context.strip() else []
+    assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate = options.reassociate
     for hint in s.region.hints:
         word, _, rest = hint.text.strip().partition("(")
         if word.strip() == "assume" and rest.endswith(")"):
-            assumptions.append(rest[:-1])
+            assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
         else:
@@ -90,8 +90,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 Loc(s.file, hint.line, 1),
                 "known hints: assume(condition), reassociate",
             )
-    context = " and ".join(f"({a})" for a in assumptions)
-    found: Extracted = extract(site, s.region.index, s.pure_functions, context)
+    found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
         return None
     deps = compute_dependences(found.scop, found.tree)

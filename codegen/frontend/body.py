@@ -57,7 +57,9 @@ class BodyBuilder:
 
     def _Constant(self, node: c_ast.Constant) -> Expr:
         if node.type == "string":
-            raise self._refuse("unsupported-expression", "a string cannot stand in a region", node, "")
+            raise self._refuse(
+                "unsupported-expression", "a string cannot stand in a region", node, "keep text out of the region"
+            )
         return Lit(node.value)
 
     def _ID(self, node: c_ast.ID) -> Expr:
@@ -203,7 +205,12 @@ class BodyBuilder:
     def target(self, node: c_ast.Node) -> Ref:
         """The left-hand side of an assignment."""
         if not isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.UnaryOp)):
-            raise self._refuse("unsupported-expression", f"cannot assign to `{c_text(node)}`", node, "")
+            raise self._refuse(
+                "unsupported-expression",
+                f"cannot assign to `{c_text(node)}`",
+                node,
+                "assign to a variable or an element",
+            )
         return self._ref(node, write=True)
 
     def _path(self, node: c_ast.Node) -> tuple[str, bool, Shape, list[RawStep]]:
@@ -241,7 +248,10 @@ class BodyBuilder:
     def _inner(self, shape: Shape, node: c_ast.Node) -> Shape:
         if not shape.layers:
             raise self._refuse(
-                "unsupported-expression", f"`{c_text(node)}` subscripts something that is no array", node, ""
+                "unsupported-expression",
+                f"`{c_text(node)}` subscripts something that is no array",
+                node,
+                "declare it as an array or a pointer",
             )
         return replace(shape, layers=shape.layers[1:])
 

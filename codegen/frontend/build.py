@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.diagnostics import Loc
 from codegen.frontend.affine import Affiner
 from codegen.frontend.arrays import ArrayGroup, group_accesses
 from codegen.frontend.body import Names
@@ -30,7 +31,7 @@ class Extracted:
     tree: Node | None
 
 
-def extract(site: RegionSite, region: int, pure: frozenset[str], context: str = "") -> Extracted:
+def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequence[tuple[str, Loc]] = ()) -> Extracted:
     """Model a region. Raises Unsupported where it is not affine."""
     scan = prescan(site)
     params = _parameters(scan)
@@ -68,7 +69,7 @@ def _assemble(
     nodes: tuple[RawNode, ...],
     params: tuple[Param, ...],
     space: isl.Space,
-    context: str,
+    context: Sequence[tuple[str, Loc]],
 ) -> Extracted:
     raws = walker.statements
     groups = group_accesses(raws, site.variables, {k: v[0] for k, v in walker.inside.items()}, affiner)

@@ -34,11 +34,13 @@ def build_guard(
     ranges: isl.Set,
     params: Sequence[Param],
     space: isl.Space,
-    context: str,
+    context: Sequence[tuple[str, Loc]],
     loc: Loc,
 ) -> Guard:
     """The parameters for which every assumption holds, simplified by what the types guarantee."""
-    allowed = user_context(context, space)
+    allowed = isl.Set.universe(space)
+    for text, where in context:
+        allowed = allowed.intersect(user_context(text, space, where))
     valid = allowed
     reasons: list[str] = []
     seen: set[tuple[str, Loc]] = set()
@@ -83,7 +85,7 @@ def _broken(a: Assumption) -> isl.Set:
     return a.domain.intersect(a.value.lt_set(low).union(a.value.gt_set(high))).params()
 
 
-def user_context(text: str, space: isl.Space) -> isl.Set:
+def user_context(text: str, space: isl.Space, loc: Loc) -> isl.Set:
     """`N >= 64 and M > 0` (or with &&) as a set of parameters. Names the region does not use are ignored."""
     if not text.strip():
         return isl.Set.universe(space)
@@ -98,7 +100,7 @@ def user_context(text: str, space: isl.Space) -> isl.Set:
         raise InputError(
             "bad-context",
             f"cannot read the assumption `{text}`",
-            Loc("--context"),
+            loc,
             "write comparisons of parameters joined by and/or, for example 'N >= 64 and M >= 1'",
         ) from None
     for n in names:

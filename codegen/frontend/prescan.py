@@ -31,6 +31,7 @@ class _Scan:
     written: set[str] = field(default_factory=set)
     reassigned: set[str] = field(default_factory=set)
     counters: set[str] = field(default_factory=set)
+    written_members: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
     affine_ids: dict[str, None] = field(default_factory=dict)
     affine_members: dict[str, CType] = field(default_factory=dict)
     mentioned: dict[str, None] = field(default_factory=dict)
@@ -97,6 +98,7 @@ class _Scan:
         self.visit(node.stmt)
 
     def _assigned(self, node: c_ast.Node) -> None:
+        whole = node
         while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or (
             isinstance(node, c_ast.UnaryOp) and node.op == "*"
         ):
@@ -105,6 +107,7 @@ class _Scan:
             self.reassigned.add(node.name)
             if not self.inside(node.name):
                 self.written.add(node.name)
+                self.written_members.setdefault(node.name, set()).add(members(whole))
 
     def _member(self, node: c_ast.StructRef, affine: bool) -> None:
         base: c_ast.Node = node
@@ -124,6 +127,21 @@ class _Scan:
         plain = var is not None and not var.shape.layers and not var.shape.special
         if affine and var is not None and plain and var.shape.elem.is_int:
             self.affine_ids[name] = None
+
+
+def members(node: c_ast.Node) -> tuple[str, ...]:
+    """The member names on the way to an lvalue."""
+    if isinstance(node, c_ast.StructRef):
+        return (*members(node.name), node.field.name)
+    if isinstance(node, c_ast.ArrayRef):
+        return members(node.name)
+    return members(node.expr) if isinstance(node, c_ast.UnaryOp) else ()
+
+
+def _untouched(text: str, scan: _Scan) -> bool:
+    """Does no assignment of the region reach the member spelled `text`?"""
+    base, *path = text.replace("->", ".").split(".")
+    return all(w[: len(path)] != tuple(path) and tuple(path[: len(w)]) != w for w in scan.written_members.get(base, ()))
 
 
 def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
@@ -152,5 +170,5 @@ def prescan(site: RegionSite) -> Prescan:
         scan.visit(s)
     fixed = [n for n in scan.affine_ids if n not in scan.written and n not in scan.counters]
     params = [(n, site.variables[n].shape.elem) for n in fixed]
-    params += [(t, c) for t, c in scan.affine_members.items() if t.replace("->", ".").split(".")[0] not in scan.written]
+    params += [(t, c) for t, c in scan.affine_members.items() if _untouched(t, scan)]
     return Prescan(frozenset(scan.written), frozenset(scan.reassigned), tuple(params), tuple(scan.mentioned))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from codegen.diagnostics import InputError, Loc
+from codegen.plan.isl_schedule import describe
 from codegen.plan.model import (
     Directive,
     Distribute,
@@ -304,7 +305,8 @@ def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
             ) from None
         target = s.domain.get_space()
         exprs[name] = pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
-    return Loop(text.name, exprs)
+    lp = Loop(text.name, exprs)
+    return replace(lp, note=describe(scop, lp))
 
 
 _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {

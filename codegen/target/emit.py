@@ -77,7 +77,7 @@ def _unused(scop: Scop, views: Sequence[View], guard: str, original: str) -> lis
     if guard:
         return []
     words = set(re.findall(r"[A-Za-z_]\w*", " ".join(_texts(views))))
-    bound = set()
+    bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in _texts(views):
         found = re.match(r"long (\w+) =", text)
         if found:

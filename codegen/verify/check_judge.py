@@ -69,7 +69,7 @@ def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None
         return Verdict(False, f"{t.case.title}: cannot be run by itself: {s}")
     t = _excused(t, s, pair, original, folder)
     if t.trials.failure or original is None or result is None:
-        return _sentence(t, 0, ())
+        return _sentence(t, s, 0, ())
     doubtful = tuple(v for v in s.vectors if v.doubtful)
     chosen = (*subset(s.vectors), *doubtful)
     clean, bad = _well_defined(original, chosen)
@@ -79,7 +79,7 @@ def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None
     if found and not t.trials.failure:
         where = values_text(t.case.harness.memory.ints, found[0].vector.ints)
         return Verdict(False, f"{t.case.title}: the result under sanitizers: {found[0].message}, at {where}")
-    return _sentence(t, len(clean), bad)
+    return _sentence(t, s, len(clean), bad)
 
 
 def _well_defined(original: Program, vectors: Sequence[Vector]) -> tuple[list[Vector], tuple[Complaint, ...]]:
@@ -106,7 +106,7 @@ def _excused(t: Tried, s: Survey, pair: Pair, original: Program | None, folder: 
     return t
 
 
-def _sentence(t: Tried, sanitized: int, bad: tuple[Complaint, ...]) -> Verdict:
+def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -> Verdict:
     r, ints = t.trials, t.case.harness.memory.ints
     if r.failure:
         assert r.vector is not None
@@ -115,6 +115,8 @@ def _sentence(t: Tried, sanitized: int, bad: tuple[Complaint, ...]) -> Verdict:
         return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run")
     line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
     line += f", {sanitized} under sanitizers" if sanitized else ""
+    if s.statements:
+        line += f", {'all' if s.reached == s.statements else f'{s.reached} of'} {_count(s.statements, 'statement')} run"
     line += f"; {t.case.outcome.summary}"
     known = [c for c in bad if not c.vector.doubtful]
     if known:

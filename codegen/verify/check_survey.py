@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import islpy as isl
 
 from codegen.diagnostics import Unsupported
 from codegen.region import Modelled
@@ -13,6 +15,7 @@ from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
 from codegen.verify.check_paths import Path
+from codegen.verify.check_pieces import pieces, reached, small_values
 from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
 from codegen.verify.check_sizes import groups
 
@@ -26,7 +29,8 @@ DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers 
 class Vector:
     """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
 
-    `doubtful`: the model does not describe the source at these sizes, so it may do anything.
+    `doubtful`: the model does not describe the source at these sizes, so it may do anything; `special`: chosen to
+    reach a statement of the result that the others do not.
     """
 
     ints: tuple[int, ...]
@@ -34,16 +38,22 @@ class Vector:
     sizes: tuple[int, ...]
     work: int
     doubtful: bool
+    special: bool = False
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What to run. `observed` are the variables whose values someone may look at after the region."""
+    """What to run. `observed` are the variables whose values someone may look at after the region.
+
+    `statements` counts those of the printed code, `reached` those that run at one of the vectors.
+    """
 
     vectors: tuple[Vector, ...]
     observed: frozenset[str]
     reassociate: bool
+    statements: int
+    reached: int
 
 
 def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
@@ -52,8 +62,16 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     ranges = ranges_of(scop)
     _require_known(h, ranges)
     observed = frozenset(a.base for a in scop.arrays.values() if not a.inside)
-    vectors = tuple(_Chooser(h, ranges, library).choose(_tiles(plan)))
-    return Survey(vectors, observed, model.program.reassociate)
+    chooser = _Chooser(h, ranges, library)
+    vectors = list(chooser.choose(_tiles(plan)))
+    parts = pieces(model, plan)
+    missed = 0
+    for piece in parts:
+        if not any(chooser.reaches(piece, v) for v in vectors):
+            special = chooser.reaching(piece)
+            missed += special is None
+            vectors += [special] if special is not None else []
+    return Survey(tuple(vectors), observed, model.program.reassociate, len(parts), len(parts) - missed)
 
 
 def _tiles(plan: str) -> list[int]:
@@ -94,6 +112,22 @@ class _Chooser:
                 left, spent, doubtful = left - 1, spent + vector.work, doubtful + vector.doubtful
                 yield vector
 
+    def reaches(self, piece: isl.Set, v: Vector) -> bool:
+        return not v.doubtful and reached(piece, self.ranges.scop, self._values(v.ints))
+
+    def reaching(self, piece: isl.Set) -> Vector | None:
+        """A vector at which a statement runs; array sizes that are no parameters are made large enough."""
+        for values in small_values(piece, self.ranges.scop):
+            large = max([*values.values(), 1])
+            for other in (large, 2 * large + 1):
+                vector = self._vector(tuple(values.get(i.text, other) for i in self.h.memory.ints))
+                if vector is not None and self.reaches(piece, vector):
+                    return replace(vector, special=True)
+        return None
+
+    def _values(self, ints: Sequence[int]) -> dict[str, int]:
+        return dict(zip((i.text for i in self.h.memory.ints), ints, strict=True))
+
     def _constant_sizes(self) -> list[int]:
         """Declared sizes that do not depend on the integers."""
         one, two = (self._layout((v,) * len(self.h.memory.ints)).levels for v in (1, 2))
@@ -107,7 +141,7 @@ class _Chooser:
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
         first = self._layout(wanted)
-        values = dict(zip((i.text for i in self.h.memory.ints), first.ints, strict=True))
+        values = self._values(first.ints)
         allowed = self.ranges.allowed(values)
         if not allowed and not self.ranges.scop.guard.reasons:
             return None

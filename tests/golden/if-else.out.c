@@ -27,13 +27,13 @@ void border(int n, int m, double A[n][m])
             A[(long)n - 1][j] = 1.0;
         }
       }
-#pragma omp parallel for if(parallel: (double)((long)m - 2) >= TW_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)((long)m - 2) * ((long)m - 2) >= TW_PARALLEL_MIN)
       for (long i = 1; i < tw_min((long)n - 1, (long)m - 1); i++) {
 #pragma omp simd
         for (long j = i + 1; j < m; j++)
           A[i][j] = 2.0;
       }
-#pragma omp parallel for if(parallel: (double)((long)n - 2) >= TW_PARALLEL_MIN)
+#pragma omp parallel for if(parallel: (double)((long)n - 2) * m >= TW_PARALLEL_MIN)
       for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
         for (long j = 0; j <= tw_min((long)m - 1, i); j++)

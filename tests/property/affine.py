@@ -19,6 +19,11 @@ class IntType:
     bits: int
     signed: bool
 
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        half = 1 << (self.bits - 1)
+        return (-half, half - 1) if self.signed else (0, 2 * half - 1)
+
 
 INT = IntType("int", 32, True)
 UNSIGNED = IntType("unsigned", 32, False)

@@ -41,8 +41,8 @@ class Data:
 
 def literal(rng: Random, t: IntType) -> Data:
     if is_float(t):
-        k = rng.choice(("0.5", "0.25", "1.5", "0.125", "-0.75"))
-        return Data(k + ("f" if t == FLOAT else ""), t, 0)
+        text = rng.choice(("0.5", "0.25", "1.5", "0.125", "-0.75"))
+        return Data(text + ("f" if t == FLOAT else ""), t, 0)
     k = rng.randint(1, 9)
     return Data(str(k), INT, k)
 

@@ -12,6 +12,7 @@ from codegen.pipeline import Generated, generate
 from tests.property.plans import names_of, random_plan
 from tests.property.programs import Program
 
+
 @dataclass(frozen=True)
 class Effort:
     """Seconds for one generation, how long the first may take for the others to be tried, and random plans."""

@@ -71,7 +71,8 @@ def _run(outcomes: Sequence[Outcome], folder: Path) -> list[Failure]:
     for k, j, where in re.findall(r"^differs (\d+) (\d+) (.*)$", ran.stdout, re.M):
         o = outcomes[int(k)]
         v = o.variants[int(j) - 1]
-        out.append(Failure(o.program.seed, v.label, f"differs at {where}", f"{o.program.text()}\n--- result ---\n{v.text}"))
+        both = f"{o.program.text()}\n--- result ---\n{v.text}"
+        out.append(Failure(o.program.seed, v.label, f"differs at {where}", both))
     return out
 
 

@@ -76,5 +76,6 @@ def _directive(rng: Random, stmt: str, loops: Sequence[str], names: Names) -> st
         return f"vector {ref(one)}"
     if kind < 0.92 or not names.variables:
         return f"unroll {ref(one)} by {rng.choice((2, 3, 4))}"
-    dims = "".join(f" [{it} - {rng.choice((it, it + 't'))}: {rng.choice((3, 7, 40))}]" for it in some if rng.random() < 0.4)
+    kept = [it for it in some if rng.random() < 0.4]
+    dims = "".join(f" [{it} - {rng.choice((it, it + 't'))}: {rng.choice((3, 7, 40))}]" for it in kept)
     return f"store {rng.choice(names.variables)} in {ref(one)}{dims}"

@@ -162,7 +162,7 @@ class _Maker:
             return [self._loop(scope, depth)]
         if roll > 0.87:
             return [self._if(scope, depth)]
-        if 0.78 < roll and depth and self.fresh < 3:
+        if roll > 0.78 and depth and self.fresh < 3:
             return self._variable(scope, depth)
         return [self._statement(scope)]
 
@@ -220,14 +220,15 @@ class _Maker:
             first, cond, lo, hi = self._until(scope, name, step, down)
         else:
             first, cond, lo, hi = self._from_to(scope, name, ctype, down)
-        low, high = (0, (1 << ctype.bits) - 1) if not ctype.signed else (-(1 << ctype.bits - 1), (1 << ctype.bits - 1) - 1)
+        low, high = ctype.range()
         if lo > hi or (lo - step if down else lo) < low or hi + (0 if down else step) > high:
             raise Retry
         count = (hi - lo) // step + 1
         if count * scope.trips > MOST_TRIPS or hi > 110 or lo < -60:
             raise Retry
         sign = "-" if down else "+"
-        forms = [f"{name} {sign}= {step}", f"{name} = {name} {sign} {step}"] + [f"{name}{sign}{sign}"] * (4 if step == 1 else 0)
+        forms = [f"{name} {sign}= {step}", f"{name} = {name} {sign} {step}"]
+        forms += [f"{name}{sign}{sign}"] * (4 if step == 1 else 0)
         head = f"{'' if self.counters else ctype.text + ' '}{name} = {first}; {cond}; {rng.choice(forms)}"
         return head, Value(name, lo, hi, ctype), count
 
@@ -366,6 +367,6 @@ class _Maker:
                 v = af.affine(self.rng, scope.iters, self.params)
             if v.lo < 0 and not v.wraps:
                 v = af.plus(v, -v.lo)
-            if not v.wraps and 0 <= v.lo and v.hi <= most:
+            if not v.wraps and v.lo >= 0 and v.hi <= most:
                 return v
         return af.constant(self.rng.randint(0, 3))

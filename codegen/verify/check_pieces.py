@@ -1,0 +1,69 @@
+"""The statements of the printed code, each with the sizes at which it runs: what the vectors have to reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import islpy as isl
+
+from codegen.ast.generate import generate as generate_ast
+from codegen.diagnostics import TilewrightError
+from codegen.plan.parse import parse
+from codegen.region import Modelled
+from codegen.scop.isl_helpers import val
+from codegen.scop.model import Scop
+from codegen.transform.apply import apply_plan
+from codegen.transform.storage import place_storage
+from codegen.verify.readback import runs
+
+LARGEST = 1000  # no size beyond this one is looked for
+
+
+def pieces(model: Modelled, plan: str) -> tuple[isl.Set, ...]:
+    """For each statement of the printed code the parameters with which it runs; nothing when that is not known."""
+    scop = model.program.scop
+    try:
+        plans = parse(re.sub(r" digest \w+", "", plan), "<plan>", {scop.region: scop})
+        program = apply_plan(model.program, plans[0])
+        tree = place_storage(program.scop, program.deps, program.tree, program.stores)
+        found = runs(program.scop, generate_ast(program.scop, tree))
+    except (TilewrightError, isl.Error, IndexError):
+        return ()
+    return tuple(r.point.domain.params().coalesce() for r in found)
+
+
+def reached(piece: isl.Set, scop: Scop, values: Mapping[str, int]) -> bool:
+    """Does the statement run with these parameters, given by their C texts?"""
+    for p in scop.params:
+        pos = piece.find_dim_by_name(isl.dim_type.param, p.name)
+        if pos >= 0:
+            piece = piece.fix_val(isl.dim_type.param, pos, val(values[p.text]))
+    return not piece.is_empty()
+
+
+def small_values(piece: isl.Set, scop: Scop) -> Iterator[dict[str, int]]:
+    """Parameters, by C text, with which the statement runs: a little more than the least, then the least."""
+    for lowest in (0, -64):
+        inside = piece
+        for k in range(piece.dim(isl.dim_type.param)):
+            inside = inside.lower_bound_val(isl.dim_type.param, k, val(lowest))
+            inside = inside.upper_bound_val(isl.dim_type.param, k, val(LARGEST))
+        if inside.is_empty():
+            continue
+        least = _least(inside, scop)
+        for extra in ((7, 3, 5, 2), (1, 1, 1, 1), (0, 0, 0, 0)):
+            more = {text: v + extra[k % 4] for k, (text, v) in enumerate(least.items())}
+            if reached(piece, scop, more):
+                yield more
+        return
+
+
+def _least(points: isl.Set, scop: Scop) -> dict[str, int]:
+    """The lexicographically smallest parameters."""
+    count = points.dim(isl.dim_type.param)
+    names = [points.get_dim_name(isl.dim_type.param, k) for k in range(count)]
+    moved = isl.Set.from_params(points).move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+    point = moved.lexmin().sample_point()
+    found = {name: int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k, name in enumerate(names)}
+    return {p.text: found.get(p.name, 0) for p in scop.params}
