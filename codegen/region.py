@@ -187,8 +187,7 @@ def _attempt(model: Modelled, author: Callable[[], Decision]) -> tuple[Made, Dia
     ctx.set_max_operations(OPERATIONS)
     try:
         decision = author()
-        program = apply_plan(model.program, decision.plan)
-        made, findings = finish(program, decision.plan, decision.remarks)
+        made, findings = finish(decision.program, decision.plan, decision.remarks)
     except InputError as error:
         made, findings = None, (Finding("plan", error.message),)
     except isl.Error as error:

@@ -26,15 +26,16 @@ from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_til
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import THREADED, Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
 from codegen.transform.apply import apply
-from codegen.transform.program import Program, carried
+from codegen.transform.program import Program
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A plan with the reasons for it."""
+    """A plan with the reasons for it, and the program it leads to (what carrying it out again would give)."""
 
     plan: Plan
     remarks: tuple[Diagnostic, ...]
+    program: Program
 
 
 def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
@@ -56,7 +57,7 @@ def decorate(p: Program, machine: Machine, effort: int) -> Decision:
         author.tile(full=effort > 1)
     author.threads()
     author.vectors()
-    return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks))
+    return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
 @dataclass
@@ -65,11 +66,13 @@ class _Author:
     directives: list[Directive]
     remarks: list[Diagnostic]
     machine: Machine
+    why: str = ""  # what the last refused directive ran into
 
     def _try(self, d: Directive) -> bool:
         try:
             self.p = apply(self.p, d)
-        except InputError:
+        except InputError as error:
+            self.why = error.message
             return False
         self.directives.append(d)
         return True
@@ -198,8 +201,7 @@ class _Author:
             if self._marked_around(place) or (len(place.names) > 1 and _is_innermost(place)):
                 continue
             names = statements(place.band)
-            legal = carried(self.p, place).blocker is None
-            if legal and self._try(Parallel(LoopRef(place.loop.name, names[0]))):
+            if self._try(Parallel(LoopRef(place.loop.name, names[0]))):
                 self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
 
     def _marked_around(self, place: Place) -> bool:
@@ -217,17 +219,10 @@ class _Author:
             names = statements(node)
             lp = node.loops[-1]
             ref = LoopRef(lp.name, names[0])
-            place = next(q for q in loops(self.p.tree) if q.band.child == node.child and q.loop.name == lp.name)
-            found = carried(self.p, place)
-            if found.blocker is None and self._try(Vector(ref)):
+            if self._try(Vector(ref)):
                 self._remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
-            elif found.blocker is not None:
-                self._remark(
-                    "missed",
-                    "not-vector",
-                    f"loop {lp.name} carries a dependence through `{self.p.scop.arrays[found.blocker.array].base}`",
-                    names[0],
-                )
+            else:
+                self._remark("missed", "not-vector", self.why, names[0])
 
 
 def _is_innermost(place: Place) -> bool:
