@@ -110,6 +110,11 @@ TABLE: tuple[Entry, ...] = (
         "Move inner loops to a region of their own, or split the expression.",
     ),
     _refusal(
+        "isl-failed",
+        "isl could not compute the region's dependences.",
+        "Simplify its bounds and subscripts, or split the region.",
+    ),
+    _refusal(
         "no-proof",
         "No order of the loops, not even the source's own, could be proven within the effort allowed.",
         "Split the region into smaller ones.",

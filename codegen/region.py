@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from codegen.ast.ctree import CNode
+from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.frontend.affine import c_text
@@ -111,7 +112,15 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
     """Transform one region, or say why not. Raises InputError only for what the user must mend."""
     line = s.region.first_line
     try:
-        model = model_region(s, options)
+        try:
+            model = model_region(s, options)
+        except isl.Error as error:
+            raise Unsupported(
+                "isl-failed",
+                f"isl could not analyse the region: {str(error).splitlines()[0]}",
+                Loc(s.file, line, 1),
+                "simplify its bounds and subscripts, or split the region",
+            ) from None
         if model is None:
             return RegionOutcome(s.region.index, line, None, frozenset(), "", "empty", ())
         made = make(model, options, machine)
@@ -211,7 +220,7 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
             f"make it anew, or replace its digest by {model.digest} after checking it",
         )
     made, findings = finish(apply_plan(model.program, plan), plan, ())
-    if findings:
+    if made is None or findings:
         raise InputError(
             "illegal-plan",
             f"the plan is illegal: {findings[0].message}",
@@ -221,10 +230,13 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
     return made
 
 
-def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple[Made, tuple[Finding, ...]]:
+def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple[Made | None, tuple[Finding, ...]]:
     """Storage, code and proofs of a transformed program."""
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
-    code = generate_ast(program.scop, tree)
+    try:
+        code = generate_ast(program.scop, tree)
+    except MissingLoop as error:
+        return None, (Finding("storage", str(error)),)
     findings = prove(program.scop, program.deps, code)
     return Made(program, plan, tree, code, tuple(remarks)), findings
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from codegen.ast.ctree import (
     Bin,
+    Block,
     CExpr,
     CNode,
     Cond,
@@ -22,6 +23,7 @@ from codegen.ast.ctree import (
     Neg,
     block,
     substitute,
+    walk,
 )
 from codegen.ast.schedule import Marked, to_isl
 from codegen.scop.isl_helpers import ast_kind, expr_kind
@@ -53,6 +55,10 @@ _OP_NAMES = {
 }
 
 
+class MissingLoop(Exception):
+    """Storage refers to a loop that does not enclose it."""
+
+
 @dataclass
 class _Conversion:
     """State of one conversion: what the isl callbacks saw, and the marks."""
@@ -70,6 +76,9 @@ class _Conversion:
         return Declare(tuple(self._held(s) for s in slots), body) if slots else body
 
     def _held(self, slot: Slot) -> Held:
+        missing = [n for n in slot.starts if n and n not in self.values]
+        if missing:
+            raise MissingLoop(f"`{slot.array}` is counted from loop {missing[0]}, which is not around it")
         starts = tuple(self.values[n] if n else Int(0) for n in slot.starts)
         return Held(slot.array, slot.sizes, starts)
 
@@ -206,6 +215,25 @@ def _survey(
         _survey(child, depth, above, starts, slots)
 
 
+def _declare_rest(node: CNode, held: Held, users: frozenset[str]) -> CNode:
+    """isl drops loops of a single iteration, and with them the place of a declaration: declare the variable
+    around every part that uses it and has no declaration inside."""
+    inside = list(walk(node))
+    if not any(isinstance(n, Instance) and n.stmt in users for n in inside):
+        return node
+    if not any(isinstance(n, Declare) and held.array in {h.array for h in n.slots} for n in inside):
+        return Declare((held,), node)
+    if isinstance(node, Declare) and held.array in {h.array for h in node.slots}:
+        return node
+    if isinstance(node, Block):
+        return Block(tuple(_declare_rest(c, held, users) for c in node.children))
+    if isinstance(node, If):
+        orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users)
+        return If(node.cond, _declare_rest(node.then, held, users), orelse)
+    assert isinstance(node, (For, Declare))
+    return replace(node, body=_declare_rest(node.body, held, users))
+
+
 def depth_of(tree: Node) -> int:
     own = len(tree.loops) if isinstance(tree, Band) else 0
     return own + max((depth_of(k) for k in kids(tree)), default=0)
@@ -226,5 +254,8 @@ def generate(scop: Scop, tree: Node) -> CNode:
     build, keep = build.set_at_each_domain(conversion.at_domain)
     ast = build.node_from_schedule(marked.schedule)
     result = conversion.declared((-1, 0), conversion.node(ast, -1, {}))
+    for slot in (s for group in slots.values() for s in group if not any(s.starts)):
+        users = frozenset(s.name for s in scop.statements if any(a.array == slot.array for a in s.accesses))
+        result = _declare_rest(result, Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes)), users)
     del keep
     return result

@@ -81,20 +81,31 @@ def _assemble(
         made[number[raw_number]] = _statement(name, raw, groups, affiner)
     ordered = tuple(made[k] for k in sorted(made))
     guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
+    possible = guard.valid.intersect(affiner.ranges)
+    dead = {s.name for s in ordered if s.domain.intersect_params(possible).is_empty()}
+    ordered = tuple(s for s in ordered if s.name not in dead)
+    used = {a.array for s in ordered for a in s.accesses}
     scop = Scop(
         site.function.decl.name,
         region,
         site.loc,
         params,
         guard.valid,
-        {a.name: a for g in groups.values() for a in g.arrays.values()},
+        {a.name: a for g in groups.values() for a in g.arrays.values() if a.name in used},
         ordered,
         guard,
-        tuple(n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"),
+        _outside(site),
         frozenset(_identifiers(site)),
     )
-    tree = _tree(nodes, {r: made[number[r]] for r in number})
+    tree = _tree(nodes, {r: made[number[r]] for r in number if made[number[r]].name not in dead})
     return Extracted(scop, tree)
+
+
+def _outside(site: RegionSite) -> tuple[str, ...]:
+    """Names of the function, and of static functions, that only the region may be using."""
+    local = [n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"]
+    called = [n for n in sorted(_identifiers(site)) if n in site.functions]
+    return (*local, *(n for n in called if "static" in (site.functions[n].decl.storage or ())))
 
 
 def _identifiers(site: RegionSite) -> set[str]:
@@ -125,12 +136,14 @@ def _tree(nodes: tuple[RawNode, ...], statements: Mapping[int, Statement]) -> No
 
 def _tree_node(node: RawNode, statements: Mapping[int, Statement]) -> Node | None:
     if not isinstance(node, RawLoop):
-        return Leaf(statements[node].name)
+        return Leaf(statements[node].name) if node in statements else None
     child = _tree(node.children, statements)
     if child is None:
         return None
     exprs = {}
     for raw in _textual_order(node.children):
+        if raw not in statements:
+            continue
         s = statements[raw]
         var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(s.domain.get_space()), isl.dim_type.set, node.pos)
         exprs[s.name] = isl.PwAff.from_aff(var if node.sign > 0 else var.neg())

@@ -59,10 +59,13 @@ def _work(scop: Scop, node: For, ints: IntPrinter) -> str:
     """How many instances one run of the loop executes, at most, as a C expression of type double."""
     inside = sorted({n.stmt for n in walk(node) if isinstance(n, Instance)})
     best: list[str] = []
+    helpers: set[str] = set()
     for name in inside:
-        factors = _extents(scop.statement(name), node, ints)
+        scratch = IntPrinter(ints.params, ints.names)
+        factors = _extents(scop.statement(name), node, scratch)
         if len(factors) > len(best):
-            best = factors
+            best, helpers = factors, scratch.helpers
+    ints.helpers.update(helpers)
     return f"(double){' * '.join(best)}" if best else ""
 
 

@@ -19,11 +19,11 @@ _COMMON = ("-fopenmp", "-ffp-contract=off", "-std=gnu11", "-w", "-DTW_PARALLEL_M
 KINDS = {
     # Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
     # the result overflows where the source does not is for the sanitizers to say.
-    "shared": ("-shared", "-fPIC", "-O2", "-fwrapv", "-fvisibility=hidden", "-Wl,-Bsymbolic"),
     # Functions that live in other files may stay undefined: regions call none of them.
+    "shared": ("-shared", "-fPIC", "-O2", "-fwrapv", "-fvisibility=hidden", "-Wl,-Bsymbolic,-z,lazy"),
     "sanitized": (
         *("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-sanitize-recover=all", "-O1"),
-        "-Wl,--unresolved-symbols=ignore-in-object-files",
+        *("-fno-pie", "-no-pie", "-Wl,--unresolved-symbols=ignore-in-object-files"),
     ),
     "object": ("-c", "-fPIC", "-O2"),
     "syntax": ("-fsyntax-only",),

@@ -116,7 +116,7 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
     line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
     line += f", {sanitized} under sanitizers" if sanitized else ""
     if s.statements:
-        line += f", {'all' if s.reached == s.statements else f'{s.reached} of'} {_count(s.statements, 'statement')} run"
+        line += f", {s.reached} of {_count(s.statements, 'statement')} run"
     line += f"; {t.case.outcome.summary}"
     known = [c for c in bad if not c.vector.doubtful]
     if known:

@@ -49,7 +49,7 @@ def open_library(path: Path, numbers: Sequence[int]) -> Library:
     ffi.cdef("void tw_threads(int); long tw_differs(const char *, const char *, long, long, const long *, double);")
     for n in numbers:
         ffi.cdef(f"void tw_case_{n}(int, const long *, void **, long *);")
-    return Library(ffi, ffi.dlopen(str(path)))
+    return Library(ffi, ffi.dlopen(str(path), ffi.RTLD_LAZY))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen import pipeline
@@ -54,11 +55,20 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     pipeline._check_plan_regions(source, options)
     outcomes = [pipeline._one(source, s, options, machine) for s in source.slices]
     cases = [_case(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
-    notes = [d for o in outcomes for d in o.diagnostics]
+    notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
+    return Checked(source, tuple(outcomes), tuple(cases), notes)
+
+
+def _missing(source: Opened) -> Iterator[Diagnostic]:
+    """Warnings about regions that are not there for the compiler, or not there at all."""
+    active = {s.region.index for s in source.slices}
+    for r in source.regions:
+        if r.index not in active:
+            message = "the region is switched off by the preprocessor and is left as it is"
+            yield Diagnostic(Severity.WARNING, "inactive-region", message, Loc(source.name, r.first_line))
     if not source.regions:
-        loc = Loc(source.name, 1)
-        notes.append(Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", loc))
-    return Checked(source, tuple(outcomes), tuple(cases), tuple(notes))
+        message = "there is no `#pragma scop` in this file"
+        yield Diagnostic(Severity.WARNING, "no-region", message, Loc(source.name, 1))
 
 
 def _case(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:

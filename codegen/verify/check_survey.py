@@ -20,7 +20,7 @@ from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
 from codegen.verify.check_sizes import groups
 
 WORK = 20_000_000  # statement instances of one run; about 0.1 s
-TOTAL_WORK = 50_000_000
+TOTAL_WORK = 50_000_000  # of all ordinary vectors, and of all special ones
 BYTES = 1 << 25
 DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers first
 
@@ -65,12 +65,15 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     chooser = _Chooser(h, ranges, library)
     vectors = list(chooser.choose(_tiles(plan)))
     parts = pieces(model, plan)
-    missed = 0
+    missed = spent = 0
     for piece in parts:
         if not any(chooser.reaches(piece, v) for v in vectors):
             special = chooser.reaching(piece)
-            missed += special is None
-            vectors += [special] if special is not None else []
+            if special is None or spent + special.work > TOTAL_WORK:
+                missed += 1
+            else:
+                vectors.append(special)
+                spent += special.work
     return Survey(tuple(vectors), observed, model.program.reassociate, len(parts), len(parts) - missed)
 
 
@@ -82,10 +85,11 @@ def _tiles(plan: str) -> list[int]:
 
 
 def _require_known(h: Harness, ranges: Ranges) -> None:
-    """Every pointer needs indices that the model knows."""
+    """Every pointer that is followed at all needs indices that the model knows."""
     known = {(t.base, t.path) for t in ranges.touches}
+    used = {a.base for a in ranges.scop.arrays.values()}
     for b in h.memory.buffers:
-        if b.rows is None and not b.of_structs and (b.base, b.path) not in known:
+        if b.rows is None and not b.of_structs and b.base in used and (b.base, b.path) not in known:
             raise Unsupported("unknown-size", f"how much memory `{b.base}` needs is not known", h.site.loc)
 
 

@@ -53,20 +53,22 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], fol
     todo = tuple(vectors)
     agreed = skipped = 0
     while todo:
+        _mark(marker, 0, 0)
         try:
             done, failure = run_with_deadline(functools.partial(_batch, h, pair, s, todo, marker), SECONDS)
             phase = 1
+            crashed = False
         except (Died, TimedOut) as error:
             done, phase = (int(x) for x in marker.read_text().split())
-            failure = "crashes" if isinstance(error, Died) else f"does not finish within {SECONDS:g} s"
-            failure = f"the result {failure}"
+            crashed = isinstance(error, Died)
+            failure = f"the result {'crashes' if crashed else f'does not finish within {SECONDS:g} s'}"
         agreed += done
         if done == len(todo):
             break
         if phase:
             return Trials(agreed, skipped, failure, todo[done], todo[done + 1 :])
         # The source may divide by one of its integers; without zeros it may get through.
-        again = (replace(todo[done], seed=1),) if todo[done].seed == 0 else ()
+        again = (replace(todo[done], seed=1),) if crashed and todo[done].seed == 0 else ()
         skipped += not again
         todo = again + todo[done + 1 :]
     return Trials(agreed, skipped)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from codegen.ast.ctree import CExpr, Held, Int, Name
+from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Scop
 from codegen.scop.tree import CONCURRENT
@@ -43,6 +43,8 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
     if len({u.held.sizes for u in uses}) > 1:
         return [f"`{name}` has storage of different shapes"]
     for use in uses:
+        if any(n not in use.run.point.vars for s in use.held.starts for n in _loops_in(s, scop)):
+            return [f"`{name}` is counted from a loop that is not around it"]
         if not _fits(use):
             return [f"`{name}` would be accessed outside its storage of {_shape(use.held)}"]
     space = param_space(scop)
@@ -67,6 +69,10 @@ def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:
             if a.array == name:
                 found = next((h for h in run.point.held if h[0].array == name), None)
                 yield None if found is None else _Use(run, found[0], found[1], printed, a.write)
+
+
+def _loops_in(e: CExpr, scop: Scop) -> frozenset[str]:
+    return expr_names(e) - {p.name for p in scop.params}
 
 
 def _shape(held: Held) -> str:

@@ -43,6 +43,7 @@ def test_found(path: Path, tmp_path: Path) -> None:
         assert plan and error.id == "illegal-plan", error.message
         return
     assert not [d.message for d in got.diagnostics if d.id == "fallback" and d.severity is Severity.WARNING]
+    assert "no-proof" not in [n.id for d in got.diagnostics for n in d.notes]
     assert _output("new", got.text, tmp_path) == want
     again = generate(str(path), text, GenOptions(reassociate=options.reassociate, plan_text=got.plan))
     assert again.plan == got.plan

@@ -1,0 +1,170 @@
+"""Small files with one region each, of the kinds that are awkward to call from outside."""
+
+from __future__ import annotations
+
+STRUCTS = """
+typedef struct { double x, y; int n; float v[3]; char *name; } point;
+static point cloud[50];
+void move(int n, point p[n], point *q)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    p[i].x += q->x;
+    for (int k = 0; k < 3; k++)
+      p[i].v[k] *= 2;
+    cloud[i].n += p[i].n;
+  }
+#pragma endscop
+}
+"""
+
+MEMBERS = """
+struct grid { struct { int nx, ny; } size; double (*cells)[64]; union { int i; float f; } tag[4]; unsigned b : 3; };
+void step(struct grid *g, const int shift, double (*out)[64])
+{
+  struct { double a[5]; int b; } loc[10];
+#pragma scop
+  for (int y = 0; y < g->size.ny; y++)
+    for (int x = 1; x < g->size.nx; x++)
+      out[y][x] = g->cells[y][x - 1] + shift;
+  for (int k = 0; k < 10; k++)
+    loc[k].a[k / 2] = k;
+#pragma endscop
+  (void)loc;
+}
+"""
+
+GLOBALS = """
+enum { N = 40 };
+double A[N][N], *heap;
+static double s;
+static const double w[] = {0.25, 0.5, 0.25};
+static const int M = 17;
+extern int limit;
+void elsewhere(void);
+void smooth(void)
+{
+  int i, j, k;
+  elsewhere();
+#pragma scop
+  for (i = 0; i < limit; i++)
+    for (j = 1; j < N - 1; j++)
+      for (k = 0; k < 3; k++)
+        A[i][j] += w[k] * heap[i + k - 1];
+  for (i = 0; i < M; i++)
+    s += A[i][i];
+#pragma endscop
+}
+"""
+
+STATIC = """
+static void scale(int n, float a[static n], long by)
+{
+#pragma scop
+  for (int i = n - 1; i >= 0; i--)
+    a[i] = a[i] * by;
+#pragma endscop
+}
+"""
+
+FLAT = """
+void transpose(int n, int m, int lda, const double *A, double *B)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      B[j * n + i] = A[i * lda + j];
+#pragma endscop
+}
+"""
+
+ROWS = """
+void scale(int n, int m, double **A, double *row[], _Bool *odd, double _Complex *z, long double *e)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      A[i][j] = 2 * A[i][j] + row[i][j + 1];
+  for (int i = 0; i < n; i++) {
+    odd[i] = !odd[i];
+    z[i] = z[i] * z[i];
+    e[i - 2] = e[i - 2] / 3;
+  }
+#pragma endscop
+}
+"""
+
+MAIN = """
+#include <stdio.h>
+int main(void)
+{
+  enum { SIDE = 20 };
+  typedef float cell;
+  struct acc { double sum; long n; } acc = {0, 0};
+  cell A[SIDE][SIDE], B[SIDE];
+  static int hits[SIDE];
+  int i, j, n = 15;
+  for (i = 0; i < SIDE; i++)
+    B[i] = i;
+#pragma scop
+  for (i = 0; i < n; i++) {
+    for (j = 0; j < SIDE; j++)
+      A[i][j] = B[j] * i;
+    hits[i] += 1;
+    acc.sum += A[i][0];
+  }
+#pragma endscop
+  printf("%d %g %d %g\\n", i, (double)A[3][4], hits[2], acc.sum);
+  return 0;
+}
+"""
+
+DIVIDES = """
+void quotients(int n, int a[n], const int b[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = a[i] / b[i];
+#pragma endscop
+}
+"""
+
+WRAPS = """
+void f(unsigned n, unsigned char m, double *a, double *b)
+{
+#pragma scop
+  for (unsigned i = 0; i < n - 1; i++)
+    a[i] = b[i + 1];
+  for (unsigned char c = 0; c < m; c++)
+    b[c] = 2;
+#pragma endscop
+}
+"""
+
+SUM = """
+double sum(int n, const double a[n])
+{
+  double s = 0;
+#pragma scop
+  for (int i = 0; i < n; i++)
+    s += a[i];
+#pragma endscop
+  return s;
+}
+"""
+
+COPY = """
+void copy(int n, double a[n], double b[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      b[i][j] = a[j];
+#pragma endscop
+}
+"""
+
+ALL = {
+    "structs": STRUCTS, "members": MEMBERS, "globals": GLOBALS, "static": STATIC, "flat": FLAT, "rows": ROWS,
+    "main": MAIN, "divides": DIVIDES, "wraps": WRAPS, "sum": SUM, "copy": COPY,
+}  # fmt: skip

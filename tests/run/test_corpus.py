@@ -1,0 +1,38 @@
+"""Every kernel of the corpus, with every element type it is meant for, against its original."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codegen.diagnostics import Severity
+from codegen.options import CppOptions, GenOptions
+from codegen.verify.check import check
+
+KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
+REALS = {"f64": "double", "f32": "float", "i32": "int", "i64": "long"}
+
+
+def cases() -> list[tuple[str, str]]:
+    """File names and types; `fixed` stands for a file that chooses its own."""
+    found = []
+    for path in sorted(KERNELS.glob("*.c")):
+        types = re.search(r"^ \* types: (.*)$", path.read_text(encoding="utf-8"), re.M)
+        assert types, f"{path.name} does not say its types"
+        found += [(path.name, word) for word in types.group(1).split()]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "real"), cases())
+def test_kernel(name: str, real: str) -> None:
+    path = KERNELS / name
+    flags = () if real == "fixed" else (f"-DREAL={REALS[real]}",)
+    options = GenOptions(cpp=CppOptions(args=flags))
+    report = check(str(path), path.read_text(encoding="utf-8"), options, lambda line: None)
+    assert report.ok, report.lines
+    assert all("agree" in line for line in report.lines), report.lines
+    weak = [d for d in report.diagnostics if d.id == "fallback" and d.severity is Severity.WARNING]
+    assert not weak, weak
