@@ -68,6 +68,11 @@ TABLE: tuple[Entry, ...] = (
         "A[p[i]] = 0;",
     ),
     _refusal(
+        "isl-failed",
+        "The integer set library could not compute the region's dependences.",
+        "Simplify its bounds and subscripts, or split the region.",
+    ),
+    _refusal(
         "iterator-modified",
         "A loop variable is set by something other than its own loop header.",
         "Let only the header change it.",
@@ -108,11 +113,6 @@ TABLE: tuple[Entry, ...] = (
         "nesting-too-deep",
         "Loops are nested more than 24 deep, or expressions or blocks too deeply to be read.",
         "Move inner loops to a region of their own, or split the expression.",
-    ),
-    _refusal(
-        "isl-failed",
-        "isl could not compute the region's dependences.",
-        "Simplify its bounds and subscripts, or split the region.",
     ),
     _refusal(
         "no-proof",

@@ -140,10 +140,12 @@ def last_writers(
         flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(schedule).compute_flow()
         return flow.get_may_dependence().coalesce(), flow.get_may_no_source()
     except isl.Error:
-        later = writes.apply_range(reads.reverse()).intersect(schedule.lex_lt_union_map(schedule)).reverse()
-        latest = later.apply_range(schedule).lexmax().apply_range(schedule.reverse())
-        fed = later.apply_range(writes).intersect(reads)
-        return latest.reverse().coalesce(), reads.subtract(fed)
+        reader, element = reads.domain_map(), reads.range_map()  # from [reader -> element]
+        after = reader.apply_range(schedule).lex_gt_union_map(schedule)
+        earlier = element.apply_range(writes.reverse()).intersect(after)
+        latest = earlier.apply_range(schedule).lexmax().apply_range(schedule.reverse())
+        flow = latest.intersect(earlier).apply_domain(reader).reverse()
+        return flow.coalesce(), reads.subtract(earlier.domain().unwrap())
 
 
 def _conflicts(

@@ -44,24 +44,21 @@ def reached(piece: isl.Set, scop: Scop, values: Mapping[str, int]) -> bool:
 
 def small_values(piece: isl.Set, scop: Scop) -> Iterator[dict[str, int]]:
     """Parameters, by C text, with which the statement runs: a little more than the least, then the least."""
-    for lowest in (0, -64):
-        inside = piece
-        for k in range(piece.dim(isl.dim_type.param)):
-            inside = inside.lower_bound_val(isl.dim_type.param, k, val(lowest))
-            inside = inside.upper_bound_val(isl.dim_type.param, k, val(LARGEST))
-        if inside.is_empty():
-            continue
-        least = _least(inside, scop)
-        for extra in ((7, 3, 5, 2), (1, 1, 1, 1), (0, 0, 0, 0)):
-            more = {text: v + extra[k % 4] for k, (text, v) in enumerate(least.items())}
-            if reached(piece, scop, more):
-                yield more
-        return
+    start = least(piece, scop) or least(piece, scop, -64)
+    for extra in ((7, 3, 5, 2), (1, 1, 1, 1), (0, 0, 0, 0)):
+        more = {text: v + extra[k % 4] for k, (text, v) in enumerate(start.items())}
+        if start and reached(piece, scop, more):
+            yield more
 
 
-def _least(points: isl.Set, scop: Scop) -> dict[str, int]:
-    """The lexicographically smallest parameters."""
+def least(points: isl.Set, scop: Scop, lowest: int = 0) -> dict[str, int]:
+    """The lexicographically smallest parameters from `lowest` on, by C text; empty when there are none."""
     count = points.dim(isl.dim_type.param)
+    for k in range(count):
+        points = points.lower_bound_val(isl.dim_type.param, k, val(lowest))
+        points = points.upper_bound_val(isl.dim_type.param, k, val(LARGEST))
+    if points.is_empty():
+        return {}
     names = [points.get_dim_name(isl.dim_type.param, k) for k in range(count)]
     moved = isl.Set.from_params(points).move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
     point = moved.lexmin().sample_point()

@@ -15,7 +15,7 @@ from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
 from codegen.verify.check_paths import Path
-from codegen.verify.check_pieces import pieces, reached, small_values
+from codegen.verify.check_pieces import least, pieces, reached, small_values
 from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
 from codegen.verify.check_sizes import groups
 
@@ -100,6 +100,9 @@ class _Chooser:
     library: Library
 
     def choose(self, tiles: Sequence[int]) -> Iterator[Vector]:
+        """Vectors of all kinds; where small sizes are ruled out by assumption, they count from the smallest allowed."""
+        start = least(self.ranges.scop.guard.valid, self.ranges.scop)
+        origin = [start.get(i.text, max(start.values(), default=0)) for i in self.h.memory.ints]
         seen: set[tuple[int, ...]] = set()
         spent = doubtful = 0
         for group in groups(self.h.memory.ints, tiles, self._constant_sizes()):
@@ -107,7 +110,7 @@ class _Chooser:
             for ints in itertools.islice(group.candidates, group.tries):
                 if left == 0:
                     break
-                vector = self._vector(ints)
+                vector = self._vector(tuple(o + v for o, v in zip(origin, ints, strict=True)))
                 if vector is None or vector.ints in seen or spent + vector.work > TOTAL_WORK:
                     continue
                 if vector.doubtful and doubtful == DOUBTFUL:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from codegen.cli.main import main
@@ -17,7 +18,7 @@ from codegen.source.write import GENERATED
 
 FOLDER = Path(__file__).parent / "cases"
 # Refusals that depend on time and effort rather than on the source: how to bring them about.
-MADE_UP = ("timeout", "no-proof")
+MADE_UP = ("timeout", "no-proof", "isl-failed")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: st
     assert [(m["id"], m["severity"]) for m in messages] == [("region-refused", "warning"), ("strict", "error")]
     (note,) = messages[0]["notes"]
     assert note["severity"] == "note" and note["file"] == str(path)
-    # Known to fail: three of the messages of unsupported-expression have no hint yet.
     assert note.get("hint"), f"{note['id']} ({note['message']}) has no hint"
     return note
 
@@ -91,3 +91,13 @@ def test_no_proof(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     monkeypatch.setattr("codegen.region.OPERATIONS", 1)
     note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
     assert (note["id"], note["line"]) == ("no-proof", 3)
+
+
+def test_isl_failed(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise isl.Error("no luck")
+
+    monkeypatch.setattr("codegen.region.compute_dependences", fail)
+    note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
+    assert (note["id"], note["line"]) == ("isl-failed", 3)
+    assert "no luck" in note["message"]

@@ -1,0 +1,80 @@
+"""Dependences: exact, and the fallback for isl's flow analysis agrees with it."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import open_source
+from codegen.region import Modelled, model_region
+from codegen.scop import dependences
+from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+
+KERNELS = Path(__file__).resolve().parents[2] / "examples" / "kernels"
+
+
+def modelled(text: str, options: GenOptions | None = None) -> Modelled:
+    options = options or GenOptions()
+    model = model_region(open_source("t.c", text, options).slices[0], options)
+    assert model is not None
+    return model
+
+
+def region(params: str, body: str) -> Modelled:
+    return modelled(f"void f({params})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
+
+
+def relation(model: Modelled, kind: str, array: str) -> isl.UnionMap:
+    (found,) = [d.relation for d in model.program.deps.all if (d.kind, d.array) == (kind, array)]
+    return found
+
+
+def test_flow_comes_from_the_last_writer() -> None:
+    model = region("int n, double *a", "for (int i = 0; i < n; i++) { a[i] = 1; a[i] = 2; a[i] = a[i] + 1; }")
+    want = isl.UnionMap("[n] -> { S2[i] -> S3[i] : 0 <= i < n }")
+    assert relation(model, "flow", "a").is_equal(want)
+
+
+def test_anti_and_output_connect_neighbours() -> None:
+    model = region("int n, double *a", "for (int i = 0; i < n; i++) a[0] = a[1 + i];")
+    assert {d.kind for d in model.program.deps.all} == {"output"}
+    want = isl.UnionMap("[n] -> { S1[i] -> S1[1 + i] : 0 <= i < n - 1 }")
+    assert relation(model, "output", "a").is_equal(want)
+
+
+def test_reversed_loop_runs_down() -> None:
+    model = region("int n, double *a", "for (int i = n - 2; i >= 0; i--) a[i] = a[i + 1];")
+    want = isl.UnionMap("[n] -> { S1[i] -> S1[i - 1] : 1 <= i <= n - 2 }")
+    assert relation(model, "flow", "a").is_equal(want)
+
+
+def test_free_reduction_keeps_the_order_with_readers() -> None:
+    model = region("int n, unsigned *s, unsigned *b", "for (int i = 0; i < n; i++) { b[i] = s[0]; s[0] += 3; }")
+    assert not model.program.deps.folds["s"].is_empty()
+    readers = relation(model, "flow", "s")
+    # Every earlier addition, not only the last, must stay in front of a reader.
+    want = isl.UnionMap("[n] -> { S2[i] -> S1[j] : 0 <= i < j < n }")
+    assert readers.is_equal(want)
+
+
+@pytest.mark.parametrize("name", ["gemm", "lu", "nussinov", "red-black-gs", "heat-periodic", "cgemm", "suffix-sum"])
+def test_fallback_agrees_with_isl(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = KERNELS / f"{name}.c"
+    model = model_region(open_source(str(path), path.read_text(), GenOptions()).slices[0], GenOptions())
+    assert model is not None
+    scop, order = model.program.scop, order_map(model.program.scop, model.program.tree)
+    for array in scop.arrays:
+        reads, writes = (union_maps(accesses_of(scop, array, w), param_space(scop)) for w in (False, True))
+        if reads.is_empty() or writes.is_empty():
+            continue
+        flow, unfed = last_writers(reads, writes, order)
+        with monkeypatch.context() as patch:
+            patch.setattr(dependences.isl.UnionAccessInfo, "from_sink", _fail)
+            again, unfed_again = last_writers(reads, writes, order)
+        assert flow.is_equal(again) and unfed.is_equal(unfed_again)
+
+
+def _fail(*_: object) -> None:
+    raise isl.Error("as if isl could not")
