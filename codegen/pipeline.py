@@ -154,10 +154,3 @@ def _one(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) 
         return left("nesting-too-deep", "its expressions are nested too deeply", "split the expressions")
     except Died:
         raise InternalError("worker-died", f"the analysis of region {s.region.index} crashed", loc) from None
-
-
-def describe(path: str, text: str, options: GenOptions) -> str:
-    """What the tool sees and does, as text."""
-    from codegen.report.text import describe_file
-
-    return describe_file(path, text, options)

@@ -7,7 +7,7 @@ from codegen.cli.job import Job, Outcome
 
 def run(job: Job) -> Outcome:
     """The description goes to standard output."""
-    from codegen.pipeline import describe
+    from codegen.report.text import describe_file
 
-    text = describe(job.name, job.text, job.options)
+    text = describe_file(job.name, job.text, job.options)
     return Outcome(stdout=text if text.endswith("\n") else text + "\n", diagnostics=resolved_machine(job))

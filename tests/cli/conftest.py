@@ -16,11 +16,14 @@ from tests.cli.fakes import SOURCE, Fake, Run
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     it = Fake()
     pipeline: Any = types.ModuleType("codegen.pipeline")
-    pipeline.generate, pipeline.describe = it.generate, it.describe
+    pipeline.generate = it.generate
+    report: Any = types.ModuleType("codegen.report.text")
+    report.describe_file = it.describe
     checker: Any = types.ModuleType("codegen.verify.check")
     checker.check = it.check
     monkeypatch.setitem(sys.modules, "codegen.pipeline", pipeline)
     monkeypatch.setitem(sys.modules, "codegen.verify.check", checker)
+    monkeypatch.setitem(sys.modules, "codegen.report.text", report)
     return it
 
 
