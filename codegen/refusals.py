@@ -56,6 +56,12 @@ TABLE: tuple[Entry, ...] = (
         "double B[n][4]; ... x = B[i] == 0;",
     ),
     _refusal(
+        "counter-after-loop",
+        "A loop variable is used in the region where its loop is over.",
+        "Write the value it has there, or use another variable.",
+        "for (i = 0; i < n; i++) a[i] = 0; a[0] = i;",
+    ),
+    _refusal(
         "data-dependent-condition",
         "The condition of an `if` depends on data, not only on loop variables and parameters.",
         "Write the choice as `x = cond ? a : b` inside the assignment.",
@@ -66,6 +72,11 @@ TABLE: tuple[Entry, ...] = (
         "A subscript is read from memory or changes inside the region.",
         "Use loop variables and integers that the region does not change.",
         "A[p[i]] = 0;",
+    ),
+    _refusal(
+        "foreign-pragma",
+        "A pragma of OpenMP or OpenACC stands in the region; dropping it could change what the program means.",
+        "Remove it: the tool makes loops parallel itself.",
     ),
     _refusal(
         "isl-failed",

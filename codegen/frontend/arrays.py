@@ -49,6 +49,13 @@ class ArrayGroup:
                 path.append(Step("flat" if flat else "sub", len(index), strides=strides))
                 index.extend(values)
         array = self.arrays[sig]
+        if len(index) > array.rank:
+            raise Unsupported(
+                "unsupported-expression",
+                f"`{self.base}` is used as a whole and by elements of arrays within it",
+                raw.loc,
+                "copy its members one by one",
+            )
         return array, index[: array.rank], tuple(path)
 
 

@@ -25,6 +25,7 @@ class Names:
 
     variables: Mapping[str, Variable]
     written: frozenset[str]  # outer variables the region assigns, other than loop counters
+    counters: frozenset[str]  # outer variables the region counts with
     types: TypeTable
     functions: Mapping[str, c_ast.FuncDef]
     pure: frozenset[str]
@@ -77,6 +78,13 @@ class BodyBuilder:
             return self._ref(node, write=False)
         if name in self.affiner.enums:
             return Sym(name)
+        if name in self.names.counters:
+            raise self._refuse(
+                "counter-after-loop",
+                f"the loop variable `{name}` is used outside its loop",
+                node,
+                "write the value it has there, or use another variable",
+            )
         var = self.names.variables.get(name)
         if var is None:
             raise self._refuse(

@@ -42,8 +42,8 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     affiner = Affiner(
         {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
     )
-    names = Names(site.variables, scan.written, site.types, site.functions, pure, site.loc)
-    walker = Walker(site, names, affiner, scan.reassigned)
+    names = Names(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc)
+    walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
     return _assemble(site, region, walker, affiner, nodes, params, space, context)

@@ -41,6 +41,7 @@ class Walker:
     names: Names
     affiner: Affiner
     reassigned: frozenset[str]  # names assigned anywhere in the region other than by their declaration
+    mentioned: frozenset[str]  # outer names that the region uses
     statements: list[RawStatement] = field(default_factory=list)
     inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
@@ -67,7 +68,9 @@ class Walker:
             return self._for(node, frame)
         if isinstance(node, c_ast.If):
             return self._if(node, frame)
-        if isinstance(node, (c_ast.EmptyStatement, c_ast.Pragma)):
+        if isinstance(node, c_ast.Pragma):
+            return self._pragma(node)
+        if isinstance(node, c_ast.EmptyStatement):
             return ()
         if isinstance(node, c_ast.Assignment):
             return self._assign(node.lvalue, node.op, node.rvalue, node, frame)
@@ -87,6 +90,17 @@ class Walker:
             location(node, self.site.loc),
             "regions hold loops, `if` and assignments",
         )
+
+    def _pragma(self, node: c_ast.Pragma) -> tuple[RawNode, ...]:
+        """Pragmas about speed are dropped with the loops they were for; those with a meaning cannot be."""
+        if (node.string or "").split()[:1] in (["omp"], ["acc"]):
+            raise Unsupported(
+                "foreign-pragma",
+                f"`#pragma {node.string}` may order accesses between threads",
+                location(node, self.site.loc),
+                "remove it: the tool makes loops parallel itself; keep atomic and critical code out of the region",
+            )
+        return ()
 
     # -- structure ---------------------------------------------------------------------------------
 
@@ -222,7 +236,7 @@ class Walker:
 
     def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
         name, n = node.name, 2
-        while name in self.inside or (n > 2 and name in self.site.variables):
+        while name in self.inside or name in self.mentioned or (n > 2 and name in self.site.variables):
             name, n = f"{node.name}_{n}", n + 1
         for la in shape.layers:
             self._check_extent(node, la.dim, frame, loc)

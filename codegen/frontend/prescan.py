@@ -16,12 +16,13 @@ from codegen.scop.types import CType
 class Prescan:
     """`written`: outer variables assigned, other than as counters; `reassigned`: any name assigned outside
     declarations and loop headers; `params`: C text and type of integers in affine positions; `mentioned`:
-    outer names in order of appearance."""
+    outer names in order of appearance; `counters`: outer variables that loops of the region count with."""
 
     written: frozenset[str]
     reassigned: frozenset[str]
     params: tuple[tuple[str, CType], ...]
     mentioned: tuple[str, ...]
+    counters: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -171,4 +172,10 @@ def prescan(site: RegionSite) -> Prescan:
     fixed = [n for n in scan.affine_ids if n not in scan.written and n not in scan.counters]
     params = [(n, site.variables[n].shape.elem) for n in fixed]
     params += [(t, c) for t, c in scan.affine_members.items() if _untouched(t, scan)]
-    return Prescan(frozenset(scan.written), frozenset(scan.reassigned), tuple(params), tuple(scan.mentioned))
+    return Prescan(
+        frozenset(scan.written),
+        frozenset(scan.reassigned),
+        tuple(params),
+        tuple(scan.mentioned),
+        frozenset(scan.counters),
+    )

@@ -144,8 +144,8 @@ def last_writers(
         after = reader.apply_range(schedule).lex_gt_union_map(schedule)
         earlier = element.apply_range(writes.reverse()).intersect(after)
         latest = earlier.apply_range(schedule).lexmax().apply_range(schedule.reverse())
-        flow = latest.intersect(earlier).apply_domain(reader).reverse()
-        return flow.coalesce(), reads.subtract(earlier.domain().unwrap())
+        found = latest.intersect(earlier).apply_domain(reader).reverse()
+        return found.coalesce(), reads.subtract(earlier.domain().unwrap())
 
 
 def _conflicts(

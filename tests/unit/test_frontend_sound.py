@@ -37,6 +37,16 @@ def behaviour(folder: Path, name: str, text: str, main: str) -> str:
 
 MAIN = "#include <stdio.h>\n#include <stdlib.h>\nint main(void)\n{{\n{0}\n    return 0;\n}}\n"
 RUN = {
+    "variable of the region hides one that is still read": (
+        region(
+            "int n, double t, double *A, double *B",
+            "    for (int i = 0; i < n; i++) {\n        A[i] = t;\n        double t = i * 2.0;\n"
+            "        B[i] = t;\n    }",
+        ),
+        "",
+        "    double A[9], B[9]; f(9, 7.5, A, B);\n"
+        '    for (int k = 0; k < 9; k++) printf("%g %g\\n", A[k], B[k]);',
+    ),
     "narrowing cast in a flat subscript": (
         region(
             "int n, double *A",

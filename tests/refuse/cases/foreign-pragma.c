@@ -1,0 +1,10 @@
+/* expect: foreign-pragma 6:9 */
+void f(int n, double A[n], double *s)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+#pragma omp atomic
+        *s += A[i];
+    }
+#pragma endscop
+}
