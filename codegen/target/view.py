@@ -42,7 +42,12 @@ class ViewBuilder:
     ) -> tuple[View, ...]:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         if isinstance(node, Block):
-            return tuple(v for child in node.children for v in self._views(child, names, held, taken))
+            out: list[View] = []
+            for child in node.children:
+                views = self._views(child, names, held, taken)
+                # Each part has variables of its own, under the same name.
+                out.extend((View("block", body=views),) if isinstance(child, Declare) else views)
+            return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
             return (View("stmt", BodyPrinter(self.scop, ints, held).statement(s, node)),)
