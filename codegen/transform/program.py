@@ -102,7 +102,8 @@ def carried(p: Program, place: Place) -> Carried:
             relation = pending(p, d, place)
             if not is_zero(relation, place.loop.exprs):
                 return Carried(d, relation, ())
-    ops = {r.array: r.op for r in find_reductions(p.scop)}
+    here = statements(place.band)
+    ops = {r.array: r.op for r in find_reductions(p.scop) if r.stmt in here}
     folded: dict[str, str] = {}
     for array in sorted(p.deps.folds):
         free = _reaching(p, p.deps.folds[array], place)
