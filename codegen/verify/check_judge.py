@@ -122,6 +122,8 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
     if known:
         where = values_text(ints, known[0].vector.ints)
         line += f"; the source itself fails {_count(len(known), 'sanitizer run')}: {known[0].message}, at {where}"
+    if r.noisy:
+        line += f"; at {_count(r.noisy, 'vector')} the last bits of the data decide, in the source too"
     if r.skipped:
         line += f"; the source itself does not get through {_count(r.skipped, 'vector')}"
     return Verdict(True, line)

@@ -10,7 +10,7 @@ from typing import Any
 from cffi import FFI  # type: ignore[import-untyped]
 
 from codegen.verify.check_harness import Harness
-from codegen.verify.check_layout import Layout, layout_length, read_layout
+from codegen.verify.check_layout import BufferLayout, Layout, layout_length, read_layout
 
 _SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes
 _ZONE = 64  # bytes on either side of a buffer that nobody may touch
@@ -38,15 +38,32 @@ class Library:
         self.call(h.number, 0, ins, args, out)
         return read_layout(h, list(out[0:length]))
 
-    def differs(self, a: Any, b: Any, elements: int, size: int, leaf: Sequence[int], tolerance: float) -> int:
+    def differs(self, a: Any, b: Any, have: BufferLayout, leaf: Sequence[int], tolerance: float, slack: float) -> int:
         """The number of the first scalar of a leaf that differs, or -1."""
-        return int(self.lib.tw_differs(a, b, elements, size, self.ffi.new("long[]", list(leaf)), tolerance))
+        numbers = self.ffi.new("long[]", list(leaf))
+        return int(self.lib.tw_differs(a, b, have.elements, have.size, numbers, tolerance, slack))
+
+    def nudge(self, a: Any, have: BufferLayout, leaf: Sequence[int]) -> None:
+        """Move every real number to one of its neighbours."""
+        self.lib.tw_nudge(a, have.elements, have.size, self.ffi.new("long[]", list(leaf)))
+
+    def spread(self, a: Any, b: Any, have: BufferLayout, leaf: Sequence[int]) -> float:
+        """How far two versions of a leaf are apart."""
+        return float(self.lib.tw_spread(a, b, have.elements, have.size, self.ffi.new("long[]", list(leaf))))
+
+
+_DECLARED = """
+void tw_threads(int);
+long tw_differs(const char *, const char *, long, long, const long *, double, double);
+void tw_nudge(char *, long, long, const long *);
+double tw_spread(const char *, const char *, long, long, const long *);
+"""
 
 
 def open_library(path: Path, numbers: Sequence[int]) -> Library:
     """Load a shared object; OSError when a symbol is missing."""
     ffi = FFI()
-    ffi.cdef("void tw_threads(int); long tw_differs(const char *, const char *, long, long, const long *, double);")
+    ffi.cdef(_DECLARED)
     for n in numbers:
         ffi.cdef(f"void tw_case_{n}(int, const long *, void **, long *);")
     return Library(ffi, ffi.dlopen(str(path), ffi.RTLD_LAZY))
