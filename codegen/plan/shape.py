@@ -25,7 +25,6 @@ from codegen.scop.tree import (
 )
 from codegen.transform.program import Program, violation
 
-
 # A jump fetches a whole line for one element: it outweighs what a vector loop gains elsewhere. With -3,
 # t[i] += A[i][j] * x[j] ran down the columns of A, at half the speed of the source (atax, 1900 x 2100).
 JUMP = -10

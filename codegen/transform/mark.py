@@ -44,9 +44,36 @@ def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
             lp = replace(place.loop, kind=PARALLEL_VECTOR)
             tree = _set(tree, place, lp)
             continue
+        shared = _shared_fold(p, place, {a for _, a in found.reductions})
+        if shared:
+            raise illegal(
+                f"every iteration of loop `{shared[0]}` would add to `{shared[1]}`",
+                d.loc,
+                "mark only one of the two loops",
+            )
         lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=_fixed(p, place))
         tree = _set(tree, place, lp)
     return p.with_tree(tree)
+
+
+def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] | None:
+    """A concurrent loop around (or inside) this one that has no part in folding a variable that is not its own.
+
+    The clause writes the variable back in every iteration of the loop around it, even where nothing was added.
+    """
+    for q in loops(p.tree):
+        theirs = {a for _, a in q.loop.reductions}
+        if q.loop.kind not in CONCURRENT or (q.path, q.member) == (place.path, place.member):
+            continue
+        if _above(q, place):
+            alone = sorted(a for a in folded - theirs if not p.scop.arrays[a].inside)
+        elif _above(place, q):
+            alone = sorted(a for a in theirs - folded if not p.scop.arrays[a].inside)
+        else:
+            continue
+        if alone:
+            return (q.loop.name if _above(q, place) else place.loop.name), alone[0]
+    return None
 
 
 def _across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:

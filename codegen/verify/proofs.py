@@ -93,7 +93,22 @@ def parallel_race(e: Evidence) -> Sequence[Finding]:
                 continue
             seen.add(id(lp))
             out.extend(_carried_by(e, lp, r))
+            out.extend(_shared_fold(e, lp, r))
     return out
+
+
+def _shared_fold(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
+    """A reduction clause adds to its variable even where no statement does; inside another concurrent loop
+    that variable must be folded there too, or belong to one iteration of it."""
+    for _, array in lp.loop.reductions:
+        own = next((depth for held, depth in run.point.held if held.array == array), 0)
+        for outer in run.point.loops[: run.point.loops.index(lp)]:
+            if outer.loop.kind not in CONCURRENT or array in {a for _, a in outer.loop.reductions}:
+                continue
+            if run.point.when.index(outer.var) >= own:
+                text = f"every iteration of the {outer.loop.kind} loop `{outer.loop.name}` would add to `{array}`"
+                return [Finding("race", text)]
+    return []
 
 
 def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
