@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart venv dev test lint fuzz bench golden clean distclean
+.PHONY: all quickstart venv dev test lint corpus fuzz bench golden clean distclean
 
 all: quickstart
 
@@ -41,6 +41,10 @@ test: dev
 lint: dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+
+# Every kernel with every element type; the tests take one type each.
+corpus: dev
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 -q tests/run/test_corpus.py
 
 fuzz: dev
 	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 -q tests/property

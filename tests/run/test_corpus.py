@@ -1,7 +1,11 @@
-"""Every kernel of the corpus, with every element type it is meant for, against its original."""
+"""Every kernel of the corpus against its original.
+
+With one of its element types each (which one differs from kernel to kernel); `make corpus` runs them all.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -21,7 +25,10 @@ def cases() -> list[tuple[str, str]]:
     for path in sorted(KERNELS.glob("*.c")):
         types = re.search(r"^ \* types: (.*)$", path.read_text(encoding="utf-8"), re.M)
         assert types, f"{path.name} does not say its types"
-        found += [(path.name, word) for word in types.group(1).split()]
+        words = types.group(1).split()
+        if not os.environ.get("TILEWRIGHT_ALL_TYPES"):
+            words = [words[len(found) % len(words)]]
+        found += [(path.name, word) for word in words]
     return found
 
 
