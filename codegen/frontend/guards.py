@@ -43,18 +43,15 @@ def build_guard(
         allowed = allowed.intersect(user_context(text, space, where))
     valid = allowed
     reasons: list[str] = []
-    seen: set[tuple[str, Loc]] = set()
     for a in assumptions:
-        if (a.reason, a.loc) in seen:
-            continue
         broken = _broken(a)
         if broken.intersect(ranges).intersect(valid).is_empty():
             continue
         # Where nothing runs, a needless fallback to the source is harmless, and the test stays short.
         broken = broken.gist(a.domain.params().intersect(ranges))
-        seen.add((a.reason, a.loc))
         valid = valid.subtract(broken).coalesce()
-        reasons.append(a.reason)
+        if a.reason not in reasons:
+            reasons.append(a.reason)
         if valid.intersect(ranges).is_empty():
             raise Unsupported(
                 "always-wraps",
