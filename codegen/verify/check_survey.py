@@ -20,7 +20,9 @@ from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
 from codegen.verify.check_sizes import groups
 
 WORK = 20_000_000  # statement instances of one run; about 0.1 s
-TOTAL_WORK = 50_000_000  # of all ordinary vectors, and of all special ones
+TOTAL_WORK = 50_000_000
+SPECIAL_WORK = 80_000_000  # the same for vectors that reach what no other reaches
+TOTAL_SPECIAL_WORK = 200_000_000
 BYTES = 1 << 25
 DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers first
 
@@ -69,7 +71,7 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     for piece in parts:
         if not any(chooser.reaches(piece, v) for v in vectors):
             special = chooser.reaching(piece)
-            if special is None or spent + special.work > TOTAL_WORK:
+            if special is None or spent + special.work > TOTAL_SPECIAL_WORK:
                 missed += 1
             else:
                 vectors.append(special)
@@ -127,7 +129,7 @@ class _Chooser:
         for values in small_values(piece, self.ranges.scop):
             large = max([*values.values(), 1])
             for other in (large, 2 * large + 1):
-                vector = self._vector(tuple(values.get(i.text, other) for i in self.h.memory.ints))
+                vector = self._vector(tuple(values.get(i.text, other) for i in self.h.memory.ints), SPECIAL_WORK)
                 if vector is not None and self.reaches(piece, vector):
                     return replace(vector, special=True)
         return None
@@ -143,7 +145,7 @@ class _Chooser:
     def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> Layout:
         return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
 
-    def _vector(self, wanted: tuple[int, ...]) -> Vector | None:
+    def _vector(self, wanted: tuple[int, ...], limit: int = WORK) -> Vector | None:
         """The run with these integers; None when it would be too large or the source would leave its arrays."""
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
@@ -154,7 +156,7 @@ class _Chooser:
             return None
         span = self.ranges.span(values)
         work = self.ranges.work(values)
-        if work > WORK or not self._inside(span, first):
+        if work > limit or not self._inside(span, first):
             return None
         slots = self._slots(span, values)
         full = self._layout(first.ints, slots)

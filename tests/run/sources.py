@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from codegen.options import GenOptions
+from codegen.verify.check import CheckReport, check
+
+
+def run(text: str, options: GenOptions | None = None, path: str = "in.c") -> CheckReport:
+    """Check a source without a word on the way."""
+    return check(path, text, options or GenOptions(), lambda line: None)
+
+
 STRUCTS = """
 typedef struct { double x, y; int n; float v[3]; char *name; } point;
 static point cloud[50];

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +11,13 @@ import pytest
 
 from codegen import pipeline
 from codegen.cli.main import main
-from codegen.diagnostics import InputError
-from codegen.options import CppOptions, GenOptions
+from codegen.options import GenOptions
 from codegen.region import RegionOutcome
-from codegen.verify import check_build, check_trials
-from codegen.verify.check import CheckReport, check
+from codegen.verify import check_trials
 from tests.run import sources
+from tests.run.sources import run
 
 Plant = Callable[[str, str], None]
-
-
-def run(text: str, options: GenOptions | None = None, path: str = "in.c") -> CheckReport:
-    return check(path, text, options or GenOptions(), lambda line: None)
 
 
 @pytest.fixture
@@ -49,21 +43,6 @@ def test_agrees(name: str) -> None:
     assert len(report.lines) == 1 and "agree" in report.lines[0] and "under sanitizers" in report.lines[0]
     assert re.search(r"(\d+) of \1 statements? run", report.lines[0]), report.lines
     assert "itself" not in report.lines[0]
-
-
-def test_several_regions_and_one_left_alone() -> None:
-    text = sources.COPY + sources.STATIC + sources.SUM.replace("s += a[i]", "while (s < 3) s += a[i]")
-    report = run(text)
-    assert report.ok and len(report.lines) == 3
-    assert report.lines[0].startswith("region 1 (copy, line 4): ")
-    assert report.lines[1].startswith("region 2 (scale, line ")
-    assert report.lines[2] == "region 3: left as it is (while-loop), nothing to check"
-    assert [d.id for d in report.diagnostics if d.severity.value == "warning"] == ["region-refused"]
-
-
-def test_no_region() -> None:
-    report = run("int x;\n")
-    assert report.ok and report.lines == () and report.diagnostics[0].id == "no-region"
 
 
 def test_a_lost_iteration_is_found(plant: Plant) -> None:
@@ -140,53 +119,10 @@ def test_a_result_that_does_not_compile(plant: Plant) -> None:
     assert not report.ok and "the result does not compile: " in report.lines[0] and "nowhere" in report.lines[0]
 
 
-def test_an_original_that_does_not_compile() -> None:
-    with pytest.raises(InputError, match="the original does not compile") as caught:
-        run("int f(void) { return undeclared; }\n" + sources.COPY)
-    assert caught.value.id == "does-not-compile"
-
-
-def test_a_target_that_does_not_run_here() -> None:
-    with pytest.raises(InputError, match="do not run"):
-        run(sources.COPY, GenOptions(target="sunway"))
-
-
 def test_sizes_start_where_the_context_does(plant: Plant) -> None:
     plant("b[i][j] = a[j]", "b[i][j] = n < 64 ? 0 : a[j]")
     report = run(sources.COPY, GenOptions(context="n >= 64"))
     assert report.ok and int(report.lines[0].split(": ")[1].split()[0]) > 10
-
-
-def test_an_inactive_region() -> None:
-    report = run(f"#if 0\n{sources.COPY}\n#endif\n")
-    assert report.ok and [d.id for d in report.diagnostics] == ["inactive-region"]
-
-
-def test_without_sanitizers_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(check_build.KINDS, "sanitized", ("-fsanitize=no-such-thing",))
-    report = run(sources.WRAPS)
-    assert report.ok and report.lines[-1].startswith("no sanitizers were run: ")
-    assert "under sanitizers" not in report.lines[0]
-
-
-def test_flags_and_headers_reach_the_compiler(tmp_path: Path) -> None:
-    (tmp_path / "own.h").write_text("typedef REAL real;\n")
-    text = '#include "own.h"\n' + sources.COPY.replace("double", "real")
-    path = tmp_path / "in.c"
-    path.write_text(text)
-    for real in ("float", "short", "unsigned long"):
-        options = GenOptions(cpp=CppOptions(args=(f"-DREAL={real}",)))
-        assert run(text, options, str(path)).ok
-
-
-def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run(sources.COPY).ok
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_report_is_the_same_every_time() -> None:
-    assert run(sources.FLAT) == run(sources.FLAT)
 
 
 def test_command(tmp_path: Path, plant: Plant, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,13 +133,3 @@ def test_command(tmp_path: Path, plant: Plant, capsys: pytest.CaptureFixture[str
     plant("long j = 0; j < n;", "long j = 1; j < n;")
     assert main(("check", str(path), "-q")) == 4
     assert "should be" in capsys.readouterr().out
-
-
-def test_the_runtime_is_clean_c(tmp_path: Path) -> None:
-    """The harness must not trip over its own mistakes."""
-    from codegen.verify.check_emit import runtime_text
-
-    (tmp_path / "runtime.c").write_text(runtime_text())
-    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Dmain=tw_user_main")
-    done = subprocess.run(["cc", *flags, str(tmp_path / "runtime.c")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
