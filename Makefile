@@ -23,11 +23,13 @@ $(PY):
 $(VENV)/.installed: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@$(PY) -m compileall -q codegen
 	@touch $@
 
 $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright and its test tools into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PY) -m compileall -q codegen
 	@touch $@ $(VENV)/.installed
 
 quickstart: venv
@@ -49,7 +51,9 @@ corpus: dev
 fuzz: dev
 	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 -q tests/property
 
+# As an installed package would be: with its bytecode.
 bench: dev
+	$(PY) -m compileall -q codegen
 	$(PY) benchmarks/generation.py
 
 golden: dev

@@ -19,7 +19,6 @@ from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Plan, Tile, Vector
-from codegen.plan.parse import parse
 from codegen.plan.strategy import Decision, default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.privates import privatize
@@ -167,6 +166,8 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
     """A proven program: by the user's plan if there is one, else by the best plan that works out."""
     scop = model.program.scop
     if options.plan_text is not None:
+        from codegen.plan.parse import parse  # only then: start-up time counts in a build
+
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop})
         if plans:
             return _by_user_plan(model, plans[0])

@@ -76,6 +76,9 @@ def broken_dependence(e: Evidence) -> Sequence[Finding]:
     """Every dependence runs forward in time."""
     out = []
     back = _not_before(e)
+    # All at once first: flow and output dependences mostly coincide, and usually there is nothing to find.
+    if e.deps.union().apply_domain(e.times).apply_range(e.times).intersect(back).is_empty():
+        return out
     for d in e.deps.all:
         late = _in_time(e, d).intersect(back)
         if not late.is_empty():
@@ -128,9 +131,13 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
             return [Finding("race", f"the clause folds `{array}` with {op}, the source with {', '.join(sorted(real))}")]
     ties = [(d, d.relation) for d in e.deps.all]
     ties += [(Dependence("output", a, r), r) for a, r in sorted(e.deps.folds.items()) if a not in folded]
+    ties = [(d, r) for d, r in ties if not e.scop.arrays[d.array].inside]  # storage is judged by bad_storage
+    together = isl.UnionMap.empty(param_space(e.scop))
+    for _, relation in ties:
+        together = together.union(relation)
+    if together.apply_domain(times).apply_range(times).intersect(pairs).is_empty():
+        return []
     for d, relation in ties:
-        if e.scop.arrays[d.array].inside:
-            continue  # its storage is judged by bad_storage
         carried = relation.apply_domain(times).apply_range(times).intersect(pairs)
         if not carried.is_empty():
             back = times.reverse()
