@@ -5,8 +5,9 @@ Errors have one base class and three families: the user's input, unsupported, in
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from codegen.record import record
 
 
 class Severity(Enum):
@@ -18,7 +19,7 @@ class Severity(Enum):
     REMARK = "remark"
 
 
-@dataclass(frozen=True)
+@record
 class Loc:
     """A place in a source file. Lines and columns count from 1; 0 means unknown."""
 
@@ -35,7 +36,7 @@ class Loc:
         return ":".join(parts)
 
 
-@dataclass(frozen=True)
+@record
 class Diagnostic:
     """One message. `kind` is the remark family (passed, missed, analysis) and empty for the rest."""
 

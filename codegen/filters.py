@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codegen.diagnostics import Diagnostic, Severity
+from codegen.record import record
 
 KINDS = ("passed", "missed", "analysis")
 
 
-@dataclass(frozen=True)
+@record
 class Filters:
     """`warnings` holds what followed each -W, in order; later words win. Remarks are per kind.
 

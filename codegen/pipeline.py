@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
 from codegen.machine import Machine, load
 from codegen.options import GenOptions, effective_options
+from codegen.record import record
 from codegen.region import RegionOutcome, process_region
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions
@@ -16,7 +16,7 @@ from codegen.source.splice import splice
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 
-@dataclass(frozen=True)
+@record
 class RegionResult:
     """What became of a region, for reports."""
 
@@ -27,7 +27,7 @@ class RegionResult:
     summary: str
 
 
-@dataclass(frozen=True)
+@record
 class Generated:
     """The new file, and everything said about it. `deps` are the headers that were read."""
 
@@ -38,7 +38,7 @@ class Generated:
     plan: str
 
 
-@dataclass(frozen=True)
+@record
 class Opened:
     """A file with its regions found and cut out for the parser."""
 
@@ -63,7 +63,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
     machine = load(options.machine)
     source = open_source(path, text, options)
-    _check_plan_regions(source, options)
+    check_plan_regions(source, options)
     if not source.regions:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
@@ -84,7 +84,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
                 )
             )
             continue
-        outcome = _one(source, by_index[region.index], options, machine)
+        outcome = run_region(source, by_index[region.index], options, machine)
         outcomes.append(outcome)
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
@@ -114,7 +114,7 @@ def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str
     return f'{text}#line {region.last_line + 1} "{os.path.basename(name)}"\n'
 
 
-def _check_plan_regions(source: Opened, options: GenOptions) -> None:
+def check_plan_regions(source: Opened, options: GenOptions) -> None:
     if options.plan_text is None:
         return
     from codegen.plan.parse import planned_regions
@@ -130,7 +130,7 @@ def _check_plan_regions(source: Opened, options: GenOptions) -> None:
             )
 
 
-def _one(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
+def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
     """One region in a child process, bounded by the time limit."""
     loc = Loc(source.name, s.region.first_line, 1)
     original = source.text[s.region.body_begin : s.region.body_end].replace("\r\n", "\n")

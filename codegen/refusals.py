@@ -6,7 +6,8 @@ python -m codegen.refusals > docs/refusals.md
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+
+from codegen.record import record
 
 REFUSAL, INPUT, WARNING, NOTE, REMARK, INTERNAL = "refusal", "error", "warning", "note", "remark", "internal"
 FAMILIES = {
@@ -22,7 +23,7 @@ FAMILIES = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """One id. `example` is a line or two of C, or a command, that leads to it."""
 

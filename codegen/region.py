@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -23,6 +23,7 @@ from codegen.plan.strategy import Decision, default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.privates import privatize
 from codegen.recognize.reductions import free_pairs
+from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
@@ -38,7 +39,7 @@ from codegen.verify.proofs import Finding, prove
 OPERATIONS = 40_000_000
 
 
-@dataclass(frozen=True)
+@record
 class RegionOutcome:
     """What became of a region. `text` is None when it stays as it was. Everything here can be pickled."""
 
@@ -51,7 +52,7 @@ class RegionOutcome:
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Modelled:
     """A region with its model in source order."""
 
@@ -60,7 +61,7 @@ class Modelled:
     digest: str
 
 
-@dataclass(frozen=True)
+@record
 class Made:
     """A proven result."""
 

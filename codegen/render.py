@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.record import record
 
 _COLORS = {
     Severity.ERROR: "1;31",
@@ -16,7 +17,7 @@ _COLORS = {
 FORMATS = ("text", "json", "sarif")
 
 
-@dataclass(frozen=True)
+@record
 class Style:
     """How to show messages. `sources` gives file text for snippets; an `error_limit` of 0 is no limit."""
 

@@ -6,23 +6,24 @@ Integer expressions are those isl makes. Names are loop variables of the tree (`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Union
 
+from codegen.record import record
 from codegen.scop.tree import Loop
 
 
-@dataclass(frozen=True)
+@record
 class Int:
     value: int
 
 
-@dataclass(frozen=True)
+@record
 class Name:
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class Bin:
     """op: + - * / % (C meaning; operands of / and % are not negative), < <= > >= == && ||."""
 
@@ -31,12 +32,12 @@ class Bin:
     right: "CExpr"
 
 
-@dataclass(frozen=True)
+@record
 class Neg:
     arg: "CExpr"
 
 
-@dataclass(frozen=True)
+@record
 class Fun:
     """min and max of two or more, floord (division rounding down)."""
 
@@ -44,7 +45,7 @@ class Fun:
     args: tuple["CExpr", ...]
 
 
-@dataclass(frozen=True)
+@record
 class Cond:
     cond: "CExpr"
     yes: "CExpr"
@@ -54,7 +55,7 @@ class Cond:
 CExpr = Union[Int, Name, Bin, Neg, Fun, Cond]
 
 
-@dataclass(frozen=True)
+@record
 class For:
     """for (var = lower; var op upper; var += step). `loop` says where it comes from in the schedule tree."""
 
@@ -68,19 +69,19 @@ class For:
     label: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class If:
     cond: CExpr
     then: "CNode"
     orelse: Union["CNode", None] = None
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     children: tuple["CNode", ...]
 
 
-@dataclass(frozen=True)
+@record
 class Instance:
     """One statement: values of its iterators, indices of its accesses, and its affine leaves."""
 
@@ -90,7 +91,7 @@ class Instance:
     values: tuple[CExpr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Held:
     """Storage of one variable: for each model dimension its size (0: not kept, -1: as declared) and start."""
 
@@ -99,7 +100,7 @@ class Held:
     starts: tuple[CExpr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Declare:
     """Storage for variables of the region, for the time of `body`."""
 

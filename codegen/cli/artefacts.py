@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Job
 from codegen.cli.options import EMITS
 from codegen.machine.load import is_file
+from codegen.record import record
 from codegen.source.write import GENERATED
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXTENSIONS = {"c": ".c", "plan": ".plan", "report": ".report.txt"}
 
 
-@dataclass(frozen=True)
+@record
 class Artefact:
     """A text and the file it belongs in; an empty path is standard output.
 

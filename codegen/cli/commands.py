@@ -1,10 +1,10 @@
 """The subcommands: name, one line for the help, positional arguments. Their code is imported on use."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codegen.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Positional:
     """An argument without a flag; `optional` ones may be left out."""
 
@@ -15,7 +15,7 @@ class Positional:
     optional: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Command:
     """One subcommand; `module` has a function run(Job) -> Outcome."""
 

@@ -6,17 +6,18 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.commands import Command
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.filters import KINDS, Filters
 from codegen.options import CppOptions, GenOptions
+from codegen.record import record
 from codegen.render import Style, want_color
 
 
-@dataclass(frozen=True)
+@record
 class Job:
     """One run. `name` is the file as messages call it; `text` its content, empty where no file is read."""
 
@@ -27,7 +28,7 @@ class Job:
     options: GenOptions = field(default_factory=GenOptions)
 
 
-@dataclass(frozen=True)
+@record
 class Outcome:
     """What a subcommand leaves for main to do: print `stdout`, show the messages, exit."""
 

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from codegen.options import GenOptions
+from codegen.record import record
 from codegen.render import FORMATS
 
 SOURCE_COMMANDS = ("gen", "check", "inspect")
@@ -23,7 +23,7 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Option:
     """One option. `kind` is value, flag, list (may be repeated) or cpp (handed to the preprocessor).
 

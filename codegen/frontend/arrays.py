@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -14,12 +13,13 @@ from codegen.frontend.delinearize import Flat, extent_value, find_strides, indic
 from codegen.frontend.frame import Assumption, Frame
 from codegen.frontend.raw import InsideVar, RawAccess, RawStatement
 from codegen.frontend.symbols import Variable, location
+from codegen.record import record
 from codegen.scop.model import Array, Step
 
 Signature = tuple[str, ...]  # member names on the way to the element
 
 
-@dataclass(frozen=True)
+@record
 class ArrayGroup:
     """All accesses to one variable. `whole` means members are not told apart (a whole struct is used)."""
 

@@ -15,11 +15,12 @@ from codegen.frontend.layers import Shape, TypeTable, type_text
 from codegen.frontend.purity import is_pure
 from codegen.frontend.raw import InsideVar, RawAccess, RawStep
 from codegen.frontend.symbols import Variable, location
+from codegen.record import record
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class Names:
     """What identifiers mean in the region."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,11 +18,12 @@ from codegen.frontend.guards import build_guard, parameter_ranges
 from codegen.frontend.prescan import Prescan, prescan
 from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
+from codegen.record import record
 from codegen.scop.model import Access, Param, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
 
-@dataclass(frozen=True)
+@record
 class Extracted:
     """A region's model and its source order. `tree` is None when the region holds no statement."""
 

@@ -7,7 +7,6 @@ occur in all accesses to an array are its strides; they must divide one another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 import islpy as isl
@@ -16,6 +15,7 @@ from pycparser import c_ast
 from codegen.frontend.affine import Affiner, NotAffine
 from codegen.frontend.frame import Frame
 from codegen.frontend.layers import int_constant
+from codegen.record import record
 from codegen.scop.types import CType
 
 Monomial = tuple[str, ...]  # sorted C texts of parameters
@@ -108,7 +108,7 @@ def _multiply(a: Poly, b: Poly) -> Poly | None:
     return total
 
 
-@dataclass(frozen=True)
+@record
 class Flat:
     """The dimensions given to a flat array: stride of each, as integer times a parameter product."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc
+from codegen.record import record
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class Iterator:
     """A loop variable. `pos` is its set dimension."""
 
@@ -22,7 +23,7 @@ class Iterator:
     outside: bool  # declared before the region
 
 
-@dataclass(frozen=True)
+@record
 class Binding:
     """An integer declared inside the region whose value is a formula of iterators and parameters."""
 
@@ -31,7 +32,7 @@ class Binding:
     ctype: CType
 
 
-@dataclass(frozen=True)
+@record
 class LocalVar:
     """A variable declared inside the region, under `scope` loops; `array` is its name in the model."""
 
@@ -39,7 +40,7 @@ class LocalVar:
     scope: int
 
 
-@dataclass(frozen=True)
+@record
 class Frame:
     """An immutable point of view. Domains are sets `[params] -> { [i, j, ...] }` without a tuple name."""
 
@@ -92,7 +93,7 @@ class Frame:
         return replace(self, domain=domain, iterators=(*self.iterators, it), bindings=bindings)
 
 
-@dataclass(frozen=True)
+@record
 class Assumption:
     """`low <= value <= high` must hold for all of `domain`, or the C arithmetic would wrap."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast, c_generator
 
+from codegen.record import record
 from codegen.scop.types import CType
 
 # Width and signedness of C's integer keywords on LP64, by their sorted spelling.
@@ -14,7 +15,7 @@ _INT_BITS = {"char": 8, "short": 16, "int": 32, "long": 64, "longlong": 64, "_Bo
 _FLOATS = {"float": 32, "double": 64, "longdouble": 128}
 
 
-@dataclass(frozen=True)
+@record
 class Layer:
     """One step inwards: "array" with its C size (None if unsized), or "pointer"."""
 
@@ -22,7 +23,7 @@ class Layer:
     dim: c_ast.Node | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Shape:
     """A declared type: layers from the outside in, then an element type or a struct."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -12,12 +12,13 @@ from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
 from codegen.frontend.frame import Assumption, Frame
 from codegen.frontend.layers import TypeTable, literal_int
 from codegen.frontend.symbols import Variable, location
+from codegen.record import record
 from codegen.scop.types import CType
 
 _FORM = "write it as for (i = first; i < limit; i += step) with a constant step"
 
 
-@dataclass(frozen=True)
+@record
 class Header:
     """The parts of a `for`. `step` is never 0."""
 
@@ -74,7 +75,7 @@ def _step(node: c_ast.Node | None, name: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
+@record
 class LoopSpace:
     """The frame inside a loop, and the value its variable has after it, in the outer frame."""
 

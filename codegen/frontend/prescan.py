@@ -9,10 +9,11 @@ from pycparser import c_ast
 from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Shape
 from codegen.frontend.symbols import RegionSite
+from codegen.record import record
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class Prescan:
     """`written`: outer variables assigned, other than as counters; `reassigned`: any name assigned outside
     declarations and loop headers; `params`: C text and type of integers in affine positions; `mentioned`:

@@ -5,7 +5,6 @@ Subscripts wait because flat arrays can only be given dimensions once every acce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
 import islpy as isl
@@ -14,11 +13,12 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc
 from codegen.frontend.frame import Frame
 from codegen.frontend.layers import Layer
+from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class RawStep:
     """kind: sub (with its C expression), deref, member or arrow (with the member's name)."""
 
@@ -29,7 +29,7 @@ class RawStep:
     union: bool = False  # the member shares its storage with its siblings
 
 
-@dataclass(frozen=True)
+@record
 class RawAccess:
     base: str  # the variable, or the model name of one declared inside
     inside: bool
@@ -39,7 +39,7 @@ class RawAccess:
     loc: Loc
 
 
-@dataclass(frozen=True)
+@record
 class RawStatement:
     frame: Frame
     op: str
@@ -51,7 +51,7 @@ class RawStatement:
     source: str
 
 
-@dataclass(frozen=True)
+@record
 class RawLoop:
     name: str
     pos: int
@@ -62,7 +62,7 @@ class RawLoop:
 RawNode = Union[RawLoop, int]  # an int is the number of a statement
 
 
-@dataclass(frozen=True)
+@record
 class InsideVar:
     """A variable declared inside the region."""
 

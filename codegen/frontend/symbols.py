@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants
+from codegen.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Variable:
     """A declared name visible in the region. `place` is param, local or global."""
 
@@ -21,7 +21,7 @@ class Variable:
     static: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class RegionSite:
     """The statements of a region with their surroundings."""
 

@@ -1,7 +1,7 @@
 """Reading /proc/cpuinfo: which processor this is, and which instruction set it has."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codegen.record import record
 
 # (implementer, part) of Arm's main ID register -> built-in machine.
 _ARM = {
@@ -24,7 +24,7 @@ _X86: dict[tuple[str, int], tuple[tuple[int, int, str], ...]] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class CpuInfo:
     """What the file says: empty strings where it says nothing we know."""
 

@@ -2,19 +2,20 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.machine import sysfs
 from codegen.machine.cpuinfo import CpuInfo, parse_cpuinfo
 from codegen.machine.load import load
 from codegen.machine.model import Cache, Machine
+from codegen.record import record
 
 # isa -> (vector bits, registers) where nothing better is known.
 _WIDTHS = {"generic": (128, 16), "neon": (128, 32), "sve": (128, 32), "avx2": (256, 16), "avx512": (512, 32)}
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """One figure of a detected machine and how it was come by."""
 
@@ -27,7 +28,7 @@ class Note:
         return f"{'found' if self.found else 'assumed'}: {self.what} = {self.value} ({self.how})"
 
 
-@dataclass(frozen=True)
+@record
 class Detected:
     """This host, and the notes on where its figures come from."""
 

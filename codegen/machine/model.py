@@ -1,12 +1,12 @@
 """What the tool knows about a processor: the inputs of every cost formula."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codegen.record import record
 
 ISAS = ("generic", "neon", "sve", "avx2", "avx512")
 
 
-@dataclass(frozen=True)
+@record
 class Cache:
     """One level of data cache. `shared_by` counts the cores that compete for these bytes."""
 
@@ -21,7 +21,7 @@ class Cache:
         return self.bytes // (self.ways * self.line)
 
 
-@dataclass(frozen=True)
+@record
 class Machine:
     """A processor. Throughput counts vector FMAs started per cycle and core; latency is in cycles.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
 from codegen.diagnostics import Loc
+from codegen.record import record
 from codegen.scop.tree import Node
 
 NOWHERE = Loc("<plan>")
 
 
-@dataclass(frozen=True)
+@record
 class LoopRef:
     """A loop by name, `i`; or the one of that name around a statement, `S2.i`."""
 
@@ -22,7 +22,7 @@ class LoopRef:
         return f"{self.stmt}.{self.name}" if self.stmt else self.name
 
 
-@dataclass(frozen=True)
+@record
 class Schedule:
     """Start from this tree instead of the source's order."""
 
@@ -30,7 +30,7 @@ class Schedule:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Tile:
     """Cut loops of one nest into tiles; size 0 keeps a loop whole inside the tile. `full` isolates full tiles."""
 
@@ -39,7 +39,7 @@ class Tile:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Order:
     """Nest these loops in this order."""
 
@@ -47,7 +47,7 @@ class Order:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Reverse:
     """Run a loop from its last value to its first."""
 
@@ -55,7 +55,7 @@ class Reverse:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Skew:
     """Add a multiple of an outer loop to a loop."""
 
@@ -65,7 +65,7 @@ class Skew:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Distribute:
     """Give every part below a loop a loop of its own."""
 
@@ -73,7 +73,7 @@ class Distribute:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Parallel:
     """Run a loop's iterations on threads."""
 
@@ -81,7 +81,7 @@ class Parallel:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Vector:
     """Let the compiler run a loop's iterations in vector lanes."""
 
@@ -89,7 +89,7 @@ class Vector:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Unroll:
     """Write a loop's body out `factor` times."""
 
@@ -98,7 +98,7 @@ class Unroll:
     loc: Loc = NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class Store:
     """Keep a variable of the region inside a loop. `dims` lists (iterator, loop it is counted from, size)."""
 
@@ -111,7 +111,7 @@ class Store:
 Directive = Union[Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store]
 
 
-@dataclass(frozen=True)
+@record
 class Plan:
     """Directives for one region, in order. `digest` identifies the region's text ("" is not checked)."""
 

@@ -25,13 +25,14 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
+from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 
 _TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
 
 
-@dataclass(frozen=True)
+@record
 class Token:
     text: str
     loc: Loc
@@ -217,7 +218,7 @@ def _schedule(r: _Reader, at: Loc) -> Directive:
     return Schedule(_fill(tree, r.scop), at)
 
 
-@dataclass(frozen=True)
+@record
 class _Text:
     """A loop as read: its name and the text of its value, for all statements ("") or by statement."""
 

@@ -23,13 +23,14 @@ from codegen.plan.model import (
 )
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
+from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import THREADED, Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
 
-@dataclass(frozen=True)
+@record
 class Decision:
     """A plan with the reasons for it, and the program it leads to (what carrying it out again would give)."""
 

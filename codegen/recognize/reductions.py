@@ -6,11 +6,10 @@ operator that is associative and commutative on the element's type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from codegen.frontend.layers import basic_type
+from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, children, walk
 from codegen.scop.model import Scop, Statement
@@ -23,7 +22,7 @@ _INTEGER_TYPES = frozenset(
 _CALLS = {"fmax": "max", "fmaxf": "max", "fmin": "min", "fminf": "min"}
 
 
-@dataclass(frozen=True)
+@record
 class Reduction:
     """`op` is OpenMP's name. `exact` means any order gives the same bits and overflows nowhere new."""
 

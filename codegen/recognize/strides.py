@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import islpy as isl
 
+from codegen.record import record
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Loop
 
@@ -65,7 +65,7 @@ def _solve(rows: list[list[Fraction]], n: int) -> list[Fraction] | None:
     return out
 
 
-@dataclass(frozen=True)
+@record
 class Move:
     """How an access moves: per array dimension, in elements. None when it is not a fixed step."""
 

@@ -7,15 +7,15 @@ accesses of the same element; together with flow they order all conflicting pair
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from codegen.record import record
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Node, order
 
 
-@dataclass(frozen=True)
+@record
 class Dependence:
     """All dependences of one kind through one array."""
 
@@ -24,7 +24,7 @@ class Dependence:
     relation: isl.UnionMap
 
 
-@dataclass(frozen=True)
+@record
 class Dependences:
     """`all` has to be kept. `folds` are the conflicting pairs of reductions, by array, whose order is free;
     for such arrays `all` holds every other conflicting pair, since chains through freed pairs order nothing."""

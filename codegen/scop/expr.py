@@ -7,34 +7,34 @@ subscripts and an `Affine` with the new spelling of the same integer.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Union
 
+from codegen.record import record
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class Lit:
     """A literal, spelled as in the source."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@record
 class Sym:
     """A value that the region never writes, spelled as in the source (`alpha`, `p->scale`)."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@record
 class Ref:
     """The access with this number in its statement's list."""
 
     access: int
 
 
-@dataclass(frozen=True)
+@record
 class Affine:
     """The integer with this number in its statement's list of affine values."""
 
@@ -42,33 +42,33 @@ class Affine:
     ctype: CType
 
 
-@dataclass(frozen=True)
+@record
 class Unary:
     op: str
     arg: Expr
 
 
-@dataclass(frozen=True)
+@record
 class Binary:
     op: str
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True)
+@record
 class Ternary:
     cond: Expr
     yes: Expr
     no: Expr
 
 
-@dataclass(frozen=True)
+@record
 class Call:
     name: str
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Cast:
     type_text: str
     arg: Expr

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import islpy as isl
 
 from codegen.diagnostics import Loc
+from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType
 
 
-@dataclass(frozen=True)
+@record
 class Param:
     """An integer the region only reads. `name` is its isl name, `text` its C spelling."""
 
@@ -21,7 +22,7 @@ class Param:
     ctype: CType
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """One step from a variable to the accessed element, for printing.
 
@@ -36,7 +37,7 @@ class Step:
     strides: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Array:
     """Storage that the region writes or subscripts. Scalars are arrays of rank 0.
 
@@ -61,7 +62,7 @@ class Array:
         return self.rank + self.scope
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """One reference of a statement. `index` maps the statement's instances to array elements."""
 
@@ -73,7 +74,7 @@ class Access:
     loc: Loc
 
 
-@dataclass(frozen=True)
+@record
 class Statement:
     """An assignment `lhs op rhs` under its loops. `accesses[0]` is the target; `values` are affine leaves."""
 
@@ -97,7 +98,7 @@ class Statement:
         return tuple(a for a in self.accesses if not a.write)
 
 
-@dataclass(frozen=True)
+@record
 class Guard:
     """What must hold at run time for the model to be the program: a set of parameters, and why.
 
@@ -110,7 +111,7 @@ class Guard:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Scop:
     """A region as isl sees it. Statement order in `statements` is textual order."""
 

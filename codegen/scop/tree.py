@@ -8,10 +8,12 @@ the storage of variables declared inside the region lives. Trees are immutable; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Union
 
 import islpy as isl
+
+from codegen.record import record
 
 SEQUENTIAL, PARALLEL, VECTOR, UNROLL = "", "parallel", "vector", "unroll"
 PARALLEL_VECTOR = "parallel and vector"
@@ -19,7 +21,7 @@ CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR})  # kinds that must c
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 
 
-@dataclass(frozen=True)
+@record
 class Loop:
     """One loop. `exprs` gives each statement below it its value, as a function of the statement's instance.
 
@@ -38,17 +40,17 @@ class Loop:
     fixed: Mapping[str, frozenset[int]] = field(default_factory=dict)  # iterators that loops around it set
 
 
-@dataclass(frozen=True)
+@record
 class Leaf:
     stmt: str
 
 
-@dataclass(frozen=True)
+@record
 class Seq:
     children: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Band:
     """`split` asks for full tiles to be separated from partial ones (tile bands only)."""
 
@@ -58,7 +60,7 @@ class Band:
     split: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """Storage for one inside variable, per model dimension: its size and the loop it is counted from.
 
@@ -70,7 +72,7 @@ class Slot:
     starts: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Hold:
     """The variables in `slots` are declared here, once per iteration of the loops above."""
 
@@ -82,7 +84,7 @@ Node = Union[Leaf, Seq, Band, Hold]
 Path = tuple[int, ...]  # child numbers from the root; Band and Hold have the one child 0
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """A loop found in a tree."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from codegen.record import record
 
 
-@dataclass(frozen=True)
+@record
 class CType:
     """A scalar or opaque C type. `spelling` is valid C in front of a declarator (LP64 widths)."""
 

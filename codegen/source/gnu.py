@@ -6,7 +6,8 @@ region is left alone inside `keep`, and `beyond` finds it there, since the parse
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from codegen.record import record
 
 from .lexis import CHAR, STRING, blank_code, closing, identifiers
 
@@ -43,7 +44,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Cleaned:
     """Text for the parser, and the identifiers that were hidden from it."""
 

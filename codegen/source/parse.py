@@ -6,11 +6,12 @@ is blanked, the smallest statement or declaration at a time, and the parser trie
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
+
+from codegen.record import record
 
 from ..diagnostics import Loc, Unsupported
 from .chunks import Chunk, declarations
@@ -24,7 +25,7 @@ _DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\
 _POSITION = re.compile(r"^.*?:(\d+):(\d+): (.*)$", re.S)
 
 
-@dataclass(frozen=True)
+@record
 class Parsed:
     """The tree, and the identifiers that occur in the function where the tree has gaps.
 

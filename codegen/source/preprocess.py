@@ -6,7 +6,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+
+from codegen.record import record
 
 from ..diagnostics import InputError, Loc
 from ..options import CppOptions
@@ -22,7 +23,7 @@ _LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)
 _DIRECTIVE = re.compile(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
 
 
-@dataclass(frozen=True)
+@record
 class Preprocessed:
     """Preprocessed text with its line markers, and the files that went into it besides the main one."""
 

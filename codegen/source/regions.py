@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from codegen.record import record
 
 from ..diagnostics import InputError, Loc
 from .lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
 
 
-@dataclass(frozen=True)
+@record
 class Hint:
     """What follows `#pragma tilewright`, and the line it is on."""
 
@@ -21,7 +22,7 @@ class Hint:
     line: int
 
 
-@dataclass(frozen=True)
+@record
 class Region:
     """One `#pragma scop` ... `#pragma endscop`; offsets count characters, lines and `index` count from 1.
 
@@ -39,7 +40,7 @@ class Region:
     hints: tuple[Hint, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class _Pragma:
     """One of the pragmas of interest; begin is the start of its line, end lies after its newline."""
 

@@ -7,7 +7,8 @@ those of the user's files.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from codegen.record import record
 
 from ..diagnostics import Loc, Unsupported
 from .chunks import Chunk, declarations, split
@@ -20,7 +21,7 @@ from .regions import Region
 _SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """One kept declaration: slice.text[begin:end]. `body` is the offset of a kept function body, or -1."""
 
@@ -29,7 +30,7 @@ class Part:
     body: int = -1
 
 
-@dataclass(frozen=True)
+@record
 class RegionSlice:
     """A region and the text to parse for it.
 
@@ -53,7 +54,7 @@ class RegionSlice:
     refusal: Unsupported | None = None
 
 
-@dataclass(frozen=True)
+@record
 class _Unit:
     """A preprocessed text with what is known about it as a whole."""
 

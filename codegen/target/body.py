@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from codegen.ast.ctree import CExpr, Held, Instance, Int
+from codegen.record import record
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
@@ -49,7 +48,7 @@ _CAREFUL = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class BodyPrinter:
     """Prints one instance of a statement."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codegen import __version__
 from codegen.ast.ctree import CNode
+from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.scop.model import Scop
 from codegen.target.cexpr import IntPrinter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import jinja2
 
 
-@dataclass(frozen=True)
+@record
 class RegionText:
     """Replacement text of a region and the helpers it calls."""
 

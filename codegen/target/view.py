@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance
+from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import CONCURRENT
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 
 
-@dataclass(frozen=True)
+@record
 class View:
     """kind: for, if, stmt, decl, block. The template uses only the fields its kind needs."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import LoopRef
+from codegen.record import record
 from codegen.scop.tree import Band, Loop, Node, Path, Place, at, loops, put, statements
 
 
@@ -25,7 +24,7 @@ def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[Place, ...]:
     raise illegal(f"there is no loop {ref}", loc, f"loops here: {', '.join(names) or 'none'}")
 
 
-@dataclass(frozen=True)
+@record
 class Chain:
     """Directly nested loops: the band at `path` and the bands right below it."""
 

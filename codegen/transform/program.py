@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import islpy as isl
 
 from codegen.recognize.reductions import find_reductions
+from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.isl_helpers import sample_pair
@@ -16,7 +17,7 @@ from codegen.scop.tree import Band, Node, Place, Slot, kids, statements
 from codegen.verify.sentences import describe_pair
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """A region with its current order. `stores` are storage choices of the plan, by variable."""
 
@@ -86,7 +87,7 @@ def _equal(relation: isl.UnionMap, node: Node) -> isl.UnionMap:
     return relation
 
 
-@dataclass(frozen=True)
+@record
 class Carried:
     """What a loop carries: a dependence in the way, or reductions that a clause can take care of."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
+from codegen.record import record
 from codegen.source.encoding import encode
 from codegen.verify.check_build import Build, Compiler, find_compiler
 from codegen.verify.check_emit import runtime_text
@@ -21,7 +22,7 @@ from codegen.verify.check_trials import Pair
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
+@record
 class CheckReport:
     """`ok` only when every region that was transformed agrees with its original on every size."""
 
@@ -30,7 +31,7 @@ class CheckReport:
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Bench:
     """The compiler at work for one check; everything it started ends with the check."""
 

@@ -8,11 +8,11 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions
+from codegen.record import record
 from codegen.source.encoding import decode
 
 _COMMON = ("-fopenmp", "-ffp-contract=off", "-std=gnu11", "-w", "-DTW_PARALLEL_MIN=0", "-Dmain=tw_user_main")
@@ -31,7 +31,7 @@ KINDS = {
 SECONDS = 120
 
 
-@dataclass(frozen=True)
+@record
 class Build:
     """A compiler at work, and where its messages and its result go."""
 
@@ -55,7 +55,7 @@ class Build:
             self.process.wait()
 
 
-@dataclass(frozen=True)
+@record
 class Compiler:
     """How to call the compiler in one check: its name, the user's flags, and the folder for all files."""
 

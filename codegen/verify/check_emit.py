@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.verify.check_declare import copies, declarations
 from codegen.verify.check_harness import Harness
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import jinja2
 
 
-@dataclass(frozen=True)
+@record
 class Fill:
     """One call of tw_fill, as C texts."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from codegen.frontend.affine import c_text
 from codegen.frontend.symbols import RegionSite
+from codegen.record import record
 from codegen.verify.check_leaves import Leaf, leaves
 from codegen.verify.check_memory import Memory
 from codegen.verify.check_paths import follow
 
 
-@dataclass(frozen=True)
+@record
 class Harness:
     """What is needed to print and to drive one region. `leaves` belong to the buffers, in order.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
 from codegen.options import GenOptions
+from codegen.record import record
 from codegen.verify.check_library import open_library
 from codegen.verify.check_regions import Case, model_of
 from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
@@ -17,7 +18,7 @@ from codegen.verify.check_trials import Pair, Trials, run_trials
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 
-@dataclass(frozen=True)
+@record
 class Verdict:
     """Whether a region agrees, and what to say about it."""
 
@@ -25,7 +26,7 @@ class Verdict:
     line: str
 
 
-@dataclass(frozen=True)
+@record
 class Tried:
     """A region after its runs without sanitizers. `survey` is a sentence when there was nothing to run."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from codegen.record import record
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_memory import Buffer
 
 
-@dataclass(frozen=True)
+@record
 class BufferLayout:
     """Numbers of one buffer. `dims` are the sizes from the variable in; a leaf is offset, size, count, kind."""
 
@@ -24,7 +24,7 @@ class BufferLayout:
         return self.size * self.elements
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory."""
 

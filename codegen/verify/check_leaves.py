@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from codegen.frontend.layers import Shape, TypeTable
+from codegen.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Leaf:
     """Equal scalars side by side. `path` leads to them (".a.b"), `first` on to the first one ("[0][0]").
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cffi import FFI  # type: ignore[import-untyped]
 
+from codegen.record import record
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import BufferLayout, Layout, layout_length, read_layout
 
@@ -17,7 +17,7 @@ _ZONE = 64  # bytes on either side of a buffer that nobody may touch
 _MARK = b"\x5a" * _ZONE
 
 
-@dataclass(frozen=True)
+@record
 class Library:
     """A shared object with cases. Opening one runs no code of the user's."""
 
@@ -69,7 +69,7 @@ def open_library(path: Path, numbers: Sequence[int]) -> Library:
     return Library(ffi, ffi.dlopen(str(path), ffi.RTLD_LAZY))
 
 
-@dataclass(frozen=True)
+@record
 class Arena:
     """Buffers between zones that must stay as they are. `kept` keeps the memory alive."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -11,11 +10,12 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Layer, Shape
 from codegen.frontend.prescan import member_type, prescan
 from codegen.frontend.symbols import RegionSite, Variable
+from codegen.record import record
 from codegen.scop.types import CType
 from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_in, paths_in
 
 
-@dataclass(frozen=True)
+@record
 class Int:
     """An integer that sizes depend on. `how` is declare, global, member, or pinned (a constant of the file)."""
 
@@ -25,7 +25,7 @@ class Int:
     extent: bool = False  # array sizes depend on it
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """Memory of one element type, known by its variable and the path to the pointer that leads to it.
 
@@ -49,7 +49,7 @@ class Buffer:
         return self.elem.struct is not None and not self.elem.layers
 
 
-@dataclass(frozen=True)
+@record
 class Level:
     """A declared array on the way to an element; subscripts must stay below its size, a C text."""
 
@@ -58,7 +58,7 @@ class Level:
     size: str
 
 
-@dataclass(frozen=True)
+@record
 class Memory:
     """Everything a region reads or writes. `shared` are the globals among it that may live in another file."""
 

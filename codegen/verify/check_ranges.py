@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
+from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Scop
 from codegen.verify.check_paths import Path
@@ -16,7 +16,7 @@ LITTLE = 1_000_000
 SHARES = (0.1, 0.5, 0.9)
 
 
-@dataclass(frozen=True)
+@record
 class Touch:
     """The indices of one array at one level of its path: a single index, or several with their strides."""
 
@@ -27,7 +27,7 @@ class Touch:
     strides: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Ranges:
     """Prepared once per region; every question is about fixed parameters."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
@@ -12,6 +11,7 @@ from codegen.frontend.symbols import find_site
 from codegen.machine import load
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Opened
+from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, model_region
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
@@ -23,7 +23,7 @@ from codegen.verify.check_harness import Harness, harness_of
 from codegen.verify.check_memory import memory_of
 
 
-@dataclass(frozen=True)
+@record
 class Case:
     """A region that came out transformed."""
 
@@ -38,7 +38,7 @@ class Case:
         return f"region {self.outcome.index} ({self.harness.site.function.decl.name}, line {self.outcome.line})"
 
 
-@dataclass(frozen=True)
+@record
 class Checked:
     """A file with its regions. `outcomes` are all of them, `cases` those with something to check."""
 
@@ -52,8 +52,8 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
     machine = load(options.machine)
     source = pipeline.open_source(path, text, options)
-    pipeline._check_plan_regions(source, options)
-    outcomes = [pipeline._one(source, s, options, machine) for s in source.slices]
+    pipeline.check_plan_regions(source, options)
+    outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]
     cases = [_case(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
     notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
     return Checked(source, tuple(outcomes), tuple(cases), notes)

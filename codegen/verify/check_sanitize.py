@@ -6,9 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.verify.check_survey import Vector
 
@@ -24,7 +24,7 @@ _OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """A sanitized program, and the place of one region among its cases."""
 
@@ -32,7 +32,7 @@ class Program:
     place: int
 
 
-@dataclass(frozen=True)
+@record
 class Complaint:
     """What a program said about one vector."""
 

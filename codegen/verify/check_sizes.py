@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from codegen.record import record
 from codegen.verify.check_memory import Int
 
 SMALL = (1, 0, 2, 3, 5, 7, 13)
@@ -13,7 +13,7 @@ LARGE = (97, 61, 41, 29, 23, 17, 11)
 SEED = 20_240_229
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Candidates of one kind, best first, of which `quota` are wanted."""
 

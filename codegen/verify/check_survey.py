@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
 from codegen.diagnostics import Unsupported
+from codegen.record import record
 from codegen.region import Modelled
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
@@ -27,7 +28,7 @@ BYTES = 1 << 25
 DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers first
 
 
-@dataclass(frozen=True)
+@record
 class Vector:
     """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
 
@@ -44,7 +45,7 @@ class Vector:
     seed: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Survey:
     """What to run. `observed` are the variables whose values someone may look at after the region.
 
@@ -95,7 +96,7 @@ def _require_known(h: Harness, ranges: Ranges) -> None:
             raise Unsupported("unknown-size", f"how much memory `{b.base}` needs is not known", h.site.loc)
 
 
-@dataclass(frozen=True)
+@record
 class _Chooser:
     h: Harness
     ranges: Ranges

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from codegen.record import record
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import BufferLayout, Layout
 from codegen.verify.check_library import Arena, Library, arena, open_library
@@ -21,7 +22,7 @@ NOISE = 64.0  # how much further apart than nearly the same data reordered sums 
 TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
 
 
-@dataclass(frozen=True)
+@record
 class Pair:
     """Both shared objects, and the numbers of the cases in them."""
 
@@ -30,7 +31,7 @@ class Pair:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Trials:
     """How many vectors agree, and the first failure: what, at which vector, and the vectors not yet run.
 

@@ -7,12 +7,12 @@ user wrote it; `prove` returns the findings and leaves that judgement to its cal
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For
 from codegen.recognize.reductions import find_reductions
+from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
@@ -22,7 +22,7 @@ from codegen.verify.sentences import describe_pair
 from codegen.verify.storage import wrong_storage
 
 
-@dataclass(frozen=True)
+@record
 class Finding:
     """A broken promise. `check` is the name of the check that found it."""
 
@@ -30,7 +30,7 @@ class Finding:
     message: str
 
 
-@dataclass(frozen=True)
+@record
 class Evidence:
     """What the checks look at; computed once."""
 
@@ -74,7 +74,7 @@ def not_exactly_once(e: Evidence) -> Sequence[Finding]:
 
 def broken_dependence(e: Evidence) -> Sequence[Finding]:
     """Every dependence runs forward in time."""
-    out = []
+    out: list[Finding] = []
     back = _not_before(e)
     # All at once first: flow and output dependences mostly coincide, and usually there is nothing to find.
     if e.deps.union().apply_domain(e.times).apply_range(e.times).intersect(back).is_empty():

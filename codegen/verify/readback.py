@@ -6,18 +6,18 @@ This looks only at the tree that will be printed, so a mistake anywhere before i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg
+from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
 
 When = tuple[int | str, ...]  # block positions (ints) and loop variables, outermost first
 
 
-@dataclass(frozen=True)
+@record
 class Point:
     """A place in the C tree: the loop variables' values there, and how to evaluate expressions."""
 
@@ -85,7 +85,7 @@ class Point:
         return total
 
 
-@dataclass(frozen=True)
+@record
 class Run:
     """One statement in the C tree with everything around it."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
 from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
+from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Scop
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.readback import Run, same_iteration_until
 
 
-@dataclass(frozen=True)
+@record
 class _Use:
     """One access to a variable of the region: where, through which storage, declared how deep in `when`."""
 
