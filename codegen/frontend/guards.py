@@ -11,6 +11,7 @@ from codegen.frontend.frame import Assumption
 from codegen.scop.model import Guard, Param
 
 # Generated loops compute with 64-bit integers; parameters of 64-bit types must leave room for `n + tile`.
+# The helpers tw_fits in templates/file.c.j2 test this bound.
 LIMIT = 1 << 60
 
 

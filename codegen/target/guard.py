@@ -5,7 +5,6 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.ast.generate import expression
-from codegen.frontend.guards import LIMIT
 from codegen.scop.model import Scop
 from codegen.target.cexpr import IntPrinter
 
@@ -18,7 +17,9 @@ def guard_text(scop: Scop, ints: IntPrinter) -> str:
     tests = []
     for name in scop.guard.wide:
         p = scop.param(name)
-        tests.append(f"{p.text} <= {LIMIT}" if not p.ctype.signed else f"{p.text} >= -{LIMIT} && {p.text} <= {LIMIT}")
+        helper = "tw_fits" if p.ctype.signed else "tw_fits_unsigned"
+        ints.helpers.add(helper)
+        tests.append(f"{helper}({p.text})")
     rest = scop.guard.rest
     if not rest.plain_is_universe() and not isl.Set.universe(rest.get_space()).is_subset(rest):
         build = isl.AstBuild.from_context(isl.Set.universe(rest.get_space()))

@@ -8,6 +8,11 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_FITS_UNSIGNED
+#define TW_FITS_UNSIGNED
+/* Is there room for bounds such as n + tile in 64 bits? */
+static inline int tw_fits_unsigned(unsigned long n) { return n <= 1UL << 60; }
+#endif
 #include <stddef.h>
 
 /* Sizes and counters of type size_t; sizes above 2^60 run the source's own loops. */
@@ -18,7 +23,7 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
     /* tilewright: region 1 of outer: threads over i; vectors along j */
     {
       /* The fast version assumes: sizes stay below 2^60. */
-      if (n <= 1152921504606846976 && m <= 1152921504606846976) {
+      if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
 #pragma omp parallel for if(parallel: (double)(long)n * (long)m >= TW_PARALLEL_MIN)
         for (long i = 0; i < (long)n; i++) {
 #pragma omp simd
