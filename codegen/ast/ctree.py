@@ -66,7 +66,6 @@ class For:
     step: int
     body: "CNode"
     loop: Loop
-    label: str = ""
 
 
 @record
@@ -158,17 +157,6 @@ def walk(node: CNode) -> Iterator[CNode]:
     yield node
     for k in node_kids(node):
         yield from walk(k)
-
-
-def own_exprs(node: CNode) -> tuple[CExpr, ...]:
-    """The expressions of a node itself."""
-    if isinstance(node, For):
-        return (node.lower, node.upper)
-    if isinstance(node, If):
-        return (node.cond,)
-    if isinstance(node, Instance):
-        return (*node.iterators, *[e for a in node.accesses for e in a], *node.values)
-    return ()
 
 
 def block(children: list[CNode]) -> CNode:

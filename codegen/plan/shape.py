@@ -17,6 +17,7 @@ from codegen.scop.tree import (
     Seq,
     at,
     enclosing,
+    has_band,
     kids,
     put,
     seq,
@@ -109,16 +110,12 @@ def _only(lp: Loop, names: list[str]) -> Loop:
 def innermost_unit_stride(p: Program) -> Program:
     """In every permutable innermost band, put the loop with the most unit-stride accesses last."""
     for path, node in list(walk(p.tree)):
-        if isinstance(node, Band) and node.permutable and len(node.loops) > 1 and not _has_band(node.child):
+        if isinstance(node, Band) and node.permutable and len(node.loops) > 1 and not has_band(node.child):
             loops = _arranged(p, path, node)
             if loops != node.loops:
                 trial = p.with_tree(put(p.tree, path, replace(node, loops=loops)))
                 p = p if violation(trial) else trial
     return p
-
-
-def _has_band(node: Node) -> bool:
-    return any(isinstance(n, Band) for _, n in walk(node))
 
 
 def _arranged(p: Program, path: Path, band: Band) -> tuple[Loop, ...]:

@@ -25,7 +25,7 @@ from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
 from codegen.record import record
 from codegen.scop.distance import is_zero
-from codegen.scop.tree import THREADED, Band, Loop, Node, Place, Seq, enclosing, loops, statements, walk
+from codegen.scop.tree import THREADED, Band, Loop, Place, Seq, enclosing, has_band, loops, statements, walk
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -91,7 +91,7 @@ class _Author:
             if isinstance(node, Band) and len(node.loops) == 1 and isinstance(node.child, Seq):
                 done |= self._tile_shared(node, node.child, full)
         for _, node in list(walk(self.p.tree)):
-            if isinstance(node, Band) and node.permutable and not _has_band(node.child):
+            if isinstance(node, Band) and node.permutable and not has_band(node.child):
                 names = statements(node)
                 if not done & set(names):
                     done |= set(names)
@@ -103,7 +103,7 @@ class _Author:
         scop, shared = self.p.scop, band.loops[0]
         wanting = []
         for part in parts.children:
-            if not isinstance(part, Band) or _has_band(part.child) or not part.permutable:
+            if not isinstance(part, Band) or has_band(part.child) or not part.permutable:
                 continue
             names = statements(part)
             stmts = [scop.statement(n) for n in names]
@@ -215,7 +215,7 @@ class _Author:
     def vectors(self) -> None:
         """Innermost loops that carry nothing are marked for the vectorizer."""
         for _, node in list(walk(self.p.tree)):
-            if not isinstance(node, Band) or _has_band(node.child):
+            if not isinstance(node, Band) or has_band(node.child):
                 continue
             names = statements(node)
             lp = node.loops[-1]
@@ -228,15 +228,11 @@ class _Author:
 
 def _is_innermost(place: Place) -> bool:
     """Nothing but statements inside: below several sequential loops, starting threads here never pays."""
-    return place.member == len(place.band.loops) - 1 and not _has_band(place.band.child)
+    return place.member == len(place.band.loops) - 1 and not has_band(place.band.child)
 
 
 def _restrict(lp: Loop, names: tuple[str, ...]) -> Loop:
     return replace(lp, exprs={n: lp.exprs[n] for n in names})
-
-
-def _has_band(node: Node) -> bool:
-    return any(isinstance(n, Band) for _, n in walk(node))
 
 
 def _local(relation: isl.UnionMap, lp: Loop, names: tuple[str, ...]) -> bool:

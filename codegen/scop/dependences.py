@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from codegen.record import record
-from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node, order
 
 
@@ -172,7 +172,3 @@ def _false_dependences(
     readers = reads.domain()
     anti = both.intersect_domain(readers).subtract(output) if not output.is_empty() else both
     return [Dependence("output", name, output.coalesce()), Dependence("anti", name, anti.coalesce())]
-
-
-def reading(s: Statement, array: str) -> tuple[Access, ...]:
-    return tuple(a for a in s.accesses if a.array == array and not a.write)

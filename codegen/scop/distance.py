@@ -32,12 +32,6 @@ def is_zero(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
     return d is None or d.is_subset(d.fix_val(isl.dim_type.set, 0, isl.Val(0)))
 
 
-def is_forward(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
-    """Does no pair run backwards along the loop?"""
-    d = distances(relation, exprs)
-    return d is None or d.is_subset(d.lower_bound_val(isl.dim_type.set, 0, isl.Val(0)))
-
-
 def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
     """The pairs that share the loop's value: what inner loops still have to order."""
     values = loop_map(exprs)

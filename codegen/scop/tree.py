@@ -7,7 +7,7 @@ the storage of variables declared inside the region lives. Trees are immutable; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Union
 
@@ -146,12 +146,6 @@ def loops(node: Node, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[
         yield from loops(child, above, (*path, k))
 
 
-def map_bands(node: Node, f: Callable[[Band], Node]) -> Node:
-    """Rebuild a tree bottom-up, replacing every band by what `f` makes of it."""
-    rebuilt = with_kids(node, tuple(map_bands(k, f) for k in kids(node)))
-    return f(rebuilt) if isinstance(rebuilt, Band) else rebuilt
-
-
 def enclosing(node: Node, stmt: str) -> tuple[Loop, ...]:
     """Loops around a statement, outermost first."""
     if isinstance(node, Band):
@@ -180,3 +174,8 @@ def order(node: Node, stmt: str) -> list[isl.PwAff | int]:
     if isinstance(node, Band):
         return [*[lp.exprs[stmt] for lp in node.loops], *order(node.child, stmt)]
     return order(node.child, stmt)
+
+
+def has_band(node: Node) -> bool:
+    """Is there a loop in this part of the tree?"""
+    return any(isinstance(n, Band) for _, n in walk(node))

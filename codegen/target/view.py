@@ -32,7 +32,6 @@ class ViewBuilder:
     scop: Scop
     pragmas: Mapping[str, object]
     helpers: set[str] = field(default_factory=set)
-    mentioned: set[str] = field(default_factory=set)
 
     def build(self, node: CNode) -> tuple[View, ...]:
         reserved = _reserved(self.scop)
@@ -77,7 +76,7 @@ class ViewBuilder:
             make = self.pragmas[node.loop.kind]
             pragma = make(node, ints)  # type: ignore[operator]
         body = self._views(node.body, inner, held, taken | {name})
-        return View("for", head, node.label or node.loop.note, pragma, body)
+        return View("for", head, node.loop.note, pragma, body)
 
 
 def fresh(name: str, taken: frozenset[str]) -> str:
