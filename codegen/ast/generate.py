@@ -226,12 +226,40 @@ def _declare_rest(node: CNode, held: Held, users: frozenset[str]) -> CNode:
     if isinstance(node, Declare) and held.array in {h.array for h in node.slots}:
         return node
     if isinstance(node, Block):
-        return Block(tuple(_declare_rest(c, held, users) for c in node.children))
+        return _declare_runs(node, held, users)
     if isinstance(node, If):
         orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users)
         return If(node.cond, _declare_rest(node.then, held, users), orelse)
     assert isinstance(node, (For, Declare))
     return replace(node, body=_declare_rest(node.body, held, users))
+
+
+def _declare_runs(node: Block, held: Held, users: frozenset[str]) -> CNode:
+    """Neighbours without a declaration of their own share one: they may be parts of the same iteration."""
+    out: list[CNode] = []
+    run: list[CNode] = []
+
+    def flush() -> None:
+        last = max((k for k, c in enumerate(run) if _uses(c, users)), default=-1)
+        if last >= 0:
+            out.append(Declare((held,), block(run[: last + 1])))
+        out.extend(run[last + 1 :])
+        run.clear()
+
+    for child in node.children:
+        if any(isinstance(n, Declare) and held.array in {h.array for h in n.slots} for n in walk(child)):
+            flush()
+            out.append(_declare_rest(child, held, users))
+        elif run or _uses(child, users):
+            run.append(child)
+        else:
+            out.append(child)
+    flush()
+    return Block(tuple(out))
+
+
+def _uses(node: CNode, users: frozenset[str]) -> bool:
+    return any(isinstance(n, Instance) and n.stmt in users for n in walk(node))
 
 
 def depth_of(tree: Node) -> int:

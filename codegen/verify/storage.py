@@ -126,6 +126,8 @@ def _lives_apart(scop: Scop, cells: isl.UnionMap, times: isl.UnionMap, width: in
     for _, a in scop.accesses():
         if a.array == name:
             objects = objects.union(isl.UnionMap.from_map(a.relation))
+    if not objects.reverse().apply_range(cells).is_single_valued():
+        return False  # parts of one object's life would use different storage
     last = isl.UnionAccessInfo.from_sink(cells).set_must_source(cells).set_schedule_map(times).compute_flow()
     same = objects.apply_range(objects.reverse())
     switched = last.get_may_dependence().subtract(same).range()
