@@ -1,4 +1,4 @@
-// A region in which nothing ever runs.
+// A precaution: a region in which nothing ever runs.
 #include <stdio.h>
 static void kernel(int n, int a[n])
 {

@@ -1,4 +1,4 @@
-// isl wrote the first iteration out; its parts each declared t, and the proof for reductions did not see it.
+// A precaution: a variable whose first iteration is written out in parts (see test_proofs_storage.py for the proof).
 #include <stdio.h>
 static void kernel(int n, int m, unsigned long s, unsigned long *a, unsigned long *b)
 {
