@@ -75,6 +75,8 @@ def _separations(p: Program, band: Band) -> list[Node]:
     if len(set(varies.values())) == 1 and len(varies[names[0]]) == len(band.loops):
         return []
     deepest = max(len(v) for v in varies.values())
+    if not deepest:
+        return []  # loops of a single iteration; nothing varies
     main = tuple(n for n in names if len(varies[n]) == deepest)
     inner = max(varies[main[0]], key=lambda k: (vector_score(p, band, k, main), k))
     shared = [
