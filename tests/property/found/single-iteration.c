@@ -30,6 +30,7 @@ void kernel(long n, long m, long ld, int A[n + 40][m + 40], int B[n + 9], int *C
     }
   }
 #pragma endscop
+}
 #include <stdio.h>
 #include <stdlib.h>
 int main(void)
