@@ -49,8 +49,20 @@ def detect(root: Path = Path("/"), cc: str = "cc") -> Detected:
         notes.append(replace(note, how=note.how or origin))
     units = f"{base.fma_throughput:g} per cycle, latency {base.fma_latency:g}"
     notes.append(Note("vector FMA", units, origin, bool(info.machine)))
-    notes.append(Note("fork-join cost", f"{base.parallel_overhead_cycles} cycles", origin, False))
+    notes += _assumed(machine, origin, bool(info.machine))
     return Detected(machine, tuple(notes))
+
+
+def _assumed(m: Machine, origin: str, known: bool) -> tuple[Note, ...]:
+    """Figures that no host tells: those of the processor's description where one is known, else guesses."""
+    types = ", ".join(dict.fromkeys(o.type for o in m.operations))
+    fetch = f"{m.prefetches_per_cycle:g} per cycle, memory answers in {m.prefetch_latency:g} cycles"
+    return (
+        Note("other operations", f"tables for {types}" if types else "derived from FMA", origin, known and bool(types)),
+        Note("vector load", f"latency {m.load_latency:g}", origin, known),
+        Note("prefetch", fetch, origin, False),
+        Note("fork-join cost", f"{m.parallel_overhead_cycles} cycles", origin, False),
+    )
 
 
 def _isa(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
@@ -62,7 +74,10 @@ def _isa(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple
     bits, registers = (base.vector_bits, base.registers) if isa == base.isa else _WIDTHS[isa]
     if isa == "sve":
         bits = sysfs.sve_bits(root) or bits
-    return replace(m, isa=isa, vector_bits=bits, registers=registers), Note("isa", f"{isa}, {bits} bits", how, True)
+    # The tables are about the vectors of the description.
+    operations = m.operations if bits == base.vector_bits else ()
+    m = replace(m, isa=isa, vector_bits=bits, registers=registers, operations=operations)
+    return m, Note("isa", f"{isa}, {bits} bits", how, True)
 
 
 def _caches(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
@@ -88,8 +103,9 @@ def _frequency(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) ->
 
 
 def cache_summary(caches: tuple[Cache, ...]) -> str:
-    """One line for people: `L1 64 KB 4-way, L2 ...`."""
-    return ", ".join(f"L{c.level} {c.bytes >> 10} KB {c.ways}-way" for c in caches)
+    """One line for people: `L1 64 KB 4-way, L2 ... shared by 4 cores`."""
+    shared = (f" shared by {c.shared_by} cores" if c.shared_by > 1 else "" for c in caches)
+    return ", ".join(f"L{c.level} {c.bytes >> 10} KB {c.ways}-way{s}" for c, s in zip(caches, shared, strict=True))
 
 
 def compiler_macros(cc: str) -> frozenset[str]:

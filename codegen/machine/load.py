@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import replace
 from importlib import resources
 
 from codegen.diagnostics import InputError, Loc
@@ -39,6 +40,19 @@ def load(spec: str) -> Machine:
         raise _unknown(spec)
     data = resources.files("codegen.machine") / "data" / f"{spec}.toml"
     return parse(f"{spec}.toml", data.read_text(encoding="utf-8"))
+
+
+# Vector width and registers of instruction sets that have their own.
+_SHAPES = {"neon": (128, 32), "sve": (0, 32), "avx2": (256, 16), "avx512": (512, 32)}
+
+
+def load_for(spec: str, isa: str) -> Machine:
+    """The machine `spec`, made to use another instruction set if `isa` names one: --machine with --isa."""
+    machine = load(spec)
+    if not isa or isa == machine.isa:
+        return machine
+    bits, registers = _SHAPES.get(isa, (machine.vector_bits, machine.registers))
+    return replace(machine, isa=isa, vector_bits=bits or machine.vector_bits, registers=registers)
 
 
 def _read(path: str) -> str:

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 from codegen.record import record
 
-ISAS = ("generic", "neon", "sve", "avx2", "avx512")
+# What an operation table may describe. Unsigned types use the signed ones' figures.
+TYPES = ("f64", "f32", "i64", "i32", "i16", "i8")
+OPERATIONS = ("fma", "add", "sub", "mul", "div", "min", "max", "and", "or", "xor")
 
 
 @record
@@ -22,10 +24,27 @@ class Cache:
 
 
 @record
+class Operation:
+    """A vector instruction on elements of `type`: `throughput` counts those started per cycle and core.
+
+    `units` has one character for each execution unit that can run it, such as "01"; empty when not known.
+    """
+
+    type: str
+    name: str
+    latency: float
+    throughput: float
+    units: str = ""
+
+
+@record
 class Machine:
     """A processor. Throughput counts vector FMAs started per cycle and core; latency is in cycles.
 
+    Where there is no FMA instruction, the FMA's figures are those of a multiplication and the addition after it.
     `parallel_overhead_cycles` is the cost of forking and joining a team of `cores` threads.
+    `load_latency` is that of a vector load which hits the first cache, `prefetch_latency` that of memory.
+    `add_latency` and `operations` refine what is otherwise derived from the FMA: see `operations.operation`.
     """
 
     name: str
@@ -40,6 +59,11 @@ class Machine:
     cores: int
     parallel_overhead_cycles: int
     frequency_hz: float | None = None
+    load_latency: float = 4.0
+    prefetches_per_cycle: float = 1.0
+    prefetch_latency: float = 300.0
+    add_latency: float | None = None
+    operations: tuple[Operation, ...] = ()
 
     def cache(self, level: int) -> Cache | None:
         """The data cache of this level, or None where the machine has no such level."""

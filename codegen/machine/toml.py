@@ -3,10 +3,13 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, cast
+from typing import Any
 
 from codegen.diagnostics import InputError, Loc
-from codegen.machine.model import ISAS, Cache, Machine
+from codegen.isas import ISAS
+from codegen.machine.model import Cache, Machine
+from codegen.machine.toml_operations import read_operations, write_operations
+from codegen.machine.toml_reader import Reader, check_value
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -26,32 +29,18 @@ _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
     "cores": ((int,), True),
     "parallel_overhead_cycles": ((int,), True),
     "frequency_hz": ((int, float), False),
+    "load_latency": ((int, float), False),
+    "prefetches_per_cycle": ((int, float), False),
+    "prefetch_latency": ((int, float), False),
+    "add_latency": ((int, float), False),
 }
+_TABLES = ("caches", "operations")
 _CACHE_KEYS = ("level", "bytes", "ways", "line", "shared_by")
-
-
-class _Reader:
-    """Knows the text, so that a complaint about a key can name the line the key stands on."""
-
-    def __init__(self, file: str, text: str) -> None:
-        self.file = file
-        self.lines = text.splitlines()
-
-    def fail(self, message: str, key: str = "", nth: int = 0, hint: str = "") -> InputError:
-        return InputError("bad-machine", message, self._locate(key, nth), hint)
-
-    def _locate(self, key: str, nth: int) -> Loc:
-        pattern = re.compile(rf"\s*(\[\[)?\s*{re.escape(key)}\s*(=|\]\]|\.)")
-        hits = [i for i, line in enumerate(self.lines, 1) if key and pattern.match(line)]
-        if len(hits) > nth:
-            line = self.lines[hits[nth] - 1]
-            return Loc(self.file, hits[nth], line.index(key) + 1)
-        return Loc(self.file, 1, 1)
 
 
 def parse(file: str, text: str) -> Machine:
     """The machine that `text` describes; InputError `bad-machine` at the offending line."""
-    reader = _Reader(file, text)
+    reader = Reader(file, text)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -63,7 +52,8 @@ def parse(file: str, text: str) -> Machine:
     fields = {key: data[key] for key in _KEYS if key in data}
     fields.setdefault("description", "")
     reals = {key: float(fields[key]) for key in _KEYS if key in fields and float in _KEYS[key][0]}
-    return Machine(**{**fields, **reals}, caches=caches)
+    operations = read_operations(reader, data.get("operations", {}))
+    return Machine(**{**fields, **reals}, caches=caches, operations=operations)
 
 
 def _syntax_error(file: str, message: str) -> InputError:
@@ -74,14 +64,14 @@ def _syntax_error(file: str, message: str) -> InputError:
     return InputError("bad-machine", f"not TOML: {message[:found.start()]}", loc)
 
 
-def _check_keys(reader: _Reader, data: dict[str, Any]) -> None:
+def _check_keys(reader: Reader, data: dict[str, Any]) -> None:
     for key in data:
-        if key not in _KEYS and key != "caches":
-            known = ", ".join([*_KEYS, "caches"])
+        if key not in _KEYS and key not in _TABLES:
+            known = ", ".join([*_KEYS, *_TABLES])
             raise reader.fail(f"unknown key '{key}'", key, hint=f"known keys: {known}")
     for key, (types, required) in _KEYS.items():
         if key in data:
-            _check_value(reader, key, data[key], types)
+            check_value(reader, key, data[key], types)
         elif required:
             raise reader.fail(f"missing key '{key}'")
     if data["isa"] not in ISAS:
@@ -94,20 +84,7 @@ def _check_keys(reader: _Reader, data: dict[str, Any]) -> None:
         raise reader.fail("at least one [[caches]] table is needed", "caches")
 
 
-def _check_value(
-    reader: _Reader, key: str, value: object, types: tuple[type, ...], nth: int = 0
-) -> None:
-    if isinstance(value, bool) or not isinstance(value, types):
-        wanted = {str: "a string", int: "a whole number"}.get(types[-1], "a number")
-        raise reader.fail(f"'{key}' must be {wanted}", key, nth)
-    # Only the register count may be 0: that is a machine without vectors.
-    lowest_is_zero = key in ("registers", "parallel_overhead_cycles")
-    number = cast("float | str", value)
-    if not isinstance(number, str) and (number < 0 or (number == 0 and not lowest_is_zero)):
-        raise reader.fail(f"'{key}' must be positive", key, nth)
-
-
-def _cache(reader: _Reader, data: dict[str, Any], nth: int) -> Cache:
+def _cache(reader: Reader, data: dict[str, Any], nth: int) -> Cache:
     for key in data:
         if key not in _CACHE_KEYS:
             known = ", ".join(_CACHE_KEYS)
@@ -116,7 +93,7 @@ def _cache(reader: _Reader, data: dict[str, Any], nth: int) -> Cache:
         if key not in data:
             raise reader.fail(f"cache {nth + 1} has no '{key}'", "caches", nth)
     for key, value in data.items():
-        _check_value(reader, key, value, (int,), nth)
+        check_value(reader, key, value, (int,), nth)
     cache = Cache(**data)
     if cache.bytes % (cache.ways * cache.line):
         raise reader.fail("cache size is not a whole number of sets", "bytes", nth)
@@ -133,6 +110,7 @@ def dump(machine: Machine, comments: tuple[str, ...] = ()) -> str:
     for cache in machine.caches:
         lines += ["", "[[caches]]"]
         lines += [f"{key} = {getattr(cache, key)}" for key in _CACHE_KEYS]
+    lines += write_operations(machine.operations)
     return "\n".join(lines) + "\n"
 
 

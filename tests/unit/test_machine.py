@@ -15,8 +15,9 @@ from codegen.machine.sysfs import cpu_list
 from codegen.machine.toml import dump, parse
 
 BUILT_IN = {
-    "generic", "neoverse-n1", "neoverse-v1", "cortex-a72", "apple-m1", "haswell", "skylake-x", "zen2", "zen3", "zen4",
-    "sapphire-rapids",
+    "generic", "neoverse-n1", "neoverse-n2", "neoverse-v1", "cortex-a72", "apple-m1", "haswell", "skylake-x", "zen2",
+    "zen3", "zen4", "sapphire-rapids", "sandy-bridge", "kaby-lake", "xeon-phi-7210", "power8", "x-gene1",
+    "xeon-e5-2630v4", "xeon-e5-2697v4", "xeon-e5450", "xeon-e5-2660", "opteron-8354", "sw26010-cpe",
 }
 
 
@@ -30,9 +31,9 @@ def test_built_in_machine_is_sound(name: str) -> None:
     m = load(name)
     assert m.name == name and m.description
     sizes = [c.bytes for c in m.caches]
-    assert sizes == sorted(sizes) and len(sizes) >= 2
+    assert sizes == sorted(sizes) and (len(sizes) >= 2 or "local store" in m.description)
     assert all(c.sets * c.ways * c.line == c.bytes and c.line == m.line_bytes for c in m.caches)
-    assert m.vector_bits == {"avx2": 256, "avx512": 512, "neon": 128, "generic": 128}.get(m.isa, m.vector_bits)
+    assert m.vector_bits == {"avx2": 256, "avx512": 512, "neon": 128}.get(m.isa, m.vector_bits)
     assert parse("again.toml", dump(m)) == m
 
 
@@ -80,10 +81,10 @@ GOOD = dump(load("haswell"))
     ('isa = "avx2"', 'isa = "mmx"', 3, "unknown isa 'mmx'"),
     ("vector_bits = 256", "vector_bits = 255", 4, "not a width"),
     ("fma_latency = 5", 'fma_latency = "5"', 7, "must be a number"),
-    ("level = 2", "level = 3", 13, "must be 1, 2"),
-    ("bytes = 262144", "bytes = 262143", 22, "whole number of sets"),
-    ("bytes = 262144", "bites = 262144", 22, "unknown cache key 'bites'"),
-    ("bytes = 262144\n", "", 20, "cache 2 has no 'bytes'"),
+    ("level = 2", "level = 3", 16, "must be 1, 2"),
+    ("bytes = 262144", "bytes = 262143", 25, "whole number of sets"),
+    ("bytes = 262144", "bites = 262144", 25, "unknown cache key 'bites'"),
+    ("bytes = 262144\n", "", 23, "cache 2 has no 'bytes'"),
 ])
 def test_bad_file_is_located(old: str, new: str, line: int, says: str) -> None:
     assert old in GOOD
@@ -134,7 +135,10 @@ def test_detect_a_full_host(tmp_path: Path) -> None:
     m = found.machine
     assert (m.isa, m.vector_bits, m.cores, m.frequency_hz) == ("avx2", 256, 2, 4.5e9)
     assert m.caches == (Cache(1, 32768, 8, 64, 1), Cache(2, 524288, 8, 64, 1), Cache(3, 33554432, 16, 64, 2))
-    assert {n.what for n in found.notes if not n.found} == {"fork-join cost"}
+    assert {n.what for n in found.notes if not n.found} == {"prefetch", "fork-join cost"}
+    assert m.operations == load("zen3").operations and m.load_latency == 7
+    assert "found: caches = L1 32 KB 8-way, L2 512 KB 8-way, L3 32768 KB 16-way shared by 2 cores (sysfs)" in map(
+        str, found.notes)
     assert parse("d.toml", dump(m, tuple(str(n) for n in found.notes))) == m
 
 
@@ -142,6 +146,8 @@ def test_detect_a_bare_host_assumes_and_says_so(tmp_path: Path) -> None:
     found = detect(tmp_path, cc="no-such-compiler")
     assert replace(found.machine, name="generic", description=load("generic").description) == load("generic")
     assert not any(n.found for n in found.notes)
+    told = {n.what for n in found.notes}
+    assert told >= {"vector FMA", "other operations", "vector load", "prefetch", "fork-join cost"}
     assert "assumed: caches = L1 32 KB 8-way, L2 512 KB 8-way (processor not known, as generic)" in map(
         str, found.notes)
 
@@ -150,6 +156,14 @@ def test_detect_half_described_caches_fall_back(tmp_path: Path) -> None:
     """Virtual machines often hide the associativity; a guess there would pass for a fact."""
     host = _host(tmp_path, {"proc/cpuinfo": ZEN3, **_cache_files(0, 1, "Data", "32K", "0", "0")})
     assert detect(host, cc="no-such-compiler").machine.caches == load("zen3").caches
+
+
+def test_detect_narrower_vectors_than_described(tmp_path: Path) -> None:
+    """The tables are about 512-bit vectors; a host that hides them gets figures derived from its FMA."""
+    info = "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 97\nflags : sse2 fma avx2\n"
+    found = detect(_host(tmp_path, {"proc/cpuinfo": info}), cc="no-such-compiler")
+    assert (found.machine.vector_bits, found.machine.operations) == (256, ())
+    assert "assumed: other operations = derived from FMA (as zen4)" in map(str, found.notes)
 
 
 def test_detect_sve_width(tmp_path: Path) -> None:
@@ -170,6 +184,10 @@ def test_detect_this_host() -> None:
     ("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 60\nflags : avx2 fma\n", "haswell", "avx2"),
     (ZEN3, "zen3", "avx2"),
     ("vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 97\nflags : sse2\n", "zen4", "generic"),
+    ("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 79\nflags : avx2 fma\n", "xeon-e5-2697v4", "avx2"),
+    ("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 42\nflags : avx\n", "sandy-bridge", "generic"),
+    ("CPU implementer\t: 0x41\nCPU part\t: 0xd49\nFeatures\t: asimd sve\n", "neoverse-n2", "sve"),
+    ("processor\t: 0\ncpu\t\t: POWER8NVL (raw), altivec supported\n", "power8", ""),
     ("vendor_id : Other\ncpu family : x\n", "", ""),
     ("", "", ""),
 ])
