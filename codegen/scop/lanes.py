@@ -1,0 +1,48 @@
+"""What one step of a kernel computes in every vector lane, with the exact meaning of the C it stands for.
+
+A step is a function of the accumulator, one value of each packed operand, and constants. All of it is computed in
+one element type; operands are converted to that type when they are packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.record import record
+
+ELEMENTS = ("f64", "f32", "i64", "u64", "i32", "u32", "i16", "u16", "i8", "u8")
+
+# Leaves: the accumulator, an element of the left and of the right operand, and constant number `index`.
+LEAVES = ("acc", "a", "b", "const")
+# Arithmetic of the element type; integers wrap (the source has no overflow to preserve, or it is unsigned).
+ARITHMETIC = ("add", "sub", "mul", "div", "neg")
+BITWISE = ("and", "or", "xor", "not")
+# min(x, y) is `x < y ? x : y` and max(x, y) is `x > y ? x : y`: y when unordered or equal.
+# fmin and fmax are C's functions: a number wins over a NaN, and the sign of a zero result is unspecified.
+# anymin and anymax may return either operand where the two differ only in NaN or in the sign of zero.
+EXTREMES = ("min", "max", "fmin", "fmax", "anymin", "anymax")
+# Comparisons give a mask; select(mask, x, y) is x where the mask holds. Masks are joined by mand and mor.
+MASKS = ("lt", "le", "gt", "ge", "eq", "ne", "mand", "mor", "mnot")
+# wrap8, wrapu8, wrap16, wrapu16: the value as if stored in that narrower integer and read back.
+WRAPS = ("wrap8", "wrapu8", "wrap16", "wrapu16")
+
+
+@record
+class Lane:
+    """An operation on lanes. `index` numbers constants, and operands where a side has several."""
+
+    op: str
+    args: tuple["Lane", ...] = ()
+    index: int = 0
+
+    def __str__(self) -> str:
+        if not self.args and (self.index or self.op == "const"):
+            return f"{'s' if self.op == 'const' else self.op}{self.index}"
+        return f"{self.op}({', '.join(map(str, self.args))})" if self.args else self.op
+
+
+def walk(e: Lane) -> Iterator[Lane]:
+    """The step and everything below it, parents first."""
+    yield e
+    for k in e.args:
+        yield from walk(k)

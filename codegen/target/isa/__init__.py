@@ -1,0 +1,1 @@
+"""Vector instruction sets as data: how each lane operation is written in C."""
