@@ -64,9 +64,11 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "data-dependent-condition",
-        "The condition of an `if` depends on data, not only on loop variables and parameters.",
-        "Write the choice as `x = cond ? a : b` inside the assignment.",
-        "if (A[i] > 0) A[i] = 0;",
+        "The condition of an `if` depends on data, not only on loop variables and parameters, and its branches do "
+        "more than set one variable or element.",
+        "Let each such `if` set one, as in `if (cond) x = a; else x = b;`, with the condition kept in a variable if "
+        "need be.",
+        "if (A[i] > 0) { A[i] = 0; B[i] = 1; }",
     ),
     _refusal(
         "data-dependent-subscript",
@@ -326,12 +328,19 @@ TABLE: tuple[Entry, ...] = (
         "Nothing needs to be done; the simpler plan is proven.",
     ),
     Entry(
+        "no-product",
+        REMARK,
+        "A statement looks like a product, but its loops cannot be carried out as one.",
+        "The remark names the condition that fails.",
+    ),
+    Entry(
         "not-vector",
         REMARK,
         "An innermost loop carries a dependence and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
     ),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
+    Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
     Entry("wavefront", REMARK, "Tiles depend on one another and run in parallel along diagonals.", ""),

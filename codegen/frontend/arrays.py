@@ -171,4 +171,6 @@ def _array(
         return Array(base, base, var.elem, rank, var.extents, var.scope, True, "inside")
     var_outer = variables[base]
     extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.layers)
-    return Array(name, base, elem, rank, extents, 0, False, var_outer.place)
+    pointers = [k + 1 for k, la in enumerate(var_outer.shape.layers) if la.kind == "pointer"]
+    depth = rank if sig else max(pointers, default=0)  # members may be pointers, too
+    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth)

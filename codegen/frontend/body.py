@@ -17,7 +17,7 @@ from codegen.frontend.raw import InsideVar, RawAccess, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
-from codegen.scop.types import CType
+from codegen.scop.types import INT, CType
 
 
 @record
@@ -43,6 +43,7 @@ class BodyBuilder:
     inside: Mapping[str, tuple[InsideVar, Shape]]
     accesses: list[RawAccess] = field(default_factory=list)
     values: list[isl.PwAff] = field(default_factory=list)
+    known: dict[str, Ref] = field(default_factory=dict)  # what is read already, by its C text
 
     def expr(self, node: c_ast.Node) -> Expr:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
@@ -76,9 +77,9 @@ class BodyBuilder:
         if it is not None:
             return self._affine(self.frame.dim(it.pos), it.ctype)
         if name in self.frame.locals or name in self.names.written:
-            return self._ref(node, write=False)
+            return self.read(node)
         if name in self.affiner.enums:
-            return Sym(name)
+            return Sym(name, INT)
         if name in self.names.counters:
             raise self._refuse(
                 "counter-after-loop",
@@ -102,14 +103,14 @@ class BodyBuilder:
                 "subscript it down to an element",
             )
         self._check_plain(var.shape, node)
-        return Sym(name)
+        return Sym(name, var.shape.elem)
 
     def expr_of_binding(self, name: str) -> Expr:
         """A bound integer whose formula is a polynomial: spell the formula out."""
         binding = self.frame.bindings[name]
         saved, self.frame = self.frame, binding.frame
         try:
-            return Cast(binding.ctype.spelling, self.expr(binding.node))
+            return Cast(binding.ctype.spelling, self.expr(binding.node), binding.ctype)
         finally:
             self.frame = saved
 
@@ -118,13 +119,14 @@ class BodyBuilder:
         return Affine(len(self.values) - 1, ctype)
 
     def _ArrayRef(self, node: c_ast.ArrayRef) -> Expr:
-        return self._ref(node, write=False)
+        return self.read(node)
 
     def _StructRef(self, node: c_ast.StructRef) -> Expr:
         if c_text(node) in self.affiner.params or self._read_only_member(node):
-            self._check_plain(self._path(node)[2], node)
-            return Sym(c_text(node))
-        return self._ref(node, write=False)
+            shape = self._path(node)[2]
+            self._check_plain(shape, node)
+            return Sym(c_text(node), shape.elem)
+        return self.read(node)
 
     def _read_only_member(self, node: c_ast.StructRef) -> bool:
         """`p->x` or `s.x` of a variable the region never writes and never subscripts."""
@@ -141,7 +143,7 @@ class BodyBuilder:
 
     def _UnaryOp(self, node: c_ast.UnaryOp) -> Expr:
         if node.op == "*":
-            return self._ref(node, write=False)
+            return self.read(node)
         if node.op in ("++", "--", "p++", "p--"):
             raise self._refuse(
                 "side-effect",
@@ -176,7 +178,8 @@ class BodyBuilder:
         return Ternary(self.expr(node.cond), self.expr(node.iftrue), self.expr(node.iffalse))
 
     def _Cast(self, node: c_ast.Cast) -> Expr:
-        return Cast(type_text(node.to_type), self.expr(node.expr))
+        shape = self.names.types.shape(node.to_type)
+        return Cast(type_text(node.to_type), self.expr(node.expr), None if shape.layers else shape.elem)
 
     def _FuncCall(self, node: c_ast.FuncCall) -> Expr:
         name = getattr(node.name, "name", "")
@@ -196,6 +199,13 @@ class BodyBuilder:
         )
 
     # -- accesses ----------------------------------------------------------------------------------
+
+    def read(self, node: c_ast.Node) -> Ref:
+        """The access that reads a variable or element; one for all mentions of the same text."""
+        text = c_text(node)
+        if text not in self.known:
+            self.known[text] = self._ref(node, write=False)
+        return self.known[text]
 
     def _ref(self, node: c_ast.Node, write: bool) -> Ref:
         base, inside, shape, steps = self._path(node)
@@ -221,6 +231,10 @@ class BodyBuilder:
                 "assign to a variable or an element",
             )
         return self._ref(node, write=True)
+
+    def shape_of(self, node: c_ast.Node) -> Shape:
+        """The type of a variable, element or member."""
+        return self._path(node)[2]
 
     def _path(self, node: c_ast.Node) -> tuple[str, bool, Shape, list[RawStep]]:
         if isinstance(node, c_ast.ID):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -11,12 +12,13 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
 from codegen.frontend.body import BodyBuilder, Names
+from codegen.frontend.choice import as_put, choice_value, puts, read_choice
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.layers import Shape
 from codegen.frontend.loops import loop_space, read_header
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
-from codegen.scop.expr import Affine
+from codegen.scop.expr import Affine, Expr
 from codegen.scop.types import CType
 
 _REFUSED = {
@@ -72,11 +74,9 @@ class Walker:
             return self._pragma(node)
         if isinstance(node, c_ast.EmptyStatement):
             return ()
-        if isinstance(node, c_ast.Assignment):
-            return self._assign(node.lvalue, node.op, node.rvalue, node, frame)
-        if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
-            one = c_ast.Constant("int", "1", node.coord)
-            return self._assign(node.expr, "+=" if "+" in node.op else "-=", one, node, frame)
+        put = as_put(node)
+        if put is not None:
+            return self._assign(put.lvalue, put.op, put.rvalue, node, frame)
         if isinstance(node, c_ast.FuncCall):
             raise Unsupported(
                 "unknown-call",
@@ -142,19 +142,57 @@ class Walker:
         return len(self.statements) - 1
 
     def _if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
+        mark = len(self.affiner.assumptions)
         try:
             cond = self.affiner.condition(node.cond, frame)
         except NotAffine as error:
-            raise refuse(
-                error,
-                "data-dependent-condition",
-                "the condition of `if` is not affine",
-                "write the choice as `x = cond ? a : b` in the assignment",
-                self.site.loc,
-            ) from None
+            del self.affiner.assumptions[mark:]
+            if read_choice(node) is None:
+                raise refuse(
+                    error,
+                    "data-dependent-condition",
+                    "the condition of `if` is not affine",
+                    "let each such `if` set one variable or element, as in `if (cond) x = a; else x = b;`, with the "
+                    "condition kept in a variable if need be",
+                    self.site.loc,
+                ) from None
+            return self._data_if(node, frame)
         yes = self._branch(node.iftrue, frame.restrict(cond))
-        no = self._branch(node.iffalse, frame.restrict(cond.complement())) if node.iffalse is not None else ()
+        no = self._branch(node.iffalse, frame.restrict(cond.complement()))
         return (*yes, *no)
+
+    def _data_if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
+        """An `if` whose branches set one place. Affine parts of `a && b` and `a || b` split the domain as ever.
+
+        They may move in front of the others: no part has an effect, and whether one that the source would not
+        have reached holds or not, the outcome is the same.
+        """
+        op = node.cond.op if isinstance(node.cond, c_ast.BinaryOp) else ""
+        affine, data = self._parts(node.cond, op, frame) if op in ("&&", "||") else (None, [])
+        if affine is None or not data:
+            return self._choose(node, frame)
+        rest = reduce(lambda a, b: c_ast.BinaryOp(op, a, b, node.coord), data)
+        inner = c_ast.If(rest, node.iftrue, node.iffalse, node.coord)
+        if op == "&&":
+            never = self._branch(node.iffalse, frame.restrict(affine.complement()))
+            return (*self._choose(inner, frame.restrict(affine)), *never)
+        always = self._branch(node.iftrue, frame.restrict(affine))
+        return (*always, *self._choose(inner, frame.restrict(affine.complement())))
+
+    def _parts(self, node: c_ast.Node, op: str, frame: Frame) -> tuple[isl.Set | None, list[c_ast.Node]]:
+        """Where the affine operands of a chain of `op` hold together, and the other operands."""
+        found: isl.Set | None = None
+        data = []
+        for part in _operands(node, op):
+            mark = len(self.affiner.assumptions)
+            try:
+                one = self.affiner.condition(part, frame)
+            except NotAffine:
+                del self.affiner.assumptions[mark:]
+                data.append(part)
+                continue
+            found = one if found is None else found.intersect(one) if op == "&&" else found.union(one)
+        return found, data
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
@@ -253,6 +291,35 @@ class Walker:
     def _assign(
         self, lvalue: c_ast.Node, op: str, rvalue: c_ast.Node, node: c_ast.Node, frame: Frame
     ) -> tuple[RawNode, ...]:
+        if isinstance(rvalue, c_ast.Assignment):
+            # The value of an assignment is what its left side then holds; nothing can change that in between.
+            first = self._assign(rvalue.lvalue, rvalue.op, rvalue.rvalue, rvalue, frame)
+            last = c_ast.Assignment(op, lvalue, rvalue.lvalue, node.coord)
+            return (*first, *self._assign(lvalue, op, rvalue.lvalue, last, frame))
+        builder = self._open(lvalue, node, frame)
+        if builder is None:
+            return ()
+        target = builder.target(lvalue)
+        rhs = builder.expr(rvalue)
+        if op != "=":
+            # The target is read as well; the reading access follows the writing one.
+            builder.accesses.append(replace(builder.accesses[target.access], write=False))
+        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
+        return self._close(builder, op, target.access, rhs, node, text + ";")
+
+    def _choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
+        """One statement for an `if` that sets one place or leaves it."""
+        choice = read_choice(node)
+        assert choice is not None
+        lvalue = next(puts(choice)).lvalue
+        builder = self._open(lvalue, node, frame)
+        if builder is None:
+            return ()
+        target = builder.target(lvalue)
+        return self._close(builder, "=", target.access, choice_value(choice, builder), node, c_text(node))
+
+    def _open(self, lvalue: c_ast.Node, node: c_ast.Node, frame: Frame) -> BodyBuilder | None:
+        """Ready for a statement that sets `lvalue`; None where it never runs."""
         loc = location(node, self.site.loc)
         if len(self.statements) >= MAX_STATEMENTS:
             raise Unsupported(
@@ -262,8 +329,7 @@ class Walker:
                 "split it into several regions",
             )
         if frame.domain.is_empty():
-            return ()
-        builder = BodyBuilder(self.names, self.affiner, frame, self.inside)
+            return None
         name = getattr(lvalue, "name", None)
         if isinstance(lvalue, c_ast.ID) and frame.iterator(lvalue.name) and name not in frame.locals:
             raise Unsupported(
@@ -272,13 +338,21 @@ class Walker:
                 loc,
                 "let only the loop header change it",
             )
-        target = builder.target(lvalue)
-        rhs = builder.expr(rvalue)
-        if op != "=":
-            # The target is read as well; the reading access follows the writing one.
-            builder.accesses.append(replace(builder.accesses[target.access], write=False))
-        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
-        self.statements.append(
-            RawStatement(frame, op, target.access, rhs, tuple(builder.accesses), tuple(builder.values), loc, text + ";")
-        )
+        return BodyBuilder(self.names, self.affiner, frame, self.inside)
+
+    def _close(
+        self, builder: BodyBuilder, op: str, target: int, rhs: Expr, node: c_ast.Node, text: str
+    ) -> tuple[RawNode, ...]:
+        loc = location(node, self.site.loc)
+        accesses, values = tuple(builder.accesses), tuple(builder.values)
+        self.statements.append(RawStatement(builder.frame, op, target, rhs, accesses, values, loc, text))
         return (len(self.statements) - 1,)
+
+
+def _operands(node: c_ast.Node, op: str) -> Iterator[c_ast.Node]:
+    """What a chain of one operator joins, left to right."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == op:
+        yield from _operands(node.left, op)
+        yield from _operands(node.right, op)
+    else:
+        yield node

@@ -63,7 +63,7 @@ class TypeTable:
         if isinstance(node, c_ast.IdentifierType):
             return self._named(node.names)
         if isinstance(node, c_ast.Enum):
-            return Shape((), CType("int", "int", 32, True))
+            return Shape((), CType("int", "int", 32, True, enum=True))
         if isinstance(node, (c_ast.Struct, c_ast.Union)):
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
             full = node if node.decls else self.tags.get(node.name or "", node)

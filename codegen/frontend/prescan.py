@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
@@ -57,7 +58,8 @@ class _Scan:
             self.visit(node.init, affine=True)
             self.scopes[-1].add(node.name)
         elif isinstance(node, c_ast.If):
-            self.visit(node.cond, affine=True)
+            for part in atoms(node.cond):
+                self.visit(part, affine=not _reads_data(part))
             for branch in (node.iftrue, node.iffalse):
                 self.visit(branch)
         elif isinstance(node, c_ast.ArrayRef):
@@ -129,6 +131,24 @@ class _Scan:
         plain = var is not None and not var.shape.layers and not var.shape.special
         if affine and var is not None and plain and var.shape.elem.is_int:
             self.affine_ids[name] = None
+
+
+def atoms(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """What `&&`, `||` and `!` join to the condition `node`."""
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+        yield from atoms(node.left)
+        yield from atoms(node.right)
+    elif isinstance(node, c_ast.UnaryOp) and node.op == "!":
+        yield from atoms(node.expr)
+    else:
+        yield node
+
+
+def _reads_data(node: c_ast.Node) -> bool:
+    """Is there something in it that no affine expression holds? Then its integers need not be parameters."""
+    if isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
+        return True
+    return any(_reads_data(child) for child in node)
 
 
 def members(node: c_ast.Node) -> tuple[str, ...]:

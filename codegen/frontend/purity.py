@@ -79,10 +79,11 @@ _OTHER = (
     "MIN",
     "MAX",
 )
+# Functions whose result has the floating type that their name's ending tells, and their names without it.
+MATH_NAMES = {p + m + s: m for p in ("", "__builtin_") for m in _MATH for s in ("", "f", "l")}
 PURE_NAMES = frozenset(
-    [m + s for m in _MATH for s in ("", "f", "l")]
-    + list(_OTHER)
-    + ["__builtin_" + m + s for m in [*_MATH, "abs", "labs"] for s in ("", "f", "l")]
+    [*MATH_NAMES, *_OTHER]
+    + ["__builtin_" + m + s for m in ("abs", "labs") for s in ("", "f", "l")]
     + [f"c{m}{s}" for m in ("abs", "real", "imag", "exp", "sqrt") for s in ("f", "l")]
 )
 

@@ -25,6 +25,7 @@ class Sym:
     """A value that the region never writes, spelled as in the source (`alpha`, `p->scale`)."""
 
     text: str
+    ctype: CType | None = None
 
 
 @record
@@ -57,9 +58,16 @@ class Binary:
 
 @record
 class Ternary:
+    """`branch`: an `if` that leaves the statement's target alone on some path and stays an `if` in print.
+
+    In the model that path stores the target's own value; in memory nothing may happen there, since the element
+    need not exist or be initialised, and other threads may own it.
+    """
+
     cond: Expr
     yes: Expr
     no: Expr
+    branch: bool = False
 
 
 @record
@@ -72,6 +80,7 @@ class Call:
 class Cast:
     type_text: str
     arg: Expr
+    ctype: CType | None = None  # None where the front end did not resolve it
 
 
 Expr = Union[Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast]

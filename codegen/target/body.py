@@ -57,7 +57,27 @@ class BodyPrinter:
     held: dict[str, Held]
 
     def statement(self, s: Statement, at: Instance) -> str:
-        return f"{self.access(s, at, s.target)} {s.op} {self._text(s.rhs, s, at, 1)};"
+        return self._store(s.rhs, s, at) if s.op == "=" else self._plain(s.rhs, s, at)
+
+    def _plain(self, value: Expr, s: Statement, at: Instance) -> str:
+        return f"{self.access(s, at, s.target)} {s.op} {self._text(value, s, at, 1)};"
+
+    def _store(self, value: Expr, s: Statement, at: Instance) -> str:
+        """`target = value;`, where branches that keep the target as it is do not touch it."""
+        if not isinstance(value, Ternary) or not value.branch:
+            return self._plain(value, s, at)
+        cond = self._text(value.cond, s, at, 1)
+        if self._keeps(value.yes, s, at):
+            return f"if (!({cond})) {self._store(value.no, s, at)}"
+        yes = self._store(value.yes, s, at)
+        if self._keeps(value.no, s, at):
+            return f"if ({cond}) {yes}"
+        if isinstance(value.yes, Ternary) and value.yes.branch:
+            yes = f"{{ {yes} }}"  # or the `else` would be the inner one's
+        return f"if ({cond}) {yes} else {self._store(value.no, s, at)}"
+
+    def _keeps(self, value: Expr, s: Statement, at: Instance) -> bool:
+        return isinstance(value, Ref) and self.access(s, at, value.access) == self.access(s, at, s.target)
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         a = s.accesses[number]

@@ -92,8 +92,23 @@ def expression(rng: Random, leaf: Callable[[], Data], depth: int) -> Data:
     return combine(rng, rng.choice(("+", "+", "+", "-", "-", "*", "^", "&")), a, b)
 
 
+def extreme(rng: Random, target: str, value: Data) -> str:
+    """The smaller or larger of the target and a value, in one of the ways to say so."""
+    x, e = target, small(value, SIGNED_LIMIT >> 1).text
+    op, turned = rng.choice((("<", ">"), ("<=", ">="), (">", "<"), (">=", "<=")))
+    return rng.choice((
+        f"{x} = {x} {op} {e} ? {x} : {e};",
+        f"{x} = {e} {turned} {x} ? {x} : {e};",
+        f"{x} = {e} {op} {x} ? {e} : {x};",
+        f"if ({e} {op} {x}) {x} = {e};",
+        f"if ({x} {turned} {e}) {{ {x} = {e}; }}",
+    ))
+
+
 def assignment(rng: Random, target: str, t: IntType, value: Data, literals: Callable[[], Data]) -> str:
     """A statement that stores into `target` without overflow."""
+    if rng.random() < 0.08 and is_float(t) >= is_float(value.ctype):
+        return extreme(rng, target, value)
     if is_float(t):
         op = rng.choice(("=", "=", "=", "+=", "-=", "*="))
         return f"{target} {op} {literals().text if op == '*=' else value.text};"

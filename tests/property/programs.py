@@ -300,9 +300,46 @@ class _Maker:
         else:
             a = self.rng.choice(self.arrays)
             name, elem = self._element(a, scope), a.elem
-        return self._assign(scope, name, elem)
+        roll = self.rng.random()
+        if roll < 0.12:
+            return Line(self._choice(scope, name, elem))
+        return self._chain(scope, name, elem) if roll < 0.16 else self._assign(scope, name, elem)
 
-    def _assign(self, scope: Scope, target: str, elem: IntType, plain: bool = False) -> Line:
+    def _choice(self, scope: Scope, target: str, elem: IntType, nested: bool = False) -> str:
+        """An `if` that depends on data and sets one place, with or without `else` and further conditions."""
+        rng = self.rng
+
+        def branch() -> str:
+            if not nested and rng.random() < 0.15:
+                return f"{{ {self._choice(scope, target, elem, True)} }}"
+            return self._assign(scope, target, elem, most=1).text
+
+        made = f"if ({self._data_condition(scope)}) "
+        if rng.random() < 0.1:
+            return f"{made}; else {branch()}"
+        made += branch()
+        return made if rng.random() < 0.6 else f"{made} else {branch()}"
+
+    def _data_condition(self, scope: Scope) -> str:
+        """A comparison of values, perhaps joined with an affine condition or another comparison."""
+        rng = self.rng
+        a, b = self._leaf(scope, INT), self._leaf(scope, INT) if rng.random() < 0.5 else dt.literal(rng, INT)
+        made = f"{a.text} {rng.choice(('<', '<=', '>', '>=', '==', '!='))} {b.text}"
+        if rng.random() < 0.85:
+            return made
+        affine = af.comparison(rng, scope.iters, self.params)
+        sides = [f"({made})", f"({affine})" if rng.random() < 0.6 else f"!{self._leaf(scope, INT).text}"]
+        rng.shuffle(sides)
+        return rng.choice((" && ", " || ")).join(sides)
+
+    def _chain(self, scope: Scope, target: str, elem: IntType) -> Line:
+        """`x = y = value`, where y is no floating-point number that x cannot hold."""
+        a = self.rng.choice(self.arrays)
+        if dt.is_float(a.elem) and not dt.is_float(elem):
+            return self._assign(scope, target, elem)
+        return Line(f"{target} = {self._assign(scope, self._element(a, scope), a.elem, plain=True).text}")
+
+    def _assign(self, scope: Scope, target: str, elem: IntType, plain: bool = False, most: int = 3) -> Line:
         rng = self.rng
         want = elem if dt.is_float(elem) else INT
 
@@ -313,7 +350,7 @@ class _Maker:
                     return found
             return dt.literal(rng, INT)
 
-        value = dt.expression(rng, leaf, rng.choice((0, 1, 1, 2, 2, 3)))
+        value = dt.expression(rng, leaf, min(most, rng.choice((0, 1, 1, 2, 2, 3))))
         if plain:
             return Line(f"{target} = {dt.small(value, dt.SIGNED_LIMIT >> 1).text};")
         return Line(dt.assignment(rng, target, elem, value, lambda: dt.literal(rng, want)))

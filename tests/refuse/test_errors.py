@@ -120,11 +120,20 @@ def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None
     from codegen import region
     from codegen.verify.proofs import Finding
 
-    proofs = [(Finding("storage", "`t` does not fit"),)]
+    proofs = [(Finding("storage", "`t` does not fit"),)] * 2  # the second for the same plan in one piece
     real = region.prove
     monkeypatch.setattr(region, "prove", lambda *a, **k: proofs.pop() if proofs else real(*a, **k))
-    code, out, messages = gen(REGION, "-Rpass-missed=fallback")
-    assert code == 0 and "A[" in out
+    transposed = """void f(int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      A[i][j] = B[j][i];
+#pragma endscop
+}
+"""  # tiled, so there is a simpler plan
+    code, out, messages = gen(transposed, "-Rpass-missed=fallback")
+    assert code == 0 and "omp" in out
     assert [(m["id"], m["severity"], m["kind"]) for m in messages] == [("fallback", "remark", "missed")]
     assert "`t` does not fit" in messages[0]["message"]
 

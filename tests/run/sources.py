@@ -173,7 +173,68 @@ void copy(int n, double a[n], double b[n][n])
 }
 """
 
+CHOICES = """
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+typedef struct { double at; int hits; } bin;
+void choose(int n, int key, const short m[n], short s[n], unsigned char c[n], float x[n], long w[n], _Bool b[n], bin *h,
+            bin *g)
+{
+  double t;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    if (m[i] > key) s[i] += 30000; else if (m[i] == 0) { { s[i] = 2; } }
+    if (i > 0 && m[i - 1] > 0) s[i] = m[i] * 2.5; else s[i]--;
+    if (m[i] < 0 || i == 3) c[i] -= 200u;
+    if (x[i] < 1) { if (m[i] > 0) ; else x[i] = w[i]; } else x[i] = 0.5;
+    if (m[i] & 1) w[i] = x[i]; else w[i] = 16777217;
+    if (w[i] > 1 && m[i] != 0) w[i] /= m[i];
+    if (!(m[i] > 1)) b[i] = 0.25;
+    if (b[i]) h[i] = g[i];
+    t = 1;
+    if (m[i] > 0) t = m[i];
+    g[i].at = h[i].at = t;
+    g[i].hits = w[i] = m[i] + 0.75;
+  }
+#pragma endscop
+}
+"""
+
+FOLDS = """
+#include <math.h>
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+int folds(int n, const int a[n], const short h[n], const double d[n], const unsigned u[n])
+{
+  int most = a[0], least = 0, least2 = 4, wrapped = 0, some = 0, all = 5;
+  short high = 0, cut = 0;
+  unsigned sum = 0, bits = 0, count = 0;
+  double top = d[0], bottom = 0;
+  long wide = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    most = MAX(most, a[i]);
+    least = least < a[i] ? least : a[i];
+    if (least2 >= a[i] - 2) least2 = a[i] - 2;
+    if (a[i] > wide) wide = a[i];
+    if (h[i] > high) high = h[i];
+    if (d[i] > 1.0) count++;
+    if (a[i] & 1) sum += u[i]; else sum -= 3;
+    bits |= a[i] & u[i];
+  }
+  for (int i = 0; i < n; i++) {
+    if (h[i] + 30000 * a[i] > cut) cut = h[i] + 30000 * a[i];
+    if (u[i] > wrapped) wrapped = u[i];
+    top = top > d[i] ? top : d[i];
+    bottom = fmin(bottom, -d[i]);
+    some = some || (a[i] && h[i]);
+    all = a[i] && all;
+  }
+#pragma endscop
+  return most + least + least2 + high + cut + (int)(sum + bits + count) + wrapped + some + all + (top > bottom + wide);
+}
+"""
+
 ALL = {
+    "choices": CHOICES, "folds": FOLDS,
     "structs": STRUCTS, "members": MEMBERS, "globals": GLOBALS, "static": STATIC, "flat": FLAT, "rows": ROWS,
     "main": MAIN, "divides": DIVIDES, "wraps": WRAPS, "sum": SUM, "copy": COPY,
 }  # fmt: skip

@@ -1,9 +1,11 @@
 /* expect: data-dependent-condition 6:13 */
-void f(int n, double A[n])
+void f(int n, double A[n], double B[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        if (A[i] > 0.0)
+        if (A[i] > 0.0) {
             A[i] = 0.0;
+            B[i] = 1.0;
+        }
 #pragma endscop
 }

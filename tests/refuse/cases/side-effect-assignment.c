@@ -1,8 +1,8 @@
-/* expect: side-effect 6:16 */
+/* expect: side-effect 6:23 */
 void f(int n, double A[n], double B[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        A[i] = B[i] = 0.0;
+        A[i] = 2.0 * (B[i] = 0.0);
 #pragma endscop
 }
