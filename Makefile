@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart venv dev test lint corpus fuzz bench golden clean distclean
+.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-tensor golden clean distclean
 
 all: quickstart
 
@@ -36,6 +36,13 @@ quickstart: venv
 	@$(MAKE) --no-print-directory -C examples/quickstart demo \
 	  TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT='$(abspath $(OUT))'
 
+# Every example with a Makefile: built, run and checked, up to the first failure.
+examples: venv
+	@for folder in $(patsubst %/Makefile,%,$(wildcard examples/*/Makefile)); do \
+	  $(MAKE) -C $$folder all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' \
+	    OUT="$(abspath build)/$$folder" || exit 1; \
+	done
+
 # Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	$(PY) -m pytest -n 2 -q $(T)
@@ -55,6 +62,14 @@ fuzz: dev
 bench: dev
 	$(PY) -m compileall -q codegen
 	$(PY) benchmarks/generation.py
+
+# Generated tensor kernels against OpenBLAS. Arguments: make bench-tensor B='--only gemm,mv --threads 1 --quick'
+bench-tensor: venv $(VENV)/.installed-bench
+	$(PY) -m benchmarks.tensor $(B)
+
+$(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
+	  echo "matplotlib could not be installed; there will be no plot"
 
 golden: dev
 	$(PY) -m pytest -q tests --refresh-golden -k golden

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
-from codegen.machine import Machine, load
+from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.record import record
 from codegen.region import RegionOutcome, process_region
@@ -61,13 +62,13 @@ def open_source(path: str, text: str, options: GenOptions) -> Opened:
 
 def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
-    machine = load(options.machine)
+    machine = load_for(options.machine, options.isa)
     source = open_source(path, text, options)
     check_plan_regions(source, options)
     if not source.regions:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
-    from codegen.target.emit import emit_head
+    from codegen.target.emit import emit_banner, emit_support
     from codegen.target.pragmas import PARALLEL_MIN
 
     outcomes: list[RegionOutcome] = []
@@ -89,22 +90,32 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     body = splice(text, [(r, _with_line(r, t, source.name, options)) for r, t in changed])
-    helpers = frozenset().union(*(o.helpers for o in outcomes))
-    head = ""
-    if changed or options.banner:
-        head = emit_head(
-            helpers,
-            os.path.basename(source.name),
-            effective_options(options),
-            options.banner,
-            options.line_directives,
-            PARALLEL_MIN,
-        )
+    name = os.path.basename(source.name)
+    banner = emit_banner(name, effective_options(options)) if options.banner else ""
+    start = after_feature_macros(body)
+    support = emit_support(
+        frozenset().union(*(o.helpers for o in outcomes)),
+        frozenset().union(*(o.kernels for o in outcomes)),
+        name,
+        body.count("\n", 0, start) + 1 if options.line_directives else 0,
+        PARALLEL_MIN,
+    )
+    if options.line_directives and banner and (start or not support):
+        banner += f'#line 1 "{name}"\n'
     if "\r\n" in text:
-        head = head.replace("\n", "\r\n")
+        banner, support = banner.replace("\n", "\r\n"), support.replace("\n", "\r\n")
     results = tuple(RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary) for o in outcomes)
     plan = "".join(o.plan for o in outcomes)
-    return Generated(head + body, results, tuple(messages), source.deps, plan)
+    return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan)
+
+
+def after_feature_macros(text: str) -> int:
+    """Where the first header may be included: past `#define _GNU_SOURCE` and the like, which work only before it."""
+    first = re.search(r"^[ \t]*#[ \t]*include\b", text, re.M)
+    defines = re.finditer(
+        r"^[ \t]*#[ \t]*define[ \t]+_\w+_(?:SOURCE|BITS)\b.*\n", text[: first.start() if first else 0], re.M
+    )
+    return max((m.end() for m in defines), default=0)
 
 
 def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
@@ -141,7 +152,14 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
             Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
         )
         return RegionOutcome(
-            s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({id})", (warning,)
+            s.region.index,
+            s.region.first_line,
+            None,
+            frozenset(),
+            frozenset(),
+            "",
+            f"left as it is ({id})",
+            (warning,),
         )
 
     try:

@@ -18,7 +18,7 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.options import GenOptions
-from codegen.plan.model import Parallel, Plan, Tile, Vector
+from codegen.plan.model import Multiply, Parallel, Plan, Tile, Vector
 from codegen.plan.strategy import Decision, default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.privates import privatize
@@ -29,7 +29,7 @@ from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_guard
-from codegen.target.emit import emit_region
+from codegen.target.emit import Kernel, emit_region
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
@@ -47,6 +47,7 @@ class RegionOutcome:
     line: int
     text: str | None
     helpers: frozenset[str]
+    kernels: frozenset[Kernel]
     plan: str
     summary: str
     diagnostics: tuple[Diagnostic, ...]
@@ -122,11 +123,11 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
                 "simplify its bounds and subscripts, or split the region",
             ) from None
         if model is None:
-            return RegionOutcome(s.region.index, line, None, frozenset(), "", "empty", ())
+            return RegionOutcome(s.region.index, line, None, frozenset(), frozenset(), "", "empty", ())
         made = make(model, options, machine)
     except Unsupported as error:
         return _refused(s, error)
-    scop = model.program.scop
+    scop = made.program.scop
     plan = replace(made.plan, digest=model.digest)
     summary = summarize(plan)
     fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
@@ -138,6 +139,7 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
         line,
         emitted.text,
         emitted.helpers | helpers,
+        emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
         remarks,
@@ -159,7 +161,14 @@ def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
         Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
     )
     return RegionOutcome(
-        s.region.index, s.region.first_line, None, frozenset(), "", f"left as it is ({error.id})", (warning,)
+        s.region.index,
+        s.region.first_line,
+        None,
+        frozenset(),
+        frozenset(),
+        "",
+        f"left as it is ({error.id})",
+        (warning,),
     )
 
 
@@ -173,16 +182,18 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
         if plans:
             return _by_user_plan(model, plans[0])
     problems: list[Diagnostic] = []
+    tried: set[str] = set()
     for author in (
         lambda: default_plan(model.program, machine, "smart", 2),
         lambda: default_plan(model.program, machine, "smart", 1),
         lambda: default_plan(model.program, machine, "smart", 0),
         lambda: source_plan(model.program, machine),
     ):
-        made, problem = _attempt(model, author)
+        made, problem = _attempt(model, author, tried)
         if made is not None:
             return replace(made, remarks=(*problems, *made.remarks))
-        problems.append(problem)
+        if problem is not None:
+            problems.append(problem)
     raise Unsupported(
         "no-proof",
         f"no transformation could be proven: {problems[-1].message}",
@@ -191,13 +202,21 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
     )
 
 
-def _attempt(model: Modelled, author: Callable[[], Decision]) -> tuple[Made, Diagnostic] | tuple[None, Diagnostic]:
+def _attempt(
+    model: Modelled, author: Callable[[], Decision], tried: set[str]
+) -> tuple[Made | None, Diagnostic | None]:
+    """The author's plan carried out and proven, or what is wrong with it; neither for one in `tried`."""
     ctx = isl.DEFAULT_CONTEXT
     loc = model.program.scop.loc
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
     try:
         decision = author()
+        scop = decision.program.scop
+        text = show((decision.plan,), {scop.region: scop})
+        if text in tried:
+            return None, None
+        tried.add(text)
         made, findings = finish(decision.program, decision.plan, decision.remarks)
     except InputError as error:
         made, findings = None, (Finding("plan", error.message),)
@@ -206,7 +225,7 @@ def _attempt(model: Modelled, author: Callable[[], Decision]) -> tuple[Made, Dia
     finally:
         ctx.set_max_operations(0)
     if made is not None and not findings:
-        return made, Diagnostic(Severity.REMARK, "ok", "", loc)
+        return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
     return None, Diagnostic(
         severity, "fallback", f"a simpler plan was used, since {findings[0].message}", loc, kind="missed"
@@ -237,9 +256,14 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
     try:
         code = generate_ast(program.scop, tree)
+        findings = prove(program.scop, program.deps, code)
+        if findings and all(f.check == "storage" for f in findings):
+            # Parts of one iteration may have come out as code of their own, each with its own variables.
+            whole = generate_ast(program.scop, tree, whole=True)
+            if not prove(program.scop, program.deps, whole):
+                code, findings = whole, ()
     except MissingLoop as error:
         return None, (Finding("storage", str(error)),)
-    findings = prove(program.scop, program.deps, code)
     return Made(program, plan, tree, code, tuple(remarks)), findings
 
 
@@ -248,7 +272,10 @@ def summarize(plan: Plan) -> str:
     tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
     threads = [d.loop.name for d in plan.directives if isinstance(d, Parallel)]
     vectors = [d.loop.name for d in plan.directives if isinstance(d, Vector)]
+    products = [d.stmt for d in plan.directives if isinstance(d, Multiply)]
     parts = []
+    if products:
+        parts.append("blocked product " + ", ".join(products))
     if tiles:
         parts.append("tiles " + " ".join(dict.fromkeys(tiles)))
     if threads:

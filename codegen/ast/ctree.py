@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Union
 
 from codegen.record import record
+from codegen.scop.product import Product
 from codegen.scop.tree import Loop
 
 
@@ -107,7 +108,16 @@ class Declare:
     body: "CNode"
 
 
-CNode = Union[For, If, Block, Instance, Declare]
+@record
+class Multiply:
+    """A product carried out in blocks. `body` is the plain nest (rows, columns, depth) that it stands for: what the
+    proofs read, and what runs where no memory for packing can be had."""
+
+    product: Product
+    body: "CNode"
+
+
+CNode = Union[For, If, Block, Instance, Declare, Multiply]
 
 
 def expr_kids(e: CExpr) -> tuple[CExpr, ...]:
@@ -146,7 +156,7 @@ def substitute(e: CExpr, env: dict[str, CExpr]) -> CExpr:
 def node_kids(node: CNode) -> tuple[CNode, ...]:
     if isinstance(node, Block):
         return node.children
-    if isinstance(node, (For, Declare)):
+    if isinstance(node, (For, Declare, Multiply)):
         return (node.body,)
     if isinstance(node, If):
         return (node.then,) if node.orelse is None else (node.then, node.orelse)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from codegen.ast.blocks import multiply
 from codegen.ast.ctree import (
     Bin,
     Block,
@@ -19,6 +20,7 @@ from codegen.ast.ctree import (
     If,
     Instance,
     Int,
+    Multiply,
     Name,
     Neg,
     block,
@@ -67,7 +69,7 @@ class _Conversion:
     marked: Marked
     starts: dict[int, int]
     slots: dict[tuple[int, int], tuple[Slot, ...]]
-    instances: list[Instance] = field(default_factory=list)
+    instances: list[CNode] = field(default_factory=list)
     values: dict[str, CExpr] = field(default_factory=dict)  # current value of each loop, by name
 
     def declared(self, place: tuple[int, int], body: CNode) -> CNode:
@@ -87,6 +89,10 @@ class _Conversion:
         time = isl.Map.from_union_map(build.get_schedule())
         s = self.scop.statement(time.get_tuple_name(isl.dim_type.in_))
         back = isl.PwMultiAff.from_map(time.reverse())
+        block = self.marked.blocks.of.get(s.name)
+        if block is not None:
+            self.instances.append(multiply(self.scop, block, back, lambda v: _expr(build.expr_from_pw_aff(v))))
+            return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
         its = tuple(_expr(build.expr_from_pw_aff(back.get_pw_aff(k))) for k in range(back.dim(isl.dim_type.out)))
         accesses = []
         for a in s.accesses:
@@ -113,14 +119,7 @@ class _Conversion:
 
     def _user(self, node: isl.AstNode, env: dict[str, CExpr]) -> CNode:
         found = self.instances[int(node.get_annotation().get_name()[1:])]
-        if not env:
-            return found
-        return Instance(
-            found.stmt,
-            tuple(substitute(e, env) for e in found.iterators),
-            tuple(tuple(substitute(e, env) for e in a) for a in found.accesses),
-            tuple(substitute(e, env) for e in found.values),
-        )
+        return _with(found, env) if env else found
 
     def _if(self, node: isl.AstNode, band: int, env: dict[str, CExpr]) -> CNode:
         cond = substitute(_expr(node.if_get_cond()), env)
@@ -150,6 +149,25 @@ class _Conversion:
 
     def _loop(self, band: int, var: str) -> Loop:
         return self.marked.marks[band].loops[int(var[1:]) - self.starts[band]]
+
+
+def _with(node: CNode, env: dict[str, CExpr]) -> CNode:
+    """A statement or product with loop variables replaced."""
+    if isinstance(node, Multiply):
+        return replace(node, body=_with(node.body, env))
+    if isinstance(node, For):
+        return replace(
+            node, lower=substitute(node.lower, env), upper=substitute(node.upper, env), body=_with(node.body, env)
+        )
+    if isinstance(node, If):
+        return replace(node, cond=substitute(node.cond, env), then=_with(node.then, env))
+    assert isinstance(node, Instance)
+    return Instance(
+        node.stmt,
+        tuple(substitute(e, env) for e in node.iterators),
+        tuple(tuple(substitute(e, env) for e in a) for a in node.accesses),
+        tuple(substitute(e, env) for e in node.values),
+    )
 
 
 def _expr(e: isl.AstExpr) -> CExpr:
@@ -202,6 +220,8 @@ def _survey(
     """The schedule depth at which each band begins, in the order `to_isl` numbers bands, and the variables
     that live inside each loop (band, member); (-1, 0) is outside all loops. A loop that is written out has no
     body of its own, so its variables live in the next loop around it."""
+    if isinstance(tree, Band) and tree.product is not None:
+        return
     if isinstance(tree, Band):
         number = len(starts)
         starts[number] = depth
@@ -215,26 +235,35 @@ def _survey(
         _survey(child, depth, above, starts, slots)
 
 
-def _declare_rest(node: CNode, held: Held, users: frozenset[str]) -> CNode:
+def _declare_rest(node: CNode, held: Held, users: frozenset[str], around: frozenset[str]) -> CNode:
     """isl drops loops of a single iteration, and with them the place of a declaration: declare the variable
-    around every part that uses it and has no declaration inside."""
-    inside = list(walk(node))
-    if not any(isinstance(n, Instance) and n.stmt in users for n in inside):
+    around every part that uses it and has no declaration inside, within the loops over `around`."""
+    if not _uses(node, users):
         return node
-    if not any(isinstance(n, Declare) and held.array in {h.array for h in n.slots} for n in inside):
+    if not _settled(node, held, users, around):
         return Declare((held,), node)
     if isinstance(node, Declare) and held.array in {h.array for h in node.slots}:
         return node
     if isinstance(node, Block):
-        return _declare_runs(node, held, users)
+        return _declare_runs(node, held, users, around)
     if isinstance(node, If):
-        orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users)
-        return If(node.cond, _declare_rest(node.then, held, users), orelse)
-    assert isinstance(node, (For, Declare))
-    return replace(node, body=_declare_rest(node.body, held, users))
+        orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users, around)
+        return If(node.cond, _declare_rest(node.then, held, users, around), orelse)
+    assert isinstance(node, (For, Declare, Multiply))
+    return replace(node, body=_declare_rest(node.body, held, users, around))
 
 
-def _declare_runs(node: Block, held: Held, users: frozenset[str]) -> CNode:
+def _settled(node: CNode, held: Held, users: frozenset[str], around: frozenset[str]) -> bool:
+    """Is the variable declared in here, or does it belong into a loop in here?"""
+    return any(
+        held.array in {h.array for h in n.slots}
+        if isinstance(n, Declare)
+        else isinstance(n, For) and n.var in around and _uses(n, users)
+        for n in walk(node)
+    )
+
+
+def _declare_runs(node: Block, held: Held, users: frozenset[str], around: frozenset[str]) -> CNode:
     """Neighbours without a declaration of their own share one: they may be parts of the same iteration."""
     out: list[CNode] = []
     run: list[CNode] = []
@@ -247,9 +276,9 @@ def _declare_runs(node: Block, held: Held, users: frozenset[str]) -> CNode:
         run.clear()
 
     for child in node.children:
-        if any(isinstance(n, Declare) and held.array in {h.array for h in n.slots} for n in walk(child)):
+        if _settled(child, held, users, around):
             flush()
-            out.append(_declare_rest(child, held, users))
+            out.append(_declare_rest(child, held, users, around))
         elif run or _uses(child, users):
             run.append(child)
         else:
@@ -267,8 +296,11 @@ def depth_of(tree: Node) -> int:
     return own + max((depth_of(k) for k in kids(tree)), default=0)
 
 
-def generate(scop: Scop, tree: Node) -> CNode:
-    """The loops that run `tree`, valid wherever the scop's guard holds."""
+def generate(scop: Scop, tree: Node, whole: bool = False) -> CNode:
+    """The loops that run `tree`, valid wherever the scop's guard holds.
+
+    With `whole`, the statements of one iteration stay together where isl could give some of them their own code.
+    """
     marked = to_isl(scop, tree)
     starts: dict[int, int] = {}
     slots: dict[tuple[int, int], tuple[Slot, ...]] = {}
@@ -280,10 +312,14 @@ def generate(scop: Scop, tree: Node) -> CNode:
         names = names.add(isl.Id(f"c{k}"))
     build = build.set_iterators(names)
     build, keep = build.set_at_each_domain(conversion.at_domain)
+    isl.DEFAULT_CONTEXT.set_ast_build_group_coscheduled(int(whole))
     ast = build.node_from_schedule(marked.schedule)
     result = conversion.declared((-1, 0), conversion.node(ast, -1, {}))
-    for slot in (s for group in slots.values() for s in group if not any(s.starts)):
-        users = frozenset(s.name for s in scop.statements if any(a.array == slot.array for a in s.accesses))
-        result = _declare_rest(result, Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes)), users)
+    for (band, member), group in slots.items():
+        around = frozenset(f"c{k}" for k in range(starts.get(band, -1) + member + 1))
+        for slot in (s for s in group if not any(s.starts)):
+            users = frozenset(s.name for s in scop.statements if any(a.array == slot.array for a in s.accesses))
+            held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))
+            result = _declare_rest(result, held, users, around)
     del keep
     return result

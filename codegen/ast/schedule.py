@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from codegen.scop.dependences import domain, param_space
+from codegen.ast.blocks import Blocks, find_blocks
+from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Seq, statements
 
@@ -17,33 +18,37 @@ class Marked:
 
     schedule: isl.Schedule
     marks: list[Band]
+    blocks: Blocks
 
 
 def to_isl(scop: Scop, tree: Node) -> Marked:
     """Build the isl schedule of a tree."""
-    root = isl.Schedule.from_domain(domain(scop)).get_root()
+    blocks = find_blocks(scop, tree)
+    root = isl.Schedule.from_domain(blocks.domain(scop)).get_root()
     marks: list[Band] = []
-    node = _build(root.child(0), tree, scop, marks, 0)
-    return Marked(node.get_schedule(), marks)
+    node = _build(root.child(0), tree, scop, blocks, marks, 0)
+    return Marked(node.get_schedule(), marks, blocks)
 
 
-def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band], depth: int) -> isl.ScheduleNode:
+def _build(
+    node: isl.ScheduleNode, tree: Node, scop: Scop, blocks: Blocks, marks: list[Band], depth: int
+) -> isl.ScheduleNode:
     """Insert `tree` at `node` and return to the same position."""
-    if isinstance(tree, Leaf):
+    if isinstance(tree, Leaf) or (isinstance(tree, Band) and tree.product is not None):
         return node
     if isinstance(tree, Seq):
         filters = isl.UnionSetList.alloc(node.get_ctx(), len(tree.children))
         for child in tree.children:
-            filters = filters.add(_filter(scop, child))
+            filters = filters.add(_filter(scop, blocks, child))
         node = node.insert_sequence(filters)
         for k, child in enumerate(tree.children):
-            node = _build(node.child(k).child(0), child, scop, marks, depth).parent().parent()
+            node = _build(node.child(k).child(0), child, scop, blocks, marks, depth).parent().parent()
         return node
     if isinstance(tree, Hold):
-        return _build(node, tree.child, scop, marks, depth)
+        return _build(node, tree.child, scop, blocks, marks, depth)
     number = len(marks)
     marks.append(tree)
-    node = node.insert_partial_schedule(_partial(scop, tree.loops))
+    node = node.insert_partial_schedule(_partial(scop, blocks, tree.loops, depth))
     node = node.band_set_permutable(int(tree.permutable))
     if tree.split:
         node = _isolate(node, scop, tree, depth)
@@ -52,23 +57,23 @@ def _build(node: isl.ScheduleNode, tree: Node, scop: Scop, marks: list[Band], de
             node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.unroll)
     node = node.insert_mark(isl.Id(f"m{number}"))
     inner = node.child(0).child(0)
-    return _build(inner, tree.child, scop, marks, depth + len(tree.loops)).parent().parent()
+    return _build(inner, tree.child, scop, blocks, marks, depth + len(tree.loops)).parent().parent()
 
 
-def _filter(scop: Scop, tree: Node) -> isl.UnionSet:
+def _filter(scop: Scop, blocks: Blocks, tree: Node) -> isl.UnionSet:
     total = isl.UnionSet.empty(param_space(scop))
     for name in statements(tree):
-        total = total.union(isl.UnionSet.from_set(isl.Set.universe(scop.statement(name).domain.get_space())))
+        total = total.union(isl.UnionSet.from_set(isl.Set.universe(blocks.space(scop, name))))
     return total
 
 
-def _partial(scop: Scop, loops: tuple[Loop, ...]) -> isl.MultiUnionPwAff:
+def _partial(scop: Scop, blocks: Blocks, loops: tuple[Loop, ...], depth: int) -> isl.MultiUnionPwAff:
     space = param_space(scop)
     rows = isl.UnionPwAffList.alloc(space.get_ctx(), len(loops))
-    for lp in loops:
+    for k, lp in enumerate(loops):
         row = isl.UnionPwAff.empty(space)
         for name in sorted(lp.exprs):
-            row = row.union_add(isl.UnionPwAff.from_pw_aff(lp.exprs[name]))
+            row = row.union_add(isl.UnionPwAff.from_pw_aff(blocks.value(lp, name, depth + k)))
         rows = rows.add(row)
     target = space.set_from_params().add_dims(isl.dim_type.set, len(loops))
     return isl.MultiUnionPwAff.from_union_pw_aff_list(target, rows)

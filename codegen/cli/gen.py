@@ -71,5 +71,10 @@ def resolved_machine(job: Job) -> tuple[Diagnostic, ...]:
     from codegen.machine.detect import detect
 
     found = detect()
-    facts = "; ".join(str(note) for note in found.notes)
+    if job.arguments.verbose:
+        facts = "; ".join(str(note) for note in found.notes)
+    else:
+        guessed = sum(not note.found for note in found.notes)
+        more = f"; {guessed} figures assumed, see `tilewright machine detect`" if guessed else ""
+        facts = f"{found.machine.description}; {found.machine.isa}{more}"
     return (Diagnostic(Severity.NOTE, "native-machine", f"--machine native: {facts}", Loc("tilewright")),)

@@ -83,6 +83,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
     return GenOptions(
         target=arguments.target,
         machine=arguments.machine,
+        isa=arguments.isa,
         plan_text=plan,
         plan_name=arguments.plan or "<plan>",
         reassociate=arguments.reassociate,

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from codegen.isas import ISAS
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
@@ -86,6 +87,8 @@ TABLE: tuple[Option, ...] = (
     Option(("--machine",), "generation", SOURCE_COMMANDS,
            "processor: a name of `tilewright machine list`, a TOML file, or `native`",
            "value", "NAME|FILE|native", default=_DEFAULTS.machine, affects_output=True),
+    Option(("--isa",), "generation", SOURCE_COMMANDS, "instruction set of the kernels, instead of the machine's own",
+           "value", choices=ISAS, default="", affects_output=True),
     Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
            affects_output=True),
     Option(("--reassociate",), "generation", SOURCE_COMMANDS, "floating-point reductions may be reordered",

@@ -6,6 +6,7 @@ from typing import Union
 
 from codegen.diagnostics import Loc
 from codegen.record import record
+from codegen.scop.product import How
 from codegen.scop.tree import Node
 
 NOWHERE = Loc("<plan>")
@@ -20,6 +21,14 @@ class LoopRef:
 
     def __str__(self) -> str:
         return f"{self.stmt}.{self.name}" if self.stmt else self.name
+
+
+@record
+class Forward:
+    """Gather in the element that a variable is copied to, instead of in the variable."""
+
+    variable: str
+    loc: Loc = NOWHERE
 
 
 @record
@@ -108,7 +117,21 @@ class Store:
     loc: Loc = NOWHERE
 
 
-Directive = Union[Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store]
+@record
+class Multiply:
+    """Carry a statement's loops out as a blocked product of rows, columns and depth."""
+
+    stmt: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    depth: tuple[str, ...]
+    how: How
+    loc: Loc = NOWHERE
+
+
+Directive = Union[
+    Forward, Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store, Multiply
+]
 
 
 @record

@@ -13,7 +13,9 @@ from codegen.plan.isl_schedule import describe
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Forward,
     LoopRef,
+    Multiply,
     Order,
     Parallel,
     Plan,
@@ -25,8 +27,10 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
+from codegen.recognize.forward import forwarded
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.scop.product import Blocking, Sweep
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 
 _TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
@@ -202,6 +206,13 @@ def _store(r: _Reader, at: Loc) -> Directive:
     return Store(variable, loop, tuple(dims), at)
 
 
+def _forward(r: _Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a variable").text
+    r.scop = forwarded(r.scop, name) or r.scop
+    return Forward(name, at)
+
+
 def _schedule(r: _Reader, at: Loc) -> Directive:
     r.take("{")
     tree = _items(r, ())
@@ -310,7 +321,58 @@ def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
     return replace(lp, note=describe(scop, lp))
 
 
+def _multiply(r: _Reader, at: Loc) -> Directive:
+    stmt = r.word("a statement").text
+    r.take("rows")
+    rows = _names(r)
+    columns = _names(r) if r.accept("columns") else ()
+    r.take("depth")
+    depth = _names(r)
+    r.take("isa")
+    isa = r.word("an instruction set").text
+    bits = _size(r, "bits")
+    if r.peek() == "form":
+        return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
+    mr, nv = _size(r, "tile"), _size(r, "by")
+    r.take("vectors")
+    r.take(",")
+    mc, kc, nc = _size(r, "block"), _size(r, "by"), _size(r, "by")
+    r.take(",")
+    direct, threads = _size(r, "direct"), _size(r, "threads")
+    return Multiply(stmt, rows, columns, depth, Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads), at)
+
+
+def _sweep(r: _Reader, isa: str, bits: int) -> Sweep:
+    r.take("form")
+    form = r.word("a form").text
+    streams, vectors = _size(r, "streams"), _size(r, "by")
+    r.take("vectors")
+    r.take(",")
+    block, shared, ahead = _size(r, "block"), _size(r, "shared"), _size(r, "ahead")
+    r.take(",")
+    near, close = _size(r, "near"), _size(r, "close")
+    r.take(",")
+    direct, threads = _size(r, "direct"), _size(r, "threads")
+    return Sweep(form, isa, bits, streams, vectors, block, shared, ahead, near, close, direct, threads)
+
+
+def _names(r: _Reader) -> tuple[str, ...]:
+    out = [r.word("a loop").text]
+    while r.accept(","):
+        out.append(r.word("a loop").text)
+    return tuple(out)
+
+
+def _size(r: _Reader, word: str) -> int:
+    r.take(word)
+    loc, size = r.loc(), r.number()
+    if size < 0:
+        raise InputError("bad-plan", "a size cannot be negative", loc, "")
+    return size
+
+
 _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
+    "forward": _forward,
     "schedule": _schedule,
     "tile": _tile,
     "order": lambda r, at: Order(r.loops(), at),
@@ -321,4 +383,5 @@ _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "vector": lambda r, at: Vector(r.loop(), at),
     "unroll": _unroll,
     "store": _store,
+    "product": _multiply,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -12,6 +13,7 @@ from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Forward,
     LoopRef,
     Order,
     Parallel,
@@ -21,8 +23,10 @@ from codegen.plan.model import (
     Tile,
     Vector,
 )
+from codegen.plan.products import Products, find_products
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
+from codegen.recognize.forward import candidates
 from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import THREADED, Band, Loop, Place, Seq, enclosing, has_band, loops, statements, walk
@@ -41,9 +45,13 @@ class Decision:
 
 def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
     """A plan for a region given in source order. Lower effort leaves out isolation (1) and tiling (0)."""
+    for p, first in _forms(source):
+        found = find_products(p, machine, fusion)
+        if found.directives:
+            return decorate(p.with_tree(found.tree), machine, effort, found, first)
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
     p = innermost_unit_stride(separate(source.with_tree(tree)))
-    return decorate(p, machine, effort)
+    return decorate(p, machine, effort, found)
 
 
 def source_plan(source: Program, machine: Machine) -> Decision:
@@ -51,9 +59,37 @@ def source_plan(source: Program, machine: Machine) -> Decision:
     return decorate(source, machine, 0)
 
 
-def decorate(p: Program, machine: Machine, effort: int) -> Decision:
-    """Tile, then mark parallel and vector loops."""
-    author = _Author(p, [Schedule(p.tree)], [], machine)
+def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
+    """The region as it is and, first, with scalars forwarded: only products gain from that."""
+    p, done = source, []
+    for name in candidates(source.scop):
+        d = Forward(name)
+        try:
+            p = apply(p, d)
+        except InputError:
+            continue
+        done.append(d)
+    if done:
+        yield p, tuple(done)
+    yield source, ()
+
+
+def decorate(
+    p: Program,
+    machine: Machine,
+    effort: int,
+    products: Products | None = None,
+    first: tuple[Directive, ...] = (),
+) -> Decision:
+    """Products first; then tile the rest, and mark parallel and vector loops."""
+    author = _Author(p, [*first, Schedule(p.tree)], [], machine)
+    if products is not None:
+        for d, remark in zip(products.directives, products.remarks, strict=True):
+            if author._try(d):
+                author.remarks.append(remark)
+            else:
+                author._remark("missed", "no-product", f"no product: {author.why}", d.stmt)
+        author.remarks.extend(products.missed)
     if effort:
         author.tile(full=effort > 1)
     author.threads()
@@ -199,6 +235,8 @@ class _Author:
     def threads(self) -> None:
         """The outermost legal loop of every nest becomes parallel."""
         for place in sorted(loops(self.p.tree), key=lambda q: (len(q.names), q.path)):
+            if place.band.product is not None:
+                continue
             if self._marked_around(place) or (len(place.names) > 1 and _is_innermost(place)):
                 continue
             names = statements(place.band)
@@ -215,7 +253,7 @@ class _Author:
     def vectors(self) -> None:
         """Innermost loops that carry nothing are marked for the vectorizer."""
         for _, node in list(walk(self.p.tree)):
-            if not isinstance(node, Band) or has_band(node.child):
+            if not isinstance(node, Band) or has_band(node.child) or node.product is not None:
                 continue
             names = statements(node)
             lp = node.loops[-1]

@@ -9,6 +9,8 @@ import islpy as isl
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Forward,
+    Multiply,
     Order,
     Parallel,
     Plan,
@@ -21,6 +23,7 @@ from codegen.plan.model import (
     Vector,
 )
 from codegen.scop.model import Scop
+from codegen.scop.product import Sweep
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
 
 
@@ -86,7 +89,29 @@ def _store(d: Store, scop: Scop | None) -> list[str]:
     return [f"store {d.variable} in {d.loop}{dims}"]
 
 
+def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
+    h = d.how
+    if isinstance(h, Sweep):
+        return _sweep(d, h)
+    parts = [f"rows {', '.join(d.rows)}", *([f"columns {', '.join(d.columns)}"] if d.columns else [])]
+    return [
+        f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}",
+        f"  isa {h.isa} bits {h.bits} tile {h.mr} by {h.nv} vectors, block {h.mc} by {h.kc} by {h.nc},",
+        f"  direct {h.direct} threads {h.threads}",
+    ]
+
+
+def _sweep(d: Multiply, h: Sweep) -> list[str]:
+    return [
+        f"product {d.stmt} rows {', '.join(d.rows)} depth {', '.join(d.depth)}",
+        f"  isa {h.isa} bits {h.bits} form {h.form} streams {h.streams} by {h.vectors} vectors,",
+        f"  block {h.block} shared {h.shared} ahead {h.ahead}, near {h.near} close {h.close},",
+        f"  direct {h.direct} threads {h.threads}",
+    ]
+
+
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
+    Forward: lambda d, s: [f"forward {d.variable}"],
     Schedule: _schedule,
     Tile: _tile,
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],
@@ -97,4 +122,5 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Vector: lambda d, s: [f"vector {d.loop}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     Store: _store,
+    Multiply: _multiply,
 }

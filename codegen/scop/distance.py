@@ -39,8 +39,13 @@ def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.Un
 
 
 def bounds(image: isl.Set, pos: int) -> tuple[isl.PwAff, isl.PwAff]:
-    """Bounds of a dimension over a simple hull: never too tight, and quick for domains of many pieces."""
+    """Bounds of a bounded dimension over a simple hull: never too tight, and quick for domains of many pieces.
+
+    The hull of `i < m or i < n` has no upper bound; there each piece counts by itself.
+    """
     hull = isl.Set.from_basic_set(image.simple_hull().remove_divs())
+    if not hull.dim_is_bounded(isl.dim_type.set, pos):
+        hull = image.remove_divs()
     return hull.dim_min(pos), hull.dim_max(pos)
 
 

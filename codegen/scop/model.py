@@ -54,7 +54,7 @@ class Array:
     scope: int = 0
     inside: bool = False
     place: str = "param"  # param, local, global
-    depth: int = 0  # leading extents that are pointer steps rather than array dimensions
+    depth: int = 0  # C subscripts up to the last that follows a pointer; from 2 on, rows may lie anywhere
 
     @property
     def dims(self) -> int:

@@ -14,10 +14,14 @@ from typing import Union
 import islpy as isl
 
 from codegen.record import record
+from codegen.scop.product import Product
 
 SEQUENTIAL, PARALLEL, VECTOR, UNROLL = "", "parallel", "vector", "unroll"
 PARALLEL_VECTOR = "parallel and vector"
-CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR})  # kinds that must carry no dependence
+PACKED = "packed"  # a row or column loop of a product whose operands are copied first: see verify/products.py
+BLOCKED = "blocked"  # a row or column loop of a product: runs in tiles, in any order and on threads
+FOLDED = "folded"  # the depth loop of a product whose steps are joined in an order of their own
+CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED})  # kinds that must carry no dependence
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 
 
@@ -52,12 +56,14 @@ class Seq:
 
 @record
 class Band:
-    """`split` asks for full tiles to be separated from partial ones (tile bands only)."""
+    """`split` asks for full tiles to be separated from partial ones (tile bands only). With `product` the loops are
+    those of one statement's product (rows, columns, depth) and are carried out in blocks as it says."""
 
     loops: tuple[Loop, ...]
     child: Node
     permutable: bool = False
     split: bool = False
+    product: Product | None = None
 
 
 @record

@@ -14,6 +14,7 @@ class CType:
     bits: int = 0
     signed: bool = True
     plain_char: bool = False  # signed on some machines, unsigned on others
+    enum: bool = False  # as wide and as signed as the compiler likes
 
     @property
     def is_int(self) -> bool:

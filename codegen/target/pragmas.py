@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import islpy as isl
 
@@ -26,7 +27,7 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
         return {PARALLEL: lambda node, ints: "", VECTOR: _ivdep, PARALLEL_VECTOR: _ivdep}
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
-        PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, "parallel for simd"),
+        PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
         VECTOR: _simd,
     }
 
@@ -49,6 +50,11 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> str:
         ints.helpers.add("tw_parallel_min")
         test = f" if(parallel: {work} >= TW_PARALLEL_MIN)"
     return f"#pragma omp {words}{test}{_clauses(node)}"
+
+
+def _both(node: For) -> str:
+    """Threads and lanes. Not together with a reduction: clang 14 then adds up only some of the lanes."""
+    return "parallel for" if node.loop.reductions else "parallel for simd"
 
 
 def _clauses(node: For) -> str:
@@ -78,8 +84,10 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
             continue
         low, high = bounds(s.domain, d)
         size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
-        # An estimate: where the size has several formulas, the one for the larger sizes will do.
-        main = isl.PwAff.from_aff(size.get_pieces()[-1][1])
+        # An estimate: where the size has several formulas, the one for the larger sizes will do, if there is one.
+        formulas = [isl.PwAff.from_aff(aff) for _, aff in size.get_pieces()]
+        enough = [f for f in formulas if size.gt_set(f).is_empty()]
+        main = enough[-1] if enough else reduce(isl.PwAff.max, formulas[-3:]).coalesce()
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
         text = ints.text(expression(build.expr_from_pw_aff(main)), 7)
         if text != "1":

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance
+from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.tree import CONCURRENT
+from codegen.scop.product import Blocking, Sweep
+from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
+from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
+from codegen.target.matvec_kernel import MatvecKernel
+from codegen.target.microkernel import MicroKernel
+from codegen.target.product import ProductPrinter, ProductView, edge_kernels, micro_kernel_of
 
 
 @record
 class View:
-    """kind: for, if, stmt, decl, block. The template uses only the fields its kind needs."""
+    """kind: for, if, stmt, decl, block, product, matvec. The template uses only the fields its kind needs."""
 
     kind: str
     head: str = ""
@@ -23,6 +28,8 @@ class View:
     pragma: str = ""
     body: tuple["View", ...] = ()
     orelse: tuple["View", ...] = ()
+    product: ProductView | None = None
+    matvec: MatvecView | None = None
 
 
 @dataclass
@@ -32,6 +39,9 @@ class ViewBuilder:
     scop: Scop
     pragmas: Mapping[str, object]
     helpers: set[str] = field(default_factory=set)
+    kernels: set[tuple[str, int, MicroKernel | MatvecKernel]] = field(default_factory=set)
+    threads: bool = False  # whether products may start threads
+    _inside: bool = False  # inside a loop that runs on threads
 
     def build(self, node: CNode) -> tuple[View, ...]:
         reserved = _reserved(self.scop)
@@ -58,7 +68,38 @@ class ViewBuilder:
             now = {**held, **{h.array: h for h in node.slots}}
             decls = tuple(View("decl", self._declaration(h)) for h in node.slots)
             return (*decls, *self._views(node.body, names, now, taken))
+        if isinstance(node, Multiply):
+            if isinstance(node.product.how, Sweep):
+                return (self._matvec(node, node.product.how, names, held, taken),)
+            return (self._product(node, names, held, taken),)
         return (self._for(node, names, held, taken),)
+
+    def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        printer = ProductPrinter(self.scop, ints, lambda name: fresh(name, taken, ("b", "t", "r")))
+        view = printer.view(node, self.threads and not self._inside)
+        how = node.product.how
+        assert isinstance(how, Blocking)
+        for kernel in (micro_kernel_of(node.product.what, how), *edge_kernels(node.product.what, how)):
+            if kernel is not None:
+                self.kernels.add((how.isa, how.bits, kernel))
+        return View("product", body=self._plain(node, names, held, taken), product=view)
+
+    def _plain(
+        self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> tuple[View, ...]:
+        saved, self.pragmas = self.pragmas, {**self.pragmas, BLOCKED: lambda node, ints: ""}
+        plain = self._views(node.body, names, held, taken)
+        self.pragmas = saved
+        return plain
+
+    def _matvec(
+        self, node: Multiply, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        view = MatvecPrinter(self.scop, ints).view(node, self.threads and not self._inside)
+        self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
+        return View("matvec", body=self._plain(node, names, held, taken), matvec=view)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]
@@ -75,18 +116,27 @@ class ViewBuilder:
         if node.loop.kind in CONCURRENT:
             make = self.pragmas[node.loop.kind]
             pragma = make(node, ints)  # type: ignore[operator]
+        outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         body = self._views(node.body, inner, held, taken | {name})
+        self._inside = outside
         return View("for", head, node.loop.note, pragma, body)
 
 
-def fresh(name: str, taken: frozenset[str]) -> str:
-    """`name`, or the first of name2, name3, ... that is not taken."""
-    if name not in taken:
-        return name
-    k = 2
-    while f"{name}{k}" in taken:
-        k += 1
-    return f"{name}{k}"
+# Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.
+_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq"""
+KEYWORDS = frozenset(_WORDS.split())
+
+
+def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
+    """`name`, or the first of name2, name3, ... that is not taken, nor is it with one of the endings."""
+    number = 1
+    while True:
+        found = name if number == 1 else f"{name}{number}"
+        if taken.isdisjoint({found, *(found + x for x in endings)}):
+            return found
+        number += 1
 
 
 def _reserved(scop: Scop) -> frozenset[str]:
@@ -97,7 +147,7 @@ def _reserved(scop: Scop) -> frozenset[str]:
     used = {a.base for a in scop.arrays.values()} | {a.name for a in scop.arrays.values()}
     for p in scop.params:
         used.update(re.findall(r"[A-Za-z_]\w*", p.text))
-    return frozenset(used | (scop.names - counters))
+    return frozenset(used | KEYWORDS | (scop.names - counters))
 
 
 __all__ = ["View", "ViewBuilder", "fresh"]

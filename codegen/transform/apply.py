@@ -8,6 +8,8 @@ from dataclasses import replace
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Forward,
+    Multiply,
     Order,
     Parallel,
     Plan,
@@ -19,10 +21,13 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
-from codegen.scop.tree import Slot
-from codegen.transform import mark, order, tile
+from codegen.recognize.forward import forward
+from codegen.recognize.reductions import free_pairs
+from codegen.scop.dependences import compute_dependences
+from codegen.scop.tree import Band, Loop, Slot, statements, walk
+from codegen.transform import mark, order, product, tile
 from codegen.transform.find import find, illegal
-from codegen.transform.program import Program, violation
+from codegen.transform.program import Program, make_program, violation
 
 
 def apply_plan(p: Program, plan: Plan) -> Program:
@@ -35,11 +40,38 @@ def apply_plan(p: Program, plan: Plan) -> Program:
 def apply(p: Program, d: Directive) -> Program:
     """One step. An order that breaks a dependence is refused with that dependence as the reason."""
     after = _APPLY[type(d)](p, d)
-    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Distribute, Unroll)):
+    if not isinstance(d, Schedule):
+        _products_kept(p, after, d)
+    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Distribute, Unroll, Multiply)):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
     return after
+
+
+def _products_kept(before: Program, after: Program, d: Directive) -> None:
+    """The loops of a product are carried out as they are."""
+    now = {statements(n): n for _, n in walk(after.tree) if isinstance(n, Band) and n.product is not None}
+    for _, old in walk(before.tree):
+        if isinstance(old, Band) and old.product is not None:
+            (name,) = statements(old)
+            new = now.get((name,))
+            if new is None or new.product is not old.product or not all(map(_same_loop, old.loops, new.loops)):
+                raise illegal(f"loops of {name} are those of a product", d.loc, "leave the directive out")
+
+
+def _same_loop(a: Loop, b: Loop) -> bool:
+    same = (a.name, a.kind, a.tile) == (b.name, b.kind, b.tile) and a.exprs.keys() == b.exprs.keys()
+    return same and all(e.is_equal(b.exprs[n]) for n, e in a.exprs.items())
+
+
+def _forward(p: Program, d: Forward) -> Program:
+    found = forward(p.scop, p.tree, d.variable)
+    if found is None:
+        raise illegal(f"`{d.variable}` is not just gathered for one element", d.loc, "leave the directive out")
+    scop, tree = found
+    deps = compute_dependences(scop, tree, free_pairs(scop, p.reassociate))
+    return make_program(scop, deps, tree, p.reassociate)
 
 
 def _schedule(p: Program, d: Schedule) -> Program:
@@ -68,6 +100,7 @@ def _store(p: Program, d: Store) -> Program:
 
 
 _APPLY: Mapping[type, Callable[..., Program]] = {
+    Forward: _forward,
     Schedule: _schedule,
     Tile: tile.apply,
     Order: order.order,
@@ -78,4 +111,5 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Vector: mark.vector,
     Unroll: mark.unroll,
     Store: _store,
+    Multiply: product.apply,
 }

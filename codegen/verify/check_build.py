@@ -15,7 +15,17 @@ from codegen.options import CppOptions
 from codegen.record import record
 from codegen.source.encoding import decode
 
-_COMMON = ("-fopenmp", "-ffp-contract=off", "-std=gnu11", "-w", "-DTW_PARALLEL_MIN=0", "-Dmain=tw_user_main")
+# No contraction anywhere, so that bits can be compared; threads and block edges at sizes that take no time to run.
+_COMMON = (
+    "-fopenmp",
+    "-ffp-contract=off",
+    "-DTW_NO_FMA",
+    "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)",
+    "-std=gnu11",
+    "-w",
+    "-DTW_PARALLEL_MIN=0",
+    "-Dmain=tw_user_main",
+)
 KINDS = {
     # Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
     # the result overflows where the source does not is for the sanitizers to say.

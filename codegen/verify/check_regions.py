@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.frontend.symbols import find_site
-from codegen.machine import load
+from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Opened
 from codegen.record import record
@@ -16,7 +16,7 @@ from codegen.region import Modelled, RegionOutcome, model_region
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
-from codegen.target.emit import emit_head
+from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.pragmas import PARALLEL_MIN
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, harness_of
@@ -50,7 +50,7 @@ class Checked:
 
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
-    machine = load(options.machine)
+    machine = load_for(options.machine, options.isa)
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]
@@ -90,11 +90,16 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     """The files to compile: original and result with their cases below them, and both as users see them."""
     source = checked.source
     helpers = frozenset[str]().union(*(o.helpers for o in checked.outcomes))
-    head = emit_head(helpers, os.path.basename(source.name), effective_options(options), True, False, PARALLEL_MIN)
+    kernels = frozenset[Kernel]().union(*(o.kernels for o in checked.outcomes))
+    name = os.path.basename(source.name)
+    start = pipeline.after_feature_macros(source.text)
+    support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN)
+    banner = emit_banner(name, effective_options(options))
+    head = f"{banner}{source.text[:start]}{support}"
     body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
     return {
         "original.c": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
-        "result.c": f"{head}{source.text}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
+        "result.c": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
         "source.c": source.text,
-        "generated.c": head + body,
+        "generated.c": head + body[start:],
     }

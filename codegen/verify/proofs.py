@@ -16,7 +16,9 @@ from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
-from codegen.scop.tree import CONCURRENT
+from codegen.scop.tree import BLOCKED, CONCURRENT, FOLDED, PACKED
+from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.products import unsafe_product
 from codegen.verify.readback import Run, runs, same_iteration_until
 from codegen.verify.sentences import describe_pair
 from codegen.verify.storage import wrong_storage
@@ -87,16 +89,17 @@ def broken_dependence(e: Evidence) -> Sequence[Finding]:
 
 
 def parallel_race(e: Evidence) -> Sequence[Finding]:
-    """No loop marked parallel or vector carries a dependence."""
+    """No loop marked parallel or vector carries a dependence; a fold in an order of its own carries only that fold."""
     out: list[Finding] = []
     seen: set[int] = set()
     for r in e.runs:
         for lp in r.point.loops:
-            if id(lp) in seen or lp.loop.kind not in CONCURRENT:
+            if id(lp) in seen or lp.loop.kind not in CONCURRENT | {FOLDED}:
                 continue
             seen.add(id(lp))
             out.extend(_carried_by(e, lp, r))
-            out.extend(_shared_fold(e, lp, r))
+            if lp.loop.kind != FOLDED:  # partial results are local to the kernel: no clause touches the variable
+                out.extend(_shared_fold(e, lp, r))
     return out
 
 
@@ -177,7 +180,34 @@ def bad_storage(e: Evidence) -> Sequence[Finding]:
     return [Finding("storage", text) for text in wrong_storage(e.scop, e.deps, e.runs, e.times, e.width)]
 
 
-CHECKS: tuple[Check, ...] = (not_exactly_once, broken_dependence, parallel_race, wrong_subscript, bad_storage)
+def stale_operand(e: Evidence) -> Sequence[Finding]:
+    """A product reads its operands when it copies or loads them; it must not write what it should see later."""
+    out = []
+    for r in e.runs:
+        first = next((lp for lp in r.point.loops if lp.loop.kind in (PACKED, BLOCKED)), None)
+        if first is None or r.point.product is None:
+            continue
+        s = e.scop.statement(r.instance.stmt)
+        prefix = r.executes(e.scop).reverse().apply_range(r.time(r.point.when.index(first.var)))
+        nest = [lp.loop for lp in r.point.loops[r.point.loops.index(first) :]]
+        together = prefix.apply_range(prefix.reverse())
+        if first.loop.kind == PACKED:
+            problem = unsafe_product(s, r.point.product.what, nest, together)
+        else:
+            problem = unsafe_sweep(s, together)
+        if problem:
+            out.append(Finding("operand", problem))
+    return out
+
+
+CHECKS: tuple[Check, ...] = (
+    not_exactly_once,
+    broken_dependence,
+    parallel_race,
+    wrong_subscript,
+    bad_storage,
+    stale_operand,
+)
 
 
 def prove(scop: Scop, deps: Dependences, tree: CNode, checks: Sequence[Check] = CHECKS) -> tuple[Finding, ...]:

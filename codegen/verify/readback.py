@@ -6,13 +6,31 @@ This looks only at the tree that will be printed, so a mistake anywhere before i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import islpy as isl
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, Cond, Declare, For, Fun, Held, If, Instance, Int, Name, Neg
+from codegen.ast.ctree import (
+    Bin,
+    Block,
+    CExpr,
+    CNode,
+    Cond,
+    Declare,
+    For,
+    Fun,
+    Held,
+    If,
+    Instance,
+    Int,
+    Multiply,
+    Name,
+    Neg,
+)
 from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
+from codegen.scop.product import Product
 
 When = tuple[int | str, ...]  # block positions (ints) and loop variables, outermost first
 
@@ -26,6 +44,7 @@ class Point:
     when: When
     loops: tuple[For, ...]
     held: tuple[tuple[Held, int], ...]  # storage in scope, and how much of `when` lies around its declaration
+    product: Product | None = None  # the product whose plain nest this is
 
     def value(self, e: CExpr) -> isl.PwAff:
         """An integer expression as a function of the loop variables."""
@@ -127,7 +146,7 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
     elif isinstance(node, If):
         cond = at.condition(node.cond)
         yield from _runs(
-            node.then, Point(at.domain.intersect(cond).coalesce(), at.vars, (*at.when, 0), at.loops, at.held)
+            node.then, replace(at, domain=at.domain.intersect(cond).coalesce(), when=(*at.when, 0))
         )
         if node.orelse is not None:
             other = at.domain.subtract(cond).coalesce()
@@ -138,6 +157,8 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
             *[(s, len(at.when)) for s in node.slots],
         )
         yield from _runs(node.body, Point(at.domain, at.vars, at.when, at.loops, held))
+    elif isinstance(node, Multiply):
+        yield from _runs(node.body, replace(at, product=node.product))
     else:
         yield from _runs(node.body, enter(node, at))
 
@@ -163,7 +184,7 @@ def enter(node: For, at: Point) -> Point:
         inside = inside.intersect(var.lt_set(high) if node.op == "<" else var.le_set(high))
     if node.step != 1:
         inside = inside.intersect(_on_grid(var, lowers, node, wider, inside))
-    return Point(inside.coalesce(), wider.vars, wider.when, wider.loops, wider.held)
+    return Point(inside.coalesce(), wider.vars, wider.when, wider.loops, wider.held, at.product)
 
 
 def _parts(e: CExpr, fun: str) -> list[CExpr]:

@@ -169,7 +169,8 @@ def test_effective_options_stay_inside_a_comment(nasty: str) -> None:
 def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder: Path, run: Run) -> None:
     """Those about the banner itself, paths, and the name of the input are the only exceptions."""
     Path("p").write_text("", encoding="utf-8")
-    values = {"--target": "c", "--machine": "zen4", "--plan": "p", "--context": "N > 1", "-D": "A", "-U": "B"}
+    values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1"}
+    values |= {"-D": "A", "-U": "B"}
     silent = {"--no-banner", "-I", "-include", "--cpp", "--input-name"}
     for option in (o for o in TABLE if o.affects_output and not silent & set(o.flags)):
         flag = option.flags[0]

@@ -12,61 +12,362 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_MIN
 static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #endif
+#ifndef TW_SIZE
+#define TW_SIZE(n) (n) /* sizes chosen for the processor; tests make them small */
+#endif
+#ifndef TW_PANELS
+#define TW_PANELS
+/* How many pieces of `d` cover `n`. */
+static inline long tw_panels(long n, long d) { return (n + d - 1) / d; }
+#endif
+#ifndef TW_SHARE
+#define TW_SHARE
+/* `n` in equal shares of about `most`, each a multiple of `unit`. */
+static inline long tw_share(long n, long most, long unit)
+{
+  const long shares = (n + most - 1) / most;
+  return ((n + shares - 1) / shares + unit - 1) / unit * unit;
+}
+#endif
+#ifndef TW_ALIGN
+#define TW_ALIGN
+static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
+#endif
+#ifndef TW_ALLOC
+#define TW_ALLOC
+/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just before it. */
+static inline void *tw_alloc(long bytes)
+{
+  void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  if (!raw)
+    return raw;
+  void **const start = tw_align((char *)raw + sizeof(void *));
+  start[-1] = raw;
+  return start;
+}
+static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
+#endif
+#ifndef TW_TEAM
+#define TW_TEAM
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+static inline long tw_team_size(void) { return omp_get_num_threads(); }
+static inline long tw_thread(void) { return omp_get_thread_num(); }
+#else
+static inline long tw_max_threads(void) { return 1; }
+static inline long tw_team_size(void) { return 1; }
+static inline long tw_thread(void) { return 0; }
+#endif
+#endif
+#ifndef TW_GRID
+#define TW_GRID
+/* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. */
+static inline long tw_grid(long threads, long rows, long columns)
+{
+  long best = threads;
+  for (long down = threads; down >= 1; down--)
+    if (threads % down == 0 && tw_panels(rows, down) * tw_panels(columns, threads / down) <
+                                   tw_panels(rows, best) * tw_panels(columns, threads / best))
+      best = down;
+  return best;
+}
+#endif
+/* Compilers would move all loads of a step to its front, and spill accumulators to make room for the values. */
+#ifndef TW_KEEP_ORDER
+#define TW_KEEP_ORDER() __asm__ volatile("")
+#endif
+/* Some of it lies past the end of an array, where C has no addresses: so they are computed as numbers. */
+#ifndef TW_PREFETCH
+#define TW_PREFETCH(p, n, write) \
+  __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
+#endif
+
+#ifndef TW_F64X2_
+#define TW_F64X2_
+typedef double tw_f64x2 __attribute__((vector_size(16)));
+#endif
+#ifndef TW_F64X2U_
+#define TW_F64X2U_
+typedef double tw_f64x2u
+    __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+#endif
+/* 2 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
+ *   add(acc, mul(a, b))
+ * where acc is its old value, a is one of 2 values for each step, b is one of 6 values for each step. */
+__attribute__((noinline))
+static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
+    const double *restrict b, double *restrict c, long ldc)
+{
+  double *const row0 = c;
+  double *const row1 = row0 + ldc;
+  /* The tile below is next: its lines, for writing. */
+  TW_PREFETCH(row0, 2 * ldc, 1);
+  TW_PREFETCH(row1, 2 * ldc, 1);
+  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2)),
+      c02 = (*(const tw_f64x2u *)(row0 + 4));
+  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2)),
+      c12 = (*(const tw_f64x2u *)(row1 + 4));
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 32, 0);
+    TW_PREFETCH(b, 48, 0);
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
+    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
+    const tw_f64x2 b2 = *(const tw_f64x2u *)(b + 4);
+    const double a0 = a[0];
+    const double a1 = a[1];
+    TW_KEEP_ORDER();
+    c00 = c00 + (b0 * a0);
+    c01 = c01 + (b1 * a0);
+    c02 = c02 + (b2 * a0);
+    TW_KEEP_ORDER();
+    c10 = c10 + (b0 * a1);
+    c11 = c11 + (b1 * a1);
+    c12 = c12 + (b2 * a1);
+    a += 4;
+    b += 6;
+  }
+  *(tw_f64x2u *)(row0) = c00;
+  *(tw_f64x2u *)(row0 + 2) = c01;
+  *(tw_f64x2u *)(row0 + 4) = c02;
+  *(tw_f64x2u *)(row1) = c10;
+  *(tw_f64x2u *)(row1 + 2) = c11;
+  *(tw_f64x2u *)(row1 + 4) = c12;
+}
+/* 4 x 4 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
+ *   add(acc, mul(a, b))
+ * where acc is its old value, a is one of 4 values for each step, b is one of 4 values for each step. */
+__attribute__((noinline))
+static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
+    const double *restrict b, double *restrict c, long ldc)
+{
+  double *const row0 = c;
+  double *const row1 = row0 + ldc;
+  double *const row2 = row1 + ldc;
+  double *const row3 = row2 + ldc;
+  /* The tile below is next: its lines, for writing. */
+  TW_PREFETCH(row0, 4 * ldc, 1);
+  TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1);
+  TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2));
+  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2));
+  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2)), c21 = (*(const tw_f64x2u *)(row2 + 2));
+  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3)), c31 = (*(const tw_f64x2u *)(row3 + 2));
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 32, 0);
+    TW_PREFETCH(b, 48, 0);
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
+    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
+    const double a0 = a[0];
+    const double a1 = a[1];
+    TW_KEEP_ORDER();
+    const double a2 = a[2];
+    c00 = c00 + (b0 * a0);
+    c01 = c01 + (b1 * a0);
+    TW_KEEP_ORDER();
+    const double a3 = a[3];
+    c10 = c10 + (b0 * a1);
+    c11 = c11 + (b1 * a1);
+    TW_KEEP_ORDER();
+    c20 = c20 + (b0 * a2);
+    c21 = c21 + (b1 * a2);
+    TW_KEEP_ORDER();
+    c30 = c30 + (b0 * a3);
+    c31 = c31 + (b1 * a3);
+    a += 4;
+    b += 6;
+  }
+  *(tw_f64x2u *)(row0) = c00;
+  *(tw_f64x2u *)(row0 + 2) = c01;
+  *(tw_f64x2u *)(row1) = c10;
+  *(tw_f64x2u *)(row1 + 2) = c11;
+  *(tw_f64x2u *)(row2) = c20;
+  *(tw_f64x2u *)(row2 + 2) = c21;
+  *(tw_f64x2u *)(row3) = c30;
+  *(tw_f64x2u *)(row3 + 2) = c31;
+}
+/* 4 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
+ *   add(acc, mul(a, b))
+ * where acc is its old value, a is one of 4 values for each step, b is one of 6 values for each step. */
+__attribute__((noinline))
+static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const double *restrict b,
+    double *restrict c, long ldc)
+{
+  double *const row0 = c;
+  double *const row1 = row0 + ldc;
+  double *const row2 = row1 + ldc;
+  double *const row3 = row2 + ldc;
+  /* The tile below is next: its lines, for writing. */
+  TW_PREFETCH(row0, 4 * ldc, 1);
+  TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1);
+  TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2)),
+      c02 = (*(const tw_f64x2u *)(row0 + 4));
+  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2)),
+      c12 = (*(const tw_f64x2u *)(row1 + 4));
+  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2)), c21 = (*(const tw_f64x2u *)(row2 + 2)),
+      c22 = (*(const tw_f64x2u *)(row2 + 4));
+  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3)), c31 = (*(const tw_f64x2u *)(row3 + 2)),
+      c32 = (*(const tw_f64x2u *)(row3 + 4));
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 32, 0);
+    TW_PREFETCH(b, 48, 0);
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
+    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
+    const tw_f64x2 b2 = *(const tw_f64x2u *)(b + 4);
+    TW_KEEP_ORDER();
+    const double a0 = a[0];
+    c00 = c00 + (b0 * a0);
+    c01 = c01 + (b1 * a0);
+    c02 = c02 + (b2 * a0);
+    TW_KEEP_ORDER();
+    const double a1 = a[1];
+    c10 = c10 + (b0 * a1);
+    c11 = c11 + (b1 * a1);
+    c12 = c12 + (b2 * a1);
+    TW_KEEP_ORDER();
+    const double a2 = a[2];
+    c20 = c20 + (b0 * a2);
+    c21 = c21 + (b1 * a2);
+    c22 = c22 + (b2 * a2);
+    TW_KEEP_ORDER();
+    const double a3 = a[3];
+    c30 = c30 + (b0 * a3);
+    c31 = c31 + (b1 * a3);
+    c32 = c32 + (b2 * a3);
+    a += 4;
+    b += 6;
+  }
+  *(tw_f64x2u *)(row0) = c00;
+  *(tw_f64x2u *)(row0 + 2) = c01;
+  *(tw_f64x2u *)(row0 + 4) = c02;
+  *(tw_f64x2u *)(row1) = c10;
+  *(tw_f64x2u *)(row1 + 2) = c11;
+  *(tw_f64x2u *)(row1 + 4) = c12;
+  *(tw_f64x2u *)(row2) = c20;
+  *(tw_f64x2u *)(row2 + 2) = c21;
+  *(tw_f64x2u *)(row2 + 4) = c22;
+  *(tw_f64x2u *)(row3) = c30;
+  *(tw_f64x2u *)(row3 + 2) = c31;
+  *(tw_f64x2u *)(row3 + 4) = c32;
+}
 /* Matrix product: three loops, tiled for the cache. */
 void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
 {
-    /* tilewright: region 1 of gemm: tiles i:60 k:60 j:240; threads over it; vectors along j */
+    /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
-      if (m >= 1) {
-#pragma omp parallel for if(parallel: (double)n * m * p >= TW_PARALLEL_MIN)
-        for (long it = 0; it < n; it += 60) {  /* tiles of 60 */
-          for (long i = it; i < tw_min(n, it + 60); i++) {  /* inside the tile */
+#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
+      for (long i = 0; i < n; i++) {
 #pragma omp simd
-            for (long j = 0; j < m; j++)
-              C[i][j] *= beta;
-          }
-          if (p >= 1) {
-            if (m >= 240) {
-              for (long kt = 0; kt < (long)p - 59; kt += 60) {  /* tiles of 60 */
-                for (long jt = 0; jt < (long)m - 239; jt += 240) {  /* tiles of 240 */
-                  for (long i = it; i < tw_min(n, it + 60); i++) {  /* inside the tile */
-                    for (long k = kt; k < kt + 60; k++) {  /* inside the tile */
-#pragma omp simd
-                      for (long j = jt; j < jt + 240; j++)  /* inside the tile */
-                        C[i][j] += alpha * A[i][k] * B[k][j];
+        for (long j = 0; j < m; j++)
+          C[i][j] *= beta;
+      }
+      if (n >= 1 && m >= 1 && p >= 1) {
+        /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
+         * A product of rows i and columns j over k, in register tiles of 4 x 6. */
+        {
+          const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
+          const long tw_nr = 6; /* columns of a register tile */
+          /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the right one in L1. */
+          const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
+          const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
+          const long tw_nc = tw_share(tw_columns, TW_SIZE(1536), tw_nr);
+          const long tw_team = (double)(long)n * (long)m * (long)p >= TW_SIZE(80000) ? tw_max_threads() : 1;
+          const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
+          double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+          if (tw_right) {
+        #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
+            {
+              const long tw_size = tw_team_size(), tw_me = tw_thread();
+              const long tw_down = tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
+              const long tw_across = tw_size / tw_down;
+              const long tw_first = 0 + tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
+              const long tw_past = tw_min(n, 0 + tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
+              double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
+              double tw_tile[4 * 6] = {0};
+              for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                const long tw_c = tw_min(tw_nc, m - jb);
+                const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                const long tw_right_edge = tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
+                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const long tw_k = tw_min(tw_kc, p - kb);
+                  /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
+        #pragma omp for
+                  for (long jt = 0; jt < tw_c; jt += 6) {
+                    double *const tw_to = tw_right + jt * tw_k;
+                    const long tw_n = tw_min(6, tw_c - jt);
+                    if (tw_n == 6) {
+                      for (long kr = 0; kr < tw_k; kr++)
+                        for (long jr = 0; jr < 6; jr++)
+                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
+                    } else {
+                      for (long kr = 0; kr < tw_k; kr++) {
+                        for (long jr = 0; jr < tw_n; jr++) {
+                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
+                        }
+                        for (long jr = tw_n; jr < 6; jr++) {
+                          tw_to[kr * 6 + jr] = 0;
+                        }
+                      }
                     }
                   }
-                }
-                for (long i = it; i < tw_min(n, it + 60); i++) {  /* inside the tile */
-                  for (long k = kt; k < kt + 60; k++) {  /* inside the tile */
-#pragma omp simd
-                    for (long j = (long)m - m % 240; j < m; j++)  /* inside the tile */
-                      C[i][j] += alpha * A[i][k] * B[k][j];
+                  for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
+                    const long tw_r = tw_min(tw_mc, tw_past - ib);
+                    /* Pack the left operand: slivers of 4 rows. */
+                    for (long it = 0; it < tw_r; it += 4) {
+                      double *const tw_to = tw_left + it * tw_k;
+                      const long tw_n = tw_min(4, tw_r - it);
+                      if (tw_n == 4) {
+                        for (long kr = 0; kr < tw_k; kr++)
+                          for (long ir = 0; ir < 4; ir++)
+                            tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                      } else {
+                        for (long kr = 0; kr < tw_k; kr++) {
+                          for (long ir = 0; ir < tw_n; ir++) {
+                            tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                          }
+                          for (long ir = tw_n; ir < 4; ir++) {
+                            tw_to[kr * 4 + ir] = 0;
+                          }
+                        }
+                      }
+                    }
+                    for (long jt = tw_left_edge; jt < tw_right_edge; jt += 6) {
+                      for (long it = 0; it < tw_r; it += 4) {
+                        const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
+                        const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                        if (tw_m == 4 && tw_n == 6) {
+                          tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, &C[ib + it][jb + jt], &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]);
+                        } else { /* an edge: the same kernel on a copy of the tile */
+                          for (long ir = 0; ir < tw_m; ir++)
+                            for (long jr = 0; jr < tw_n; jr++)
+                              tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
+                          if (tw_n <= 4)
+                            tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_tile, 6);
+                          else if (tw_m <= 2)
+                            tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_tile, 6);
+                          else
+                            tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_tile, 6);
+                          for (long ir = 0; ir < tw_m; ir++)
+                            for (long jr = 0; jr < tw_n; jr++)
+                              C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                        }
+                      }
+                    }
                   }
+        #pragma omp barrier
                 }
               }
             }
-            if (m <= 239 || p % 60 >= 1) {
-              if (m <= 239) {
-                for (long kt = 0; kt < p; kt += 60) {  /* tiles of 60 */
-                  for (long i = it; i < tw_min(n, it + 60); i++) {  /* inside the tile */
-                    for (long k = kt; k < tw_min(p, kt + 60); k++) {  /* inside the tile */
-#pragma omp simd
-                      for (long j = 0; j < m; j++)  /* inside the tile */
-                        C[i][j] += alpha * A[i][k] * B[k][j];
-                    }
-                  }
-                }
-              } else {
-                for (long jt = 0; jt < m; jt += 240) {  /* tiles of 240 */
-                  for (long i = it; i < tw_min(n, it + 60); i++) {  /* inside the tile */
-                    for (long k = (long)p - p % 60; k < p; k++) {  /* inside the tile */
-#pragma omp simd
-                      for (long j = jt; j < tw_min(m, jt + 240); j++)  /* inside the tile */
-                        C[i][j] += alpha * A[i][k] * B[k][j];
-                    }
-                  }
-                }
+            tw_free(tw_right);
+          } else { /* too small to be worth packing, or no memory for it */
+
+            for (long i = 0; i < n; i++) {  /* rows */
+              for (long k = 0; k < p; k++) {  /* depth */
+                for (long j = 0; j < m; j++)  /* columns */
+                  C[i][j] += alpha * A[i][k] * B[k][j];
               }
             }
           }

@@ -12,12 +12,14 @@ from functools import cache
 
 import pytest
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, If, Instance, Int, node_kids, walk, with_loop
+from codegen.ast.ctree import Bin, Block, CNode, Declare, For, If, Instance, Int, Multiply, node_kids, walk, with_loop
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
+from codegen.recognize.contraction import contraction
 from codegen.region import Made, make, model_region
-from codegen.scop.tree import PARALLEL_VECTOR
+from codegen.scop.product import Blocking, Product
+from codegen.scop.tree import PACKED, PARALLEL_VECTOR
 from codegen.verify.proofs import CHECKS, prove
 
 COPY = "void f(int n, double A[n], double B[n])", "for (int i = 0; i < n; i++)\n    A[i] = B[i];"
@@ -35,6 +37,11 @@ MATMUL = (
     "void f(int n, double A[n][n], double B[n][n], double C[n][n])",
     "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n        for (int k = 0; k < n; k++)\n"
     "            C[i][j] += A[i][k] * B[k][j];",
+)
+IN_PLACE = (
+    "void f(int n, double A[n][n], double B[n][n])",
+    "for (int i = 0; i < n; i++)\n    for (int k = 0; k < n; k++)\n        for (int j = 0; j < n; j++)\n"
+    "            A[i][j] += B[i][k] * A[k][j];",
 )
 CORNER = (
     "void f(int n, double A[n][n])",
@@ -128,7 +135,18 @@ class Mutation:
     reassociate: bool = False
 
 
+def packed(code: CNode) -> CNode:
+    """The nest as if it were a packed product of rows i and columns j over k."""
+    scop = result(IN_PLACE, "order i, k, j").program.scop
+    what = contraction(scop, scop.statements[0], ())
+    assert isinstance(code, For) and isinstance(code.body, For) and isinstance(code.body.body, For)
+    inner = with_loop(code.body.body, kind=PACKED)
+    body = with_loop(replace(code, body=replace(code.body, body=inner)), kind=PACKED)
+    return Multiply(Product(what, Blocking("generic", 128, 4, 2, 64, 64, 64)), body)
+
+
 SOLE = {
+    "product with an operand that it writes": Mutation(IN_PLACE, "order i, k, j", lambda n: packed(n), "operand"),
     "upper bound too low": Mutation(COPY, "", at(For, lambda n: replace(n, upper=plus(n.upper, -1))), "exactly-once"),
     "first iteration dropped": Mutation(
         COPY, "", at(For, lambda n: replace(n, lower=plus(n.lower, 1))), "exactly-once"
@@ -204,7 +222,7 @@ ALL = {**SOLE, **OTHERS}
 
 def findings(m: Mutation, without: str = "") -> set[str]:
     made = result(m.source, m.plan, m.reassociate)
-    names = dict(zip(("exactly-once", "dependence", "race", "subscript", "storage"), CHECKS, strict=True))
+    names = dict(zip(("exactly-once", "dependence", "race", "subscript", "storage", "operand"), CHECKS, strict=True))
     checks = [c for name, c in names.items() if name != without]
     p = made.program
     return {f.check for f in prove(p.scop, p.deps, m.change(made.code), checks)}

@@ -1,0 +1,191 @@
+"""Which statements become blocked products, and in which blocks: decided by the processor model alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.machine import Machine
+from codegen.machine.formulas import Tile, gemm_blocks
+from codegen.machine.processor import processor
+from codegen.machine.registers import register_tile
+from codegen.plan.distribute import Nest, distribute, only, part
+from codegen.plan.independent import independent
+from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.matvec import reason_against, sweep
+from codegen.plan.model import Multiply
+from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.recognize.contraction import NoContraction, contraction
+from codegen.record import record
+from codegen.scop.lanes import Lane, walk
+from codegen.scop.model import Scop, Statement
+from codegen.scop.product import Blocking, Contraction, How
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put
+from codegen.scop.tree import walk as walk_tree
+from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.text import takes_lane
+from codegen.transform.program import Program, make_program
+
+# What a packed product costs however small it is (memory, a team of one thread), and the plain nest meanwhile does a
+# quarter of the vector steps the core could start: on a Neoverse N1, f64, both take as long at about 13 x 13 x 13.
+FIXED_CYCLES = 2500
+
+
+@record
+class Products:
+    """The region's tree with products in nests of their own, and how to carry each of them out."""
+
+    tree: Node
+    directives: tuple[Multiply, ...]
+    remarks: tuple[Diagnostic, ...]
+    missed: tuple[Diagnostic, ...] = ()
+
+
+def find_products(p: Program, machine: Machine, fusion: str) -> Products:
+    """No directives when the region has no product."""
+    known: dict[tuple[str, int], Contraction | None] = {}
+    against: dict[str, str] = {}
+
+    def product(name: str, depth: int) -> Contraction | None:
+        if (name, depth) not in known:
+            known[name, depth] = _product(p, name, depth, machine, against)
+        return known[name, depth]
+
+    tree, nests = distribute(
+        p.scop,
+        p.must,
+        p.tree,
+        lambda name, depth: product(name, depth) is not None,
+        lambda names: _arranged(p, names, fusion),
+    )
+    directives = []
+    remarks = []
+    for nest in nests:
+        what = product(nest.stmt, nest.depth)
+        assert what is not None
+        tree = _ordered(p.scop, tree, nest, what)
+        how, words = _how(p, what, machine)
+        directives.append(_directive(tree, what, how))
+        remarks.append(_remark(p.scop, what, words))
+    done = {n.stmt for n in nests}
+    missed = tuple(_missed(p.scop, n, why) for n, why in sorted(against.items()) if n not in done)
+    return Products(tree, tuple(directives), tuple(remarks), missed)
+
+
+def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[str, str]) -> Contraction | None:
+    s = p.scop.statement(name)
+    try:
+        found = contraction(p.scop, s, range(depth), p.reassociate)
+    except NoContraction:
+        return None
+    loops = enclosing(p.tree, name)
+    if not independent(p, s, found, loops[:depth], _loops(s, found, depth, loops[depth:])):
+        return None
+    if not found.columns:
+        why = reason_against(p, s, found, depth, machine)
+        if why:
+            against.setdefault(name, why)
+        return None if why else found
+    if not found.step.left or not found.step.right:
+        return None
+    return found
+
+
+def _arranged(p: Program, names: tuple[str, ...], fusion: str) -> Node:
+    """Statements without products: isl's order for them alone."""
+    scop, deps = part(p.scop, p.deps, names)
+    source = only(p.tree, names)
+    q = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), p.reassociate)
+    return innermost_unit_stride(separate(q)).tree
+
+
+def _ordered(scop: Scop, tree: Node, nest: Nest, what: Contraction) -> Node:
+    """The product's own loops: batches outside, then rows, columns and depth."""
+    path, band = next((path, n) for path, n in walk_tree(tree) if isinstance(n, Band) and n.child == Leaf(nest.stmt))
+    s = scop.statement(nest.stmt)
+    first = enclosing(tree, nest.stmt)[: nest.depth]
+    loops = _loops(s, what, len(first), band.loops)
+    batch = [d for d in what.outer if d >= nest.depth]
+    assert len(loops) == len(s.iterators) - nest.depth
+    inner = Band(loops[len(batch) :], band.child, True)
+    return put(tree, path, Band(loops[: len(batch)], inner, True) if batch else inner)
+
+
+def _loops(s: Statement, what: Contraction, depth: int, own: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The loops below the first `depth`, in the order of the product."""
+    by_iterator = {k + depth: lp for k, lp in enumerate(own)}
+    batch = [d for d in what.outer if d >= depth]
+    free = {*what.rows, *what.columns}  # their direction does not matter
+    return tuple(_forward(s, by_iterator[d], d) if d in free else by_iterator[d] for d in (*batch, *what.inner))
+
+
+def _forward(s: Statement, lp: Loop, d: int) -> Loop:
+    space = isl.LocalSpace.from_space(s.domain.get_space())
+    return replace(lp, exprs={s.name: isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, d))})
+
+
+def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
+    """How a product is carried out, and that in words."""
+    if not what.columns:
+        return sweep(p, p.scop.statement(what.stmt), what, machine)
+    how = blocking(what, machine)
+    tiles = f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors, blocks of {how.mc} x {how.kc} x {how.nc}"
+    return how, tiles
+
+
+def _directive(tree: Node, what: Contraction, how: How) -> Multiply:
+    loops = enclosing(tree, what.stmt)
+    names = [lp.name for lp in loops[len(loops) - len(what.inner) :]]
+    r, k = len(what.rows), len(what.rows) + len(what.depth)
+    return Multiply(what.stmt, tuple(names[:r]), tuple(names[k:]), tuple(names[r:k]), how)
+
+
+_NAMES = {"add": "add", "sub": "add", "mul": "mul", "div": "div", "and": "and", "or": "or", "xor": "xor"}
+
+
+def blocking(what: Contraction, machine: Machine) -> Blocking:
+    """Register tile and blocks from the processor's description."""
+    isa = load_isa(machine.isa, machine.vector_bits)
+    combine, reduce = operations(what.step.lane)
+    cpu = processor(machine, what.step.elem, combine, reduce)
+    lane_fma = takes_lane(isa.vec(what.step.elem), what.step.lane)
+    fused = (combine, reduce) == ("mul", "add") and what.step.elem in ("f64", "f32")
+    more = 2 * (len(what.step.right) - 1) + len(what.step.left) - 1
+    spare = (0 if fused else 2) + more
+    mr, nv = register_tile(machine.registers, cpu.lanes, cpu.latency, cpu.throughput, lane_fma, spare=spare)
+    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes))
+    # Two threads halve the time: work of twice the cost of starting them breaks even.
+    threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
+    direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
+    return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads)
+
+
+def operations(lane: Lane) -> tuple[str, str]:
+    """The operation that joins the operands and the one that folds the result, for the cost of a step."""
+    ops = [x.op for x in walk(lane) if x.args and x.op not in ("select", "wrap8", "wrap16", "wrapu8", "wrapu16")]
+    plain = [o.removeprefix("any").removeprefix("f") for o in ops]
+    known = [_NAMES.get(o, o if o in ("min", "max") else "min") for o in plain] or ["add"]
+    return (known[1] if len(known) > 1 else known[0]), known[0]
+
+
+def _missed(scop: Scop, name: str, why: str) -> Diagnostic:
+    return Diagnostic(
+        Severity.REMARK, "no-product", f"no matrix-vector product: {why}", scop.statement(name).loc, kind="missed"
+    )
+
+
+def _remark(scop: Scop, what: Contraction, how: str) -> Diagnostic:
+    s = scop.statement(what.stmt)
+
+    def names(part: tuple[int, ...]) -> str:
+        return ", ".join(s.iterators[d] for d in part)
+
+    columns = f" and columns {names(what.columns)}" if what.columns else ""
+    kind = "product" if what.columns else "matrix-vector product"
+    text = (
+        f"a {kind} of rows {names(what.rows)}{columns} over {names(what.depth)}, step "
+        f"{what.step.lane} in {what.step.elem}: {how}"
+    )
+    return Diagnostic(Severity.REMARK, "product", text, s.loc, kind="passed")

@@ -1,0 +1,146 @@
+"""Scalars that gather a value for one element: the element itself can gather it.
+
+`double s = 0; for (k) s += ...; C[i][j] = s;` computes in C[i][j] what `C[i][j] = 0; for (k) C[i][j] += ...` does, and
+the second form is a product that can be blocked. The copy goes; every use of the scalar becomes the element. This holds
+as long as the copy is the scalar's last use, and nobody looks at the element while the scalar lives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.scop.dependences import order_map
+from codegen.scop.expr import Ref
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, seq, statements
+
+
+def candidates(scop: Scop) -> tuple[str, ...]:
+    """Scalars that are copied to an element somewhere."""
+    scalars = sorted(n for n, a in scop.arrays.items() if a.inside and not a.rank)
+    return tuple(n for n in scalars if any(_is_copy(scop, s, n) for s in scop.statements))
+
+
+def forward(scop: Scop, tree: Node, name: str) -> tuple[Scop, Node] | None:
+    """The region with the element in place of the scalar; None where that would change something."""
+    copies = [s for s in scop.statements if _is_copy(scop, s, name)]
+    if len(copies) == 1 and len(scop.statements) > 1 and _allowed(scop, tree, copies[0], name):
+        after = _replaced(scop, copies[0], name)
+        gone = {s.name for s in scop.statements} - {s.name for s in after.statements}
+        rest = _without(tree, gone)
+        return None if rest is None else (after, rest)
+    return None
+
+
+def forwarded(scop: Scop, name: str) -> Scop | None:
+    """The region with the element in place of the scalar, whether or not that is allowed."""
+    copies = [s for s in scop.statements if _is_copy(scop, s, name)]
+    return _replaced(scop, copies[0], name) if len(copies) == 1 else None
+
+
+def _is_copy(scop: Scop, s: Statement, name: str) -> bool:
+    """`C[..] = s`, once for every object that `s` is."""
+    if s.op != "=" or not isinstance(s.rhs, Ref) or s.accesses[s.rhs.access].array != name:
+        return False
+    target, source = scop.arrays[s.accesses[s.target].array], scop.arrays[name]
+    alike = (target.elem.kind, target.elem.bits, target.elem.signed) == (
+        source.elem.kind,
+        source.elem.bits,
+        source.elem.signed,
+    )
+    return alike and source.elem.kind != "other" and not target.inside and len(s.iterators) == source.scope
+
+
+def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
+    users = [s for s in scop.statements if s is not copy and any(a.array == name for a in s.accesses)]
+    writers = [s for s in users if any(a.write and a.array == name for a in s.accesses)]
+    objects = {s.name: _object(s, copy) for s in users}
+    written = isl.Set.empty(copy.domain.get_space())
+    for s in writers:
+        written = written.union(objects[s.name].range())
+    every = all(objects[s.name].range().is_subset(copy.domain) for s in users)
+    if not writers or not every or not copy.domain.is_subset(written):
+        return False
+    times = order_map(scop, tree)
+    before, after = times.lex_lt_union_map(times), times.lex_gt_union_map(times)
+    for s in users:
+        if not isl.UnionMap.from_map(objects[s.name]).intersect(after).is_empty():
+            return False  # a use after the copy
+    begun = isl.UnionMap.empty(times.get_space())
+    for s in writers:
+        begun = begun.union(isl.UnionMap.from_map(objects[s.name]).reverse())
+    return not any(_looks(s, a, copy, before, begun) for s, a in scop.accesses())
+
+
+def _looks(s: Statement, a: Access, copy: Statement, before: isl.UnionMap, begun: isl.UnionMap) -> bool:
+    """Does an access see the element between the scalar's first write and the copy?"""
+    target = copy.accesses[copy.target]
+    if a.array != target.array:
+        return False
+    same = isl.UnionMap.from_map(a.relation.apply_range(target.relation.reverse()))
+    early = same.intersect(before)  # instance of s, to the copy that comes later
+    started = early.apply_range(begun).intersect(before.reverse())
+    return not started.is_empty()
+
+
+def _object(s: Statement, copy: Statement) -> isl.Map:
+    """Instances of a user to the copy of the same object."""
+    return isl.Map.from_multi_pw_aff(_prefix(s, copy)).intersect_domain(s.domain)
+
+
+def _prefix(s: Statement, copy: Statement) -> isl.MultiPwAff:
+    space, target = s.domain.get_space(), copy.domain.get_space()
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k in range(len(copy.iterators)):
+        var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
+        multi = multi.set_pw_aff(k, isl.PwAff.from_aff(var))
+    return multi
+
+
+def _replaced(scop: Scop, copy: Statement, name: str) -> Scop:
+    kept = tuple(_redirected(s, copy, name) for s in scop.statements if s is not copy)
+    busy = tuple(s for s in kept if not _is_idle(s))
+    arrays = {n: a for n, a in scop.arrays.items() if n != name}
+    return replace(scop, statements=busy or kept, arrays=arrays)
+
+
+def _redirected(s: Statement, copy: Statement, name: str) -> Statement:
+    if all(a.array != name for a in s.accesses):
+        return s
+    target = copy.accesses[copy.target]
+    index = target.index.pullback_multi_pw_aff(_prefix(s, copy))
+    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.domain)
+    moved = tuple(
+        replace(a, array=target.array, index=index, relation=relation, path=target.path) if a.array == name else a
+        for a in s.accesses
+    )
+    return replace(s, accesses=moved)
+
+
+def _is_idle(s: Statement) -> bool:
+    """`C[..] = C[..]`."""
+    return (
+        s.op == "="
+        and isinstance(s.rhs, Ref)
+        and s.accesses[s.rhs.access].array == s.accesses[s.target].array
+        and bool(s.accesses[s.rhs.access].relation.is_equal(s.accesses[s.target].relation))
+    )
+
+
+def _without(node: Node, gone: set[str]) -> Node | None:
+    """The tree without some statements."""
+    if isinstance(node, Leaf):
+        return None if node.stmt in gone else node
+    if isinstance(node, Seq):
+        parts = [p for p in (_without(k, gone) for k in kids(node)) if p is not None]
+        return seq(parts) if parts else None
+    child = _without(node.child, gone)
+    if child is None:
+        return None
+    if isinstance(node, Hold):
+        return Hold(node.slots, child)
+    here = set(statements(child))
+    loops = tuple(replace(lp, exprs={n: e for n, e in lp.exprs.items() if n in here}) for lp in node.loops)
+    return Band(loops, child, node.permutable, node.split)

@@ -1,0 +1,99 @@
+"""Products as data: what is multiplied, and in which blocks."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from codegen.record import record
+from codegen.scop.expr import Expr
+from codegen.scop.lanes import Lane
+
+
+@record
+class Step:
+    """What one step computes, in element type `elem`; operands and constants are C expressions."""
+
+    elem: str
+    lane: Lane
+    left: tuple[Expr, ...]
+    right: tuple[Expr, ...]
+    consts: tuple[Expr, ...]
+
+
+@record
+class Contraction:
+    """A statement C = F(C, left, right, constants). All numbers are positions of its iterators.
+
+    `left` varies with rows and depth, `right` with depth and columns, C with rows and columns; `outer` iterators are
+    fixed by loops around it. Without columns it is a matrix-vector product.
+    """
+
+    stmt: str
+    outer: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    depth: tuple[int, ...]
+    step: Step
+    own: int  # number of the access that reads the target
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """The iterators that run inside the product, in the order of its plain nest: columns vary fastest."""
+        return (*self.rows, *self.depth, *self.columns)
+
+
+@record
+class Blocking:
+    """How a product runs: the register tile (rows x vectors), and blocks of rows, depth and columns.
+
+    `direct` is the number of steps up to which operands are used where they lie, without packing; from `threads`
+    steps on, threads share the work.
+    """
+
+    isa: str
+    bits: int
+    mr: int
+    nv: int
+    mc: int
+    kc: int
+    nc: int
+    direct: int = 0
+    threads: int = 0
+
+
+@record
+class Sweep:
+    """How a matrix-vector product runs. The matrix is read once, in `streams` of its lines at a time.
+
+    form "lanes": lanes run along the result; `streams` steps of the depth are taken together on `vectors` vectors.
+    form "across": lines run along the depth; `streams` rows at a time are turned in registers, so that lanes run along
+    the result and every element keeps its order. form "fold": as "across" but with `vectors` sums beside each other in
+    every row, joined at the end; only where the order of steps is free.
+
+    `block` elements of the vector that is used again stay in cache, `shared` where threads share the work. Lines are
+    fetched `ahead` elements before their use. Matrices of more than `near` elements are read line by line instead,
+    unless the vector that is used again is longer than `close`. Below `direct` steps the plain nest runs, from
+    `threads` steps on threads share the work.
+    """
+
+    form: str
+    isa: str
+    bits: int
+    streams: int
+    vectors: int
+    block: int
+    shared: int
+    ahead: int
+    near: int
+    close: int
+    direct: int = 0
+    threads: int = 0
+
+
+How = Union[Blocking, Sweep]
+
+
+@record
+class Product:
+    what: Contraction
+    how: How

@@ -1,0 +1,187 @@
+"""A matrix-vector product as C: pointers, pitches and sizes for the template `matvec.c.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Multiply, Name, substitute
+from codegen.recognize.contraction import unit_stride
+from codegen.recognize.matvec import fold, same_type
+from codegen.record import record
+from codegen.scop.expr import Expr, Ref
+from codegen.scop.model import Scop
+from codegen.scop.product import Contraction, Sweep
+from codegen.target.body import BodyPrinter
+from codegen.target.cexpr import IntPrinter
+from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.model import C_TYPES, bits_of
+from codegen.target.matvec_kernel import MatvecKernel, name
+from codegen.target.microkernel_view import LINE_BYTES
+
+# Vectors at a time where lines are read one by one: enough for the steps in flight, in whole lines of cache.
+ALONE = 8
+COUNTER = "tw_i"
+
+
+@record
+class Matrix:
+    """Where a matrix begins, and how far its lines are apart."""
+
+    pointer: str
+    pitch: str
+
+
+@record
+class Vector:
+    """`pointer` to the elements themselves, or "" where they are copied first; `value` is number tw_i of them."""
+
+    pointer: str
+    value: str
+
+
+@record
+class MatvecView:
+    """Everything the template prints. `unit` is what is never cut apart when threads share the result."""
+
+    comment: str
+    elem: str
+    kernel: str
+    how: Sweep
+    rows: str
+    depth: str
+    along: str
+    over: str
+    matrices: tuple[Matrix, ...]
+    operands: tuple[Vector, ...]
+    target: Vector
+    consts: tuple[str, ...]
+    unit: int
+    threads: bool
+
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """Lengths of the vectors that need room of their own."""
+        mine = ["tw_depth" for x in self.operands if not x.pointer]
+        return (*mine, *(["tw_rows"] if not self.target.pointer else []))
+
+
+def matvec_kernel_of(what: Contraction, how: Sweep) -> MatvecKernel:
+    """The kernel that a product calls."""
+    step = what.step
+    how_joined = fold(step.lane) if how.form == "fold" else None
+    return MatvecKernel(
+        how.form,
+        step.elem,
+        step.lane,
+        len(step.left),
+        len(step.right),
+        len(step.consts),
+        how.streams,
+        how.vectors,
+        ALONE,
+        how.ahead,
+        how_joined.join if how_joined else "",
+        how_joined.neutral if how_joined else "",
+    )
+
+
+@dataclass
+class MatvecPrinter:
+    """Makes the view of one product."""
+
+    scop: Scop
+    ints: IntPrinter
+
+    def view(self, node: Multiply, threads: bool) -> MatvecView:
+        what, how = node.product.what, node.product.how
+        assert isinstance(how, Sweep)
+        self.s, self.what = self.scop.statement(what.stmt), what
+        (self.rows, self.depth), self.instance = _open(node.body)
+        self.elem = C_TYPES[what.step.elem]
+        line = LINE_BYTES * 8 // bits_of(what.step.elem)
+        return MatvecView(
+            f"{self.s.name}: {self.s.source}",
+            self.elem,
+            name(load_isa(how.isa, how.bits), matvec_kernel_of(what, how)),
+            how,
+            self._size(self.rows),
+            self._size(self.depth),
+            self.rows.loop.name,
+            self.depth.loop.name,
+            tuple(self._matrix(e, how) for e in what.step.left),
+            tuple(self._vector(e) for e in what.step.right),
+            self._target(),
+            tuple(f"{self.elem} tw_s{k} = {self._text(e, {})};" for k, e in enumerate(what.step.consts)),
+            line if how.form == "lanes" else max(how.streams, line),
+            threads,
+        )
+
+    def _size(self, lp: For) -> str:
+        high = self.ints.wide(lp.upper, 5)
+        return high if lp.lower == Int(0) else f"{high} - {self.ints.text(lp.lower, 6)}"
+
+    # -- elements ----------------------------------------------------------------------------------
+
+    def _first(self, **later: CExpr) -> dict[str, CExpr]:
+        """Values of the two loops: their first ones, or so much later."""
+        out: dict[str, CExpr] = {}
+        for k, lp in (("rows", self.rows), ("depth", self.depth)):
+            more = later.get(k)
+            out[lp.var] = lp.lower if more is None else more if lp.lower == Int(0) else Bin("+", lp.lower, more)
+        return out
+
+    def _at(self, env: Mapping[str, CExpr]) -> Instance:
+        def put(e: CExpr) -> CExpr:
+            return substitute(e, dict(env))
+
+        i = self.instance
+        return Instance(
+            i.stmt,
+            tuple(put(e) for e in i.iterators),
+            tuple(tuple(put(e) for e in a) for a in i.accesses),
+            tuple(put(e) for e in i.values),
+        )
+
+    def _text(self, e: Expr, env: Mapping[str, CExpr]) -> str:
+        return BodyPrinter(self.scop, self.ints, {})._text(e, self.s, self._at(env), 1)
+
+    def _address(self, number: int, env: Mapping[str, CExpr]) -> str:
+        return f"&{BodyPrinter(self.scop, self.ints, {}).access(self.s, self._at(env), number)}"
+
+    def _matrix(self, e: Expr, how: Sweep) -> Matrix:
+        assert isinstance(e, Ref)
+        start = self._address(e.access, self._first())
+        across = "depth" if how.form == "lanes" else "rows"
+        later = self._address(e.access, self._first(**{across: Int(1)}))
+        return Matrix(f"(const {self.elem} *){start}", f"{later} - {start}")
+
+    def _vector(self, e: Expr) -> Vector:
+        value = self._text(e, self._first(depth=Name(COUNTER)))
+        if isinstance(e, Ref) and self._in_place(e.access, self.depth, self.what.depth[0]):
+            return Vector(f"(const {self.elem} *){self._address(e.access, self._first())}", value)
+        return Vector("", value)
+
+    def _target(self) -> Vector:
+        number = self.s.target
+        value = BodyPrinter(self.scop, self.ints, {}).access(
+            self.s, self._at(self._first(rows=Name(COUNTER))), number
+        )
+        if self._in_place(number, self.rows, self.what.rows[0]):
+            return Vector(f"({self.elem} *){self._address(number, self._first())}", value)
+        return Vector("", value)
+
+    def _in_place(self, number: int, lp: For, d: int) -> bool:
+        """Do the elements lie side by side, in the type of the computation?"""
+        a = self.s.accesses[number]
+        array = self.scop.arrays[a.array]
+        plain = array.depth <= 1 and all(x.kind in ("sub", "flat") for x in a.path)
+        forward = self.instance.iterators[d] == Name(lp.var)
+        typed = same_type(array.elem, self.what.step.elem)
+        return plain and forward and typed and unit_stride(self.scop, self.s, number, d)
+
+
+def _open(node: CNode) -> tuple[tuple[For, For], Instance]:
+    """The two loops of the plain nest and its statement."""
+    assert isinstance(node, For) and isinstance(node.body, For) and isinstance(node.body.body, Instance)
+    return (node, node.body), node.body.body

@@ -1,0 +1,195 @@
+"""The three forms of a matrix-vector kernel, as lines of C that the template puts into loops.
+
+In the lines, `j` is the first element of a vector, `p` a step of the depth, `i` a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.record import record
+from codegen.target.matvec_lines import Ops, line, numbered, pointers, prefetch
+from codegen.target.matvec_shuffle import rotations, shuffle, turn
+from codegen.target.microkernel_view import folded, plus
+
+
+@record
+class Part:
+    """One loop over vectors: `setup` before it; `body` does `width` elements, `one` a vector, `rest` what is left;
+    `finish` after it. In form "across" `body` does all whole vectors."""
+
+    setup: list[str]
+    width: int
+    body: list[str]
+    one: list[str]
+    rest: list[str]
+    finish: list[str]
+
+
+def lanes_part(o: Ops, streams: int, vectors: int, ahead: int, with_y: bool) -> Part:
+    """`streams` steps of the depth for all elements of y. `with_y` fetches y ahead, too: where y is used once for each
+    line, the lines push it out of the first cache."""
+    steps = range(streams)
+    xs = numbered("x", o.operands)
+    names = [line(o, m, r) for r in steps for m in range(o.matrices)]
+    b = [[f"{x}_{r}" for x in xs] for r in steps]
+    spread = [f"const {o.vector} {x}_{r} = {o.dup(_item(x, plus('p', str(r))))};" for r in steps for x in xs]
+
+    def update(acc: str, r: int, at: str) -> str:
+        return f"{acc} = {o.value(acc, [o.load(plus(line(o, m, r), at)) for m in range(o.matrices)], b[r])};"
+
+    width = vectors * o.lanes
+    places = {f"c{v}": plus("j", str(v * o.lanes)) for v in range(vectors)}
+    loads = ", ".join(f"{c} = {o.load(plus('y', at))}" for c, at in places.items())
+    body = prefetch([*names, *(["y"] if with_y else [])], "j", ahead, width, o.line)
+    body.append(folded(f"{o.vector} {loads};", "          "))
+    body += [update(c, r, at) for r in steps for c, at in places.items()]
+    body += [o.store(plus("y", at), c) for c, at in places.items()]
+    one = [f"{o.vector} c = {o.load('y + j')};", *(update("c", r, "j") for r in steps), o.store("y + j", "c")]
+    setup = [*pointers(o, ["p", *(f"(p + {r})" for r in steps[1:])]), *spread]
+    return Part(setup, width, body, one, _lanes_rest(o, names, b), [])
+
+
+def _lanes_rest(o: Ops, names: Sequence[str], b: Sequence[Sequence[str]]) -> list[str]:
+    """Fewer elements than a vector has: the same steps on copies."""
+    spots = {n: (k + 1) * o.lanes for k, n in enumerate(names)}
+    lines = [f"{o.scalar} rest[{(len(names) + 1) * o.lanes}] = {{ 0 }};", "for (long e = 0; e < n - j; e++) {"]
+    lines += ["  rest[e] = y[j + e];", *(f"  rest[{at} + e] = {n}[j + e];" for n, at in spots.items()), "}"]
+    lines += [f"{o.vector} c = {o.load('rest')};"]
+    for r, x in enumerate(b):
+        a = [o.load(f"rest + {spots[line(o, m, r)]}") for m in range(o.matrices)]
+        lines.append(f"c = {o.value('c', a, x)};")
+    return [*lines, o.store("rest", "c"), "for (long e = 0; e < n - j; e++)", "  y[j + e] = rest[e];"]
+
+
+def across_part(o: Ops, rows: int, ahead: int) -> Part:
+    """A group of rows, whose sums are lanes. Of rows beyond the last one, the last is read again and dropped."""
+    groups = [f"c{g}" for g in range(rows // o.lanes)]
+    names = [line(o, m, r) for r in range(rows) for m in range(o.matrices)]
+    loads = ", ".join(f"{c} = {o.load(plus('c', str(g * o.lanes)))}" for g, c in enumerate(groups))
+    setup = [
+        f"const long m = n - i < {rows} ? n - i : {rows};",
+        f"{o.scalar} edge[{rows}] = {{ 0 }}, *const c = m == {rows} ? y + i : edge;",
+        f"for (long r = 0; m < {rows} && r < m; r++)",
+        "  edge[r] = y[i + r];",
+        *pointers(o, ["i", *(f"(i + (m > {r} ? {r} : m - 1))" for r in range(1, rows))]),
+        f"{o.vector} {loads};",
+    ]
+    body = [f"const long stop = j + {o.line} < whole ? j + {o.line} : whole;"]
+    body += prefetch(names, "j", ahead, o.line, o.line)
+    body += [f"for (; j < stop; j += {o.lanes}) {{", *(f"  {x}" for x in _block(o, groups)), "}"]
+    finish = [
+        *(o.store(plus("c", str(g * o.lanes)), c) for g, c in enumerate(groups)),
+        f"for (long r = 0; m < {rows} && r < m; r++)",
+        "  y[i + r] = edge[r];",
+    ]
+    return Part(setup, o.line, body, [], _across_rest(o, groups, rows), finish)
+
+
+def _block(o: Ops, groups: Sequence[str]) -> list[str]:
+    """As many columns as a vector has lanes."""
+    lines = _taken(o, [f"{x}[j" for x in numbered("x", o.operands)])
+    found = []
+    for g in range(len(groups)):
+        rows = range(g * o.lanes, (g + 1) * o.lanes)
+        turned, columns = _turned(o, [[plus(line(o, m, r), "j") for r in rows] for m in range(o.matrices)], g)
+        lines += turned
+        found.append(columns)
+    pairs = ((g, c, q) for q in range(o.lanes) for g, c in enumerate(groups))
+    return [*lines, *(f"{c} = {_step(o, c, found[g][q], q)};" for g, c, q in pairs)]
+
+
+def _across_rest(o: Ops, groups: Sequence[str], rows: int) -> list[str]:
+    """Fewer columns than a vector has lanes: turned with zeros beside them, which no step uses."""
+    xs = numbered("x", o.operands)
+    names = [*(line(o, m, r) for m in range(o.matrices) for r in range(rows)), *xs]
+    spots = {n: k * o.lanes for k, n in enumerate(names)}
+    lines = [f"{o.scalar} rest[{len(names) * o.lanes}] = {{ 0 }};", "for (long e = 0; e < k - j; e++) {"]
+    lines += [*(f"  rest[{at} + e] = {n}[j + e];" for n, at in spots.items()), "}"]
+    lines += _taken(o, [f"rest[{spots[x]}" for x in xs])
+    for g, c in enumerate(groups):
+        mine = range(g * o.lanes, (g + 1) * o.lanes)
+        places = [[f"rest + {spots[line(o, m, r)]}" for r in mine] for m in range(o.matrices)]
+        turned, columns = _turned(o, places, g)
+        lines += turned
+        for q, a in enumerate(columns[:-1]):
+            lines += [f"if (j + {q} < k)", f"  {c} = {_step(o, c, a, q)};"]
+        lines += [f"(void){a};" for a in columns[-1]]
+    return lines
+
+
+def _taken(o: Ops, first: Sequence[str]) -> list[str]:
+    """The vector's values for a block of columns. `first` are its first elements as C text, up to the bracket."""
+    if o.by_lane:
+        return [f"const {o.vector} xv = {o.call('lane_load', f'&{first[0]}]')};"]
+    out = []
+    for x, at in zip(numbered("x", o.operands), first, strict=True):
+        out += [f"const {o.vector} {x}_{q} = {o.dup(plus(at, str(q)) + ']')};" for q in range(o.lanes)]
+    return out
+
+
+def _step(o: Ops, acc: str, a: Sequence[str], q: int) -> str:
+    if o.by_lane:
+        return o.value_by_lane(acc, a, "xv", q)
+    return o.value(acc, a, [f"{x}_{q}" for x in numbered("x", o.operands)])
+
+
+def _turned(o: Ops, places: Sequence[Sequence[str]], g: int) -> tuple[list[str], list[list[str]]]:
+    """Lines that load and turn a block of every matrix, and for each column its names, one for each matrix."""
+    lines, columns = [], []
+    for m, spots in enumerate(places):
+        stem = f"{numbered('r', o.matrices)[m]}{g}_"
+        rows = [f"{stem}{r}" for r in range(o.lanes)]
+        lines += [f"const {o.vector} {row} = {o.load(at)};" for row, at in zip(rows, spots, strict=True)]
+        more, names = turn(o.isa, o.elem, rows, f"{numbered('t', o.matrices)[m]}{g}_")
+        lines += more
+        columns.append(names)
+    return lines, [list(c) for c in zip(*columns, strict=True)]
+
+
+def fold_part(o: Ops, rows: int, vectors: int, ahead: int, join: str, neutral: str) -> Part:
+    """`rows` rows with `vectors` vectors of partial results each, joined at the end."""
+    each = range(rows)
+    accs = [[f"c{r}_{v}" for v in range(vectors)] for r in each]
+    xs = numbered("x", o.operands)
+    names = [line(o, m, r) for r in each for m in range(o.matrices)]
+    start = ", ".join(f"{c} = {o.dup(o.neutral(neutral))}" for row in accs for c in row)
+    setup = [*pointers(o, ["i", *(f"(i + {r})" for r in each[1:])]), folded(f"{o.vector} {start};", "        ")]
+
+    def update(v: int, at: str) -> list[str]:
+        loads = [f"const {o.vector} {x}_{v} = {o.load(plus(x, at))};" for x in xs]
+        b = [f"{x}_{v}" for x in xs]
+        for r in each:
+            a = [o.load(plus(line(o, m, r), at)) for m in range(o.matrices)]
+            loads.append(f"{accs[r][v]} = {o.value(accs[r][v], a, b)};")
+        return loads
+
+    width = max(o.line, vectors * o.lanes)
+    body = prefetch([*names, *xs], "j", ahead, width, o.line)
+    for turn_ in range(0, width, vectors * o.lanes):
+        inner = [x for v in range(vectors) for x in update(v, plus("j", str(turn_ + v * o.lanes)))]
+        body += ["{", *(f"  {x}" for x in inner), "}"]
+    finish = [x for r in each for x in _joined(o, accs[r], r, join)]
+    return Part(setup, width, body, update(0, "j"), [], finish)
+
+
+def _joined(o: Ops, accs: Sequence[str], r: int, join: str) -> list[str]:
+    """Partial results of a row into its element of y, then the last columns, fewer than a vector has lanes."""
+    c, row = accs[0], plus("i", str(r))
+    lines = [f"{c} = {o.call(join, c, other)};" for other in accs[1:]]
+    for order in rotations(o.lanes):
+        lines.append(f"{c} = {o.call(join, c, shuffle(o.isa, o.elem, c, c, order))};")
+    a = [o.dup(f"{line(o, m, r)}[e]") for m in range(o.matrices)]
+    b = [o.dup(f"{x}[e]") for x in numbered("x", o.operands)]
+    return [
+        *lines,
+        f"{c} = {o.call(join, o.dup(f'y[{row}]'), c)};",
+        "for (long e = j; e < k; e++)",
+        f"  {c} = {o.value(c, a, b)};",
+        o.store("last", c),
+        f"y[{row}] = last[0];",
+    ]
+
+
+def _item(x: str, at: str) -> str:
+    return f"{x}[{at}]"

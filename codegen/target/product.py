@@ -1,0 +1,346 @@
+"""A blocked product as C: names, subscripts and sizes for the template `product.c.j2`.
+
+The rows, columns and depth of a product are each one coordinate. A bundle of one iterator is that iterator itself; a
+bundle of several is counted through in order, and tables hold the offset of each of its values in every array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
+from codegen.recognize.contraction import unit_stride
+from codegen.record import record
+from codegen.scop.expr import Expr
+from codegen.scop.lanes import Lane
+from codegen.scop.model import Scop, Statement
+from codegen.scop.product import Blocking, Contraction
+from codegen.target.body import BodyPrinter
+from codegen.target.cexpr import IntPrinter
+from codegen.target.corners import Bundle, Cut, CutPrinter
+from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.model import C_TYPES
+from codegen.target.microkernel import MicroKernel, columns_text, nr_max, nr_text
+from codegen.target.microkernel import name as kernel_name
+from codegen.target.scalar import scalar
+
+# 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
+# different type to the compiler's alias analysis, and go through the scratch tile.
+_SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
+
+
+@record
+class Table:
+    """Offsets of one access along one bundle: the loops that fill it and the element whose offset it holds."""
+
+    name: str
+    size: str
+    heads: tuple[str, ...]
+    value: str
+
+
+@record
+class ProductView:
+    """Everything the template prints."""
+
+    comment: str
+    elem: str
+    kernel: str
+    narrow: str  # for edges of at most `narrow_columns`; "" when there is none
+    narrow_columns: str
+    low: str  # for edges of at most `low_rows`
+    low_rows: int
+    rows: Bundle
+    columns: Bundle
+    depth: Bundle
+    how: Blocking
+    nr: str
+    nr_value: str
+    nr_max: int
+    tables: tuple[Table, ...]
+    bases: tuple[str, ...]
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    target: str
+    direct_c: str  # condition under which the kernel works on C itself, "" when never, "1" when always
+    c_pointer: str
+    c_stride: str
+    consts: str
+    const_decls: tuple[str, ...]
+    threads: bool
+    parallel_if: str
+    cut: Cut | None
+
+
+@dataclass
+class ProductPrinter:
+    """Makes the view of one product. `fresh` gives names that hide nothing."""
+
+    scop: Scop
+    ints: IntPrinter
+    fresh: Callable[[str], str]
+
+    def view(self, node: Multiply, threads: bool) -> ProductView:
+        what, how = node.product.what, node.product.how
+        assert isinstance(how, Blocking)
+        self.s = self.scop.statement(what.stmt)
+        self.what = what
+        loops, self.instance, corners = _open(node.body)
+        r, k = len(what.rows), len(what.rows) + len(what.depth)
+        self.rows = self._bundle(loops[:r], "row")
+        self.depth = self._bundle(loops[r:k], "dep")
+        self.columns = self._bundle(loops[k:], "col")
+        isa = load_isa(how.isa, how.bits)
+        kernel = micro_kernel_of(what, how)
+        narrow, low = edge_kernels(what, how)
+        self.tables: dict[tuple[int, str], Table] = {}
+        self.bases: dict[int, str] = {}
+        left = tuple(self._operand(e, self.rows, self.depth) for e in what.step.left)
+        right = tuple(self._operand(e, self.columns, self.depth) for e in what.step.right)
+        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+        nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
+        direct, pointer, stride = self._direct(how.mr, nr)
+        consts = tuple(f"{C_TYPES[what.step.elem]} tw_s{k} = {self._const(e)};" for k, e in enumerate(what.step.consts))
+        return ProductView(
+            self._comment(),
+            C_TYPES[what.step.elem],
+            kernel_name(isa, kernel),
+            kernel_name(isa, narrow) if narrow else "",
+            _part(nr, narrow, how) if narrow else "",
+            kernel_name(isa, low) if low else "",
+            low.mr if low else 0,
+            self.rows,
+            self.columns,
+            self.depth,
+            how,
+            nr,
+            columns_text(isa, kernel),
+            nr_max(isa, kernel),
+            tuple(self.tables.values()),
+            tuple(self.bases.values()),
+            left,
+            right,
+            target,
+            direct,
+            pointer,
+            stride,
+            "".join(f", tw_s{k}" for k in range(len(consts))),
+            consts,
+            threads,
+            self._work(how),
+            self._cut(corners, how.mr, nr) if corners else None,
+        )
+
+    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str) -> Cut:
+        return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, self._one_step(mr, nr))
+
+    def _one_step(self, mr: int, nr: str) -> str:
+        """One step of one element, from the packed operands: they hold what the operands were before the product."""
+        step, k = self.what.step, f"({self.depth.name}r - {self.depth.name}b)"
+        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+
+        def leaf(x: Lane) -> str:
+            if x.op in ("acc", "const"):
+                return f"({C_TYPES[step.elem]}){target}" if x.op == "acc" else f"tw_s{x.index}"
+            base, b, width = ("tw_left", self.rows, str(mr)) if x.op == "a" else ("tw_right", self.columns, nr)
+            count = len(step.left if x.op == "a" else step.right)
+            scale = f" * {count}" if count > 1 else ""
+            more = f" + {x.index} * {width}" if x.index else ""
+            return f"{base}[({b.name}t * tw_k + {k} * {width}){scale}{more} + {b.name}r]"
+
+        value = scalar(step.lane, step.elem, leaf)
+        return f"{target} = {value[1:-1] if value.startswith('(') else value};"
+
+    # -- coordinates -------------------------------------------------------------------------------
+
+    def _bundle(self, loops: tuple[For, ...], name: str) -> Bundle:
+        if len(loops) == 1:
+            lp = loops[0]
+            first, past = self.ints.text(lp.lower, 6), self.ints.text(lp.upper, 6)
+            size = past if lp.lower == Int(0) else f"{past} - {first}"
+            return Bundle(self.fresh(lp.loop.name), loops, first, past, f"(long){past}" if lp.lower == Int(0) else size)
+        sizes = []
+        for lp in loops:
+            high, low = self.ints.wide(lp.upper, 6), self.ints.text(lp.lower, 6)
+            sizes.append(high if lp.lower == Int(0) else f"({high} - {low})")
+        size = " * ".join(sizes)
+        return Bundle(self.fresh(name), loops, "0", size, size)
+
+    def _coordinate(self, b: Bundle, inner: str) -> CExpr:
+        """The bundle's value inside a tile: block start, tile start and lane."""
+        total: CExpr = Name(f"{b.name}b")
+        for part in inner:
+            total = Bin("+", total, Name(f"{b.name}{part}"))
+        return total
+
+    def _tile(self, b: Bundle) -> dict[str, CExpr]:
+        return {b.name: self._coordinate(b, "tr")}
+
+    # -- elements ----------------------------------------------------------------------------------
+
+    def _operand(self, e: Expr, side: Bundle, depth: Bundle) -> str:
+        """C text of an operand's value in a packing loop."""
+        place = {side.name: self._coordinate(side, "tr"), depth.name: self._coordinate(depth, "r")}
+        return self._printer(place)._text(e, self.s, self._at(place), 1)
+
+    def _const(self, e: Expr) -> str:
+        return self._printer({})._text(e, self.s, self.instance, 1)
+
+    def _element(self, number: int, place: Mapping[str, CExpr]) -> str:
+        return self._printer(place).access(self.s, self._at(place), number)
+
+    def _at(self, place: Mapping[str, CExpr]) -> Instance:
+        """The statement's instance with single iterators put in place."""
+        env: dict[str, CExpr] = {}
+        for b in (self.rows, self.columns, self.depth):
+            if b.single and b.name in place:
+                env[b.loops[0].var] = place[b.name]
+        return Instance(
+            self.instance.stmt,
+            tuple(substitute(e, env) for e in self.instance.iterators),
+            tuple(tuple(substitute(e, env) for e in a) for a in self.instance.accesses),
+            tuple(substitute(e, env) for e in self.instance.values),
+        )
+
+    def _printer(self, place: Mapping[str, CExpr]) -> BodyPrinter:
+        return _TablePrinter(self.scop, self.ints, {}, self, place)
+
+    def by_table(self, number: int, place: Mapping[str, CExpr]) -> str | None:
+        """The access as base[offsets] when one of its bundles has several iterators."""
+        bundles = [b for b in (self.rows, self.columns, self.depth) if self._moves(number, b)]
+        if all(b.single for b in bundles):
+            return None
+        base = self._base(number)
+        terms = [f"{self._table(number, b)}[{self._entry(b, place)}]" for b in bundles]
+        return f"{base}[{' + '.join(terms)}]"
+
+    def _entry(self, b: Bundle, place: Mapping[str, CExpr]) -> str:
+        """Where a table of the bundle holds a coordinate; it begins with the first."""
+        first = b.loops[0].lower
+        return self.ints.text(place[b.name] if not b.single or first == Int(0) else Bin("-", place[b.name], first))
+
+    def _moves(self, number: int, b: Bundle) -> bool:
+        names = {lp.var for lp in b.loops}
+        return any(names & expr_names(e) for e in self.instance.accesses[number])
+
+    def _base(self, number: int) -> str:
+        name = f"tw_{self.scop.arrays[self.s.accesses[number].array].name}_{number}"
+        if number not in self.bases:
+            env = {lp.var: lp.lower for b in (self.rows, self.columns, self.depth) for lp in b.loops}
+            array = self.scop.arrays[self.s.accesses[number].array]
+            const = "" if number == self.s.target else "const "
+            self.bases[number] = f"{const}{array.elem.spelling} *const {name} = &{self._with(number, env)};"
+        return name
+
+    def _with(self, number: int, env: Mapping[str, CExpr]) -> str:
+        index = tuple(substitute(e, dict(env)) for e in self.instance.accesses[number])
+        accesses = tuple(index if k == number else a for k, a in enumerate(self.instance.accesses))
+        at = Instance(self.instance.stmt, self.instance.iterators, accesses, self.instance.values)
+        return BodyPrinter(self.scop, self.ints, {}).access(self.s, at, number)
+
+    def _table(self, number: int, b: Bundle) -> str:
+        name = f"{self._base(number)}_{b.name}"
+        if (number, b.name) not in self.tables:
+            env: dict[str, CExpr] = {}
+            for other in (self.rows, self.columns, self.depth):
+                for lp in other.loops:
+                    env[lp.var] = Name(lp.loop.name) if other is b else lp.lower
+            heads = tuple(
+                f"long {lp.loop.name} = {self.ints.text(lp.lower)}; {lp.loop.name} < {self.ints.text(lp.upper, 5)}; "
+                f"{lp.loop.name}++"
+                for lp in b.loops
+            )
+            value = f"&{self._with(number, env)} - {self._base(number)}"
+            self.tables[number, b.name] = Table(name, b.size, heads, value)
+        return name
+
+    # -- decisions about shapes --------------------------------------------------------------------
+
+    def _direct(self, mr: int, nr: str) -> tuple[str, str, str]:
+        """When and how the kernel can work on C itself: (condition, pointer, row stride)."""
+        array = self.scop.arrays[self.s.accesses[self.s.target].array]
+        plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
+        if not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
+            return "", "", ""
+        rows, columns = self.rows, self.columns
+        here = {rows.name: self._coordinate(rows, "t"), columns.name: self._coordinate(columns, "t")}
+        pointer = f"&{self._element(self.s.target, here)}"
+        if rows.single and columns.single:
+            below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
+            return "1", pointer, f"&{self._element(self.s.target, below)} - {pointer}"
+        self.ints.helpers.add("tw_even")
+        row, col = (self._entry(b, here) for b in (rows, columns))
+        rt, ct = self._table(self.s.target, rows), self._table(self.s.target, columns)
+        how = f"tw_even({rt} + {row}, {mr}) && tw_even({ct} + {col}, {nr}) && {ct}[{col} + 1] - {ct}[{col}] == 1"
+        return how, pointer, f"{rt}[{row} + 1] - {rt}[{row}]"
+
+    def _same_type(self) -> bool:
+        elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
+        name = self.what.step.elem
+        sure = elem.bits < 64 or elem.kind == "float" or elem.spelling in _SURE
+        return sure and elem.bits == int(name[1:]) and (elem.kind == "float") == (name[0] == "f")
+
+    def _unit_columns(self) -> bool:
+        return unit_stride(self.scop, self.s, self.s.target, self.what.columns[-1])
+
+    def _work(self, how: Blocking) -> str:
+        return f"(double)tw_rows * tw_columns * tw_depth >= TW_SIZE({how.threads})"
+
+    def _comment(self) -> str:
+        return f"{self.s.name}: {self.s.source}"
+
+
+@record
+class _TablePrinter(BodyPrinter):
+    """Prints accesses through offset tables where bundles have several iterators."""
+
+    owner: ProductPrinter
+    place: Mapping[str, CExpr]
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
+
+
+def _part(nr: str, narrow: MicroKernel, how: Blocking) -> str:
+    """Columns of the narrow tile as C text."""
+    return str(int(nr) * narrow.nv // how.nv) if nr.isdigit() else f"{nr} / {how.nv} * {narrow.nv}"
+
+
+def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> MicroKernel:
+    """The register kernel that a product calls."""
+    step = what.step
+    return MicroKernel(
+        step.elem, step.lane, len(step.consts), how.mr, how.nv, direct, lefts=len(step.left), rights=len(step.right)
+    )
+
+
+def edge_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel | None, MicroKernel | None]:
+    """Kernels for edges that fill only part of a tile: about half of its columns, and about half of its rows."""
+    whole = micro_kernel_of(what, how)
+    lanes = max(1, how.bits // int(what.step.elem[1:]))
+    low = -(-(how.mr // 2) // lanes) * lanes if how.mr // 2 >= lanes else how.mr // 2
+    narrow = replace(whole, nv=-(-how.nv // 2), b_vectors=how.nv) if how.nv > 1 else None
+    return narrow, replace(whole, mr=low, a_rows=how.mr) if 0 < low < how.mr else None
+
+
+def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:
+    """The loops of a product's plain nest, its statement, and what must not be negative for it to run."""
+    loops: list[For] = []
+    while isinstance(node, For):
+        loops.append(node)
+        node = node.body
+    corners: list[CExpr] = []
+    if isinstance(node, If):
+        corners = _conjuncts(node.cond)
+        node = node.then
+    assert isinstance(node, Instance)
+    return tuple(loops), node, tuple(corners)
+
+
+def _conjuncts(e: CExpr) -> list[CExpr]:
+    """The left sides of `x >= 0 && ...`."""
+    if isinstance(e, Bin) and e.op == "&&":
+        return [*_conjuncts(e.left), *_conjuncts(e.right)]
+    assert isinstance(e, Bin) and e.op == ">=" and e.right == Int(0)
+    return [e.left]

@@ -1,0 +1,56 @@
+"""What a matrix-vector product must fulfil, whoever wrote the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codegen.plan.model import Multiply
+from codegen.recognize.contraction import NoContraction
+from codegen.recognize.matvec import fold, layout
+from codegen.recognize.reductions import find_reductions
+from codegen.recognize.strides import coefficients
+from codegen.scop.dependences import Dependence
+from codegen.scop.distance import is_zero
+from codegen.scop.model import Statement
+from codegen.scop.product import Contraction, Sweep
+from codegen.scop.tree import Loop, Place
+from codegen.transform.find import illegal
+from codegen.transform.program import Program, pending
+
+# Vectors of a fixed width; `generic` ones have any.
+BITS = {"neon": (128,), "avx2": (256,), "avx512": (512,), "generic": (64, 128, 256, 512, 1024, 2048)}
+
+
+def check_sweep(
+    p: Program, s: Statement, found: Contraction, d: Multiply, how: Sweep, loops: Mapping[str, Loop]
+) -> None:
+    """The matrix lies as the form says, its lines run forward, and the sizes make a kernel."""
+    try:
+        form = layout(p.scop, s, found)
+    except NoContraction as error:
+        raise illegal(f"{d.stmt} is no matrix-vector product: {error}", d.loc) from None
+    if how.form not in (("lanes",) if form == "lanes" else ("across", "fold")):
+        raise illegal(f"the matrix of {d.stmt} does not lie as form {how.form} needs it", d.loc)
+    for n in d.rows if form == "lanes" else (*d.rows, *d.depth):
+        if sum(coefficients(loops[n].exprs[s.name], len(s.iterators)) or ()) < 0:
+            raise illegal(f"loop {n} of {d.stmt} runs backwards along the matrix", d.loc)
+    if how.bits not in BITS.get(how.isa, ()):
+        raise illegal(f"{how.isa} has no vectors of {how.bits} bits for {d.stmt}", d.loc)
+    lanes = how.bits // int(found.step.elem[1:])
+    whole = how.streams % lanes == 0 if how.form == "across" and lanes else True
+    sized = 1 <= how.streams <= 64 and 1 <= how.vectors <= 32 and how.block > 0 and how.shared > 0
+    if lanes < 2 or not whole or not sized:
+        raise illegal(f"these sizes make no kernel for {d.stmt}", d.loc)
+
+
+def folded_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> tuple[str, str]:
+    """The operator and the array of a fold whose steps are joined in an order of their own."""
+    op = next((r.op for r in find_reductions(p.scop) if r.stmt == s.name), "")
+    if not op or fold(found.step.lane) is None:
+        raise illegal(f"the steps of {d.stmt} are no fold", d.loc)
+    return op, s.accesses[s.target].array
+
+
+def kept(p: Program, place: Place) -> Dependence | None:
+    """What keeps a fold in the source's order."""
+    return next((d for d in p.deps.all if not is_zero(pending(p, d, place), place.loop.exprs)), None)

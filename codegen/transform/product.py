@@ -1,0 +1,106 @@
+"""product: carry a statement's innermost loops out as a blocked product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
+
+from codegen.plan.model import LoopRef, Multiply
+from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.strides import coefficients
+from codegen.scop.model import Statement
+from codegen.scop.product import Blocking, Contraction, Product, Sweep
+from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
+from codegen.scop.tree import loops as tree_loops
+from codegen.target.isa.load import NAMES as ISAS
+from codegen.transform.find import chains, illegal, rebuild
+from codegen.transform.matvec import BITS, check_sweep, folded_array, kept
+from codegen.transform.program import Program, carried
+from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.products import unsafe_product
+
+
+def apply(p: Program, d: Multiply) -> Program:
+    """Replace the loops by one product band. That the statement is a product is found anew, not taken from the plan."""
+    s = next((s for s in p.scop.statements if s.name == d.stmt), None)
+    if s is None:
+        raise illegal(f"there is no statement {d.stmt}", d.loc)
+    names = (*d.rows, *d.depth, *d.columns)
+    (chain,) = chains(p.tree, tuple(LoopRef(n, d.stmt) for n in names), d.loc)
+    first = len(chain.loops) - len(names)
+    if chain.child != Leaf(d.stmt) or {lp.name for lp in chain.loops[first:]} != set(names):
+        raise illegal(f"{', '.join(names)} are not the innermost loops of {d.stmt} alone", d.loc)
+    by_name = {lp.name: lp for lp in chain.loops[first:]}
+    where = {n: _iterator(s, by_name[n], d) for n in names}
+    outer = [k for k in range(len(s.iterators)) if k not in where.values()]
+    try:
+        found = contraction(p.scop, s, outer, p.reassociate)
+    except NoContraction as error:
+        raise illegal(f"{d.stmt} is no product of these loops: {error}", d.loc) from None
+    wanted = tuple(tuple(where[n] for n in part) for part in (d.rows, d.columns, d.depth))
+    if wanted != (found.rows, found.columns, found.depth) or found.outer != tuple(outer):
+        text = "; ".join(", ".join(s.iterators[k] for k in part) for part in (found.rows, found.columns, found.depth))
+        raise illegal(f"rows, columns and depth of {d.stmt} are {text}", d.loc)
+    kinds = _kinds(p, s, found, d, by_name)
+    loops = tuple(replace(by_name[n], **kinds[n], note=_note(n, d)) for n in names)
+    band = Band(loops, chain.child, product=Product(found, d.how))
+    after = p.with_tree(rebuild(p.tree, replace(chain, child=band), [(chain.loops[:first], False)]))
+    together = _together(s, enclosing(after.tree, s.name)[: -len(loops)])
+    packed = isinstance(d.how, Blocking)
+    problem = unsafe_product(s, found, loops, together) if packed else unsafe_sweep(s, together)
+    if problem:
+        raise illegal(problem, d.loc)
+    for place in (q for q in tree_loops(after.tree) if q.band is band and q.loop.kind in (BLOCKED, FOLDED)):
+        blocker = carried(after, place).blocker if place.loop.kind == BLOCKED else kept(after, place)
+        if blocker is not None:
+            raise illegal(
+                f"a {blocker.kind} dependence through `{blocker.array}` is carried by loop {place.loop.name}", d.loc
+            )
+    return after
+
+
+def _together(s: Statement, around: Sequence[Loop]) -> isl.Map:
+    """Instances of one execution of the product; the proof of the finished code asks the same of them."""
+    together = isl.Map.universe(s.domain.get_space().map_from_set()).intersect_domain(s.domain)
+    together = together.intersect_range(s.domain)
+    for lp in around:
+        value = isl.Map.from_pw_aff(lp.exprs[s.name])
+        together = together.intersect(value.apply_range(value.reverse()))
+    return together
+
+
+def _kinds(
+    p: Program, s: Statement, found: Contraction, d: Multiply, loops: Mapping[str, Loop]
+) -> dict[str, dict[str, Any]]:
+    """What becomes of each loop: rows and columns in any order, the depth in its own unless its steps are a fold."""
+    free = PACKED if isinstance(d.how, Blocking) else BLOCKED
+    kinds: dict[str, dict[str, Any]] = {n: {"kind": free} for n in (*d.rows, *d.columns)}
+    kinds |= {n: {"kind": ""} for n in d.depth}
+    if isinstance(d.how, Sweep):
+        check_sweep(p, s, found, d, d.how, loops)
+        if d.how.form == "fold":
+            kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (folded_array(p, s, found, d),)}
+    elif d.how.isa not in ISAS or (d.how.isa in BITS and d.how.bits not in BITS[d.how.isa]):
+        raise illegal(f"there is no instruction set {d.how.isa} with vectors of {d.how.bits} bits", d.loc)
+    elif not (1 <= d.how.mr <= 32 and 1 <= d.how.nv <= 16 and min(d.how.mc, d.how.kc, d.how.nc) > 0):
+        raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc)
+    elif not found.columns:
+        raise illegal(f"{d.stmt} is a matrix-vector product; it has no columns to make tiles of", d.loc)
+    return kinds
+
+
+def _iterator(s: Statement, lp: Loop, d: Multiply) -> int:
+    """The iterator that the loop steps through, one by one, forwards or backwards."""
+    c = coefficients(lp.exprs[s.name], len(s.iterators)) or []
+    moving = [k for k, x in enumerate(c) if x]
+    value = lp.exprs[s.name].get_pieces()[0][1]
+    if len(moving) != 1 or abs(c[moving[0]]) != 1 or not value.get_constant_val().is_zero():
+        raise illegal(f"loop {lp.name} is no plain loop of {d.stmt}", d.loc, "apply product before skewing or tiling")
+    return moving[0]
+
+
+def _note(name: str, d: Multiply) -> str:
+    return "rows" if name in d.rows else "columns" if name in d.columns else "depth"

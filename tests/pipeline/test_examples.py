@@ -1,0 +1,59 @@
+"""The examples as users build them: make, make run; the programs compare their results themselves."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SIZES = {
+    "conjugate-gradient": ("1", "7", "150"),
+    "coupled-cluster": ("1 1", "3 5", "6 11"),
+    "dense-layer": ("1 1 1 1", "5 7 9 3", "40 90 70 30"),
+    "shortest-paths": ("1 1", "2 5", "33 8", "70 16"),
+}
+FLAGS = "-std=c11 -O3 -fopenmp -Wall -Wextra -Werror"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="needs make and cc"),
+]
+
+
+def make(example: str, out: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")} | {"OMP_NUM_THREADS": "2"}
+    command = ["make", "-C", str(EXAMPLES / example), f"TILEWRIGHT={sys.executable} -m codegen", f"OUT={out}",
+               f"CFLAGS={FLAGS}", *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def made(example: str, out: Path, *words: str) -> str:
+    done = make(example, out, *words)
+    assert done.returncode == 0, f"{example} {words}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_example_is_here() -> None:
+    assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, "quickstart"}
+
+
+@pytest.mark.parametrize("example", [*SIZES, "quickstart"])
+def test_example(example: str, tmp_path: Path) -> None:
+    made(example, tmp_path)
+    (generated,) = tmp_path.glob("*.tw.c")
+    assert "/* tilewright: region 1 of" in generated.read_text(encoding="utf-8")
+    for sizes in SIZES.get(example, ()):
+        lines = [line for line in made(example, tmp_path, "run", f"SIZES={sizes}").splitlines() if ", plain " in line]
+        assert lines and all(line.endswith(": ok") for line in lines), lines
+        assert make(example, tmp_path, "run", f"SIZES={sizes}x").returncode != 0
+
+    # Nothing is done twice, and a change of the source or a header reaches the generated file.
+    assert make(example, tmp_path, "-q").returncode == 0
+    source = generated.name.replace(".tw.c", ".c")
+    for read in (source, *(p.name for p in (EXAMPLES / example).glob("*.h"))):
+        done = make(example, tmp_path, "-n", "-W", read)
+        assert f"gen {source}" in done.stdout, f"{read}\n{done.stdout}\n{done.stderr}"
