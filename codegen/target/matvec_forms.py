@@ -88,7 +88,7 @@ def across_part(o: Ops, rows: int, ahead: int) -> Part:
 
 def _block(o: Ops, groups: Sequence[str]) -> list[str]:
     """As many columns as a vector has lanes."""
-    lines = _taken(o, [f"{x}[j" for x in numbered("x", o.operands)])
+    lines = _taken(o, [f"{x}[j" for x in numbered("x", o.operands)], o.lanes)
     found = []
     for g in range(len(groups)):
         rows = range(g * o.lanes, (g + 1) * o.lanes)
@@ -106,7 +106,7 @@ def _across_rest(o: Ops, groups: Sequence[str], rows: int) -> list[str]:
     spots = {n: k * o.lanes for k, n in enumerate(names)}
     lines = [f"{o.scalar} rest[{len(names) * o.lanes}] = {{ 0 }};", "for (long e = 0; e < k - j; e++) {"]
     lines += [*(f"  rest[{at} + e] = {n}[j + e];" for n, at in spots.items()), "}"]
-    lines += _taken(o, [f"rest[{spots[x]}" for x in xs])
+    lines += _taken(o, [f"rest[{spots[x]}" for x in xs], o.lanes - 1)
     for g, c in enumerate(groups):
         mine = range(g * o.lanes, (g + 1) * o.lanes)
         places = [[f"rest + {spots[line(o, m, r)]}" for r in mine] for m in range(o.matrices)]
@@ -118,13 +118,13 @@ def _across_rest(o: Ops, groups: Sequence[str], rows: int) -> list[str]:
     return lines
 
 
-def _taken(o: Ops, first: Sequence[str]) -> list[str]:
-    """The vector's values for a block of columns. `first` are its first elements as C text, up to the bracket."""
+def _taken(o: Ops, first: Sequence[str], columns: int) -> list[str]:
+    """The vector's values for so many columns. `first` are its first elements as C text, up to the bracket."""
     if o.by_lane:
         return [f"const {o.vector} xv = {o.call('lane_load', f'&{first[0]}]')};"]
     out = []
     for x, at in zip(numbered("x", o.operands), first, strict=True):
-        out += [f"const {o.vector} {x}_{q} = {o.dup(plus(at, str(q)) + ']')};" for q in range(o.lanes)]
+        out += [f"const {o.vector} {x}_{q} = {o.dup(plus(at, str(q)) + ']')};" for q in range(columns)]
     return out
 
 

@@ -274,17 +274,17 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
           const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
           const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
           const long tw_nc = tw_share(tw_columns, TW_SIZE(1536), tw_nr);
-          const long tw_team = (double)(long)n * (long)m * (long)p >= TW_SIZE(80000) ? tw_max_threads() : 1;
+          const long tw_team = (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
           const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
           double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
           if (tw_right) {
-        #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
+#pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
             {
               const long tw_size = tw_team_size(), tw_me = tw_thread();
               const long tw_down = tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
               const long tw_across = tw_size / tw_down;
-              const long tw_first = 0 + tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
-              const long tw_past = tw_min(n, 0 + tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
+              const long tw_first = tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
+              const long tw_past = tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
               double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
               double tw_tile[4 * 6] = {0};
               for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
@@ -294,7 +294,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                 for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
                   const long tw_k = tw_min(tw_kc, p - kb);
                   /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-        #pragma omp for
+#pragma omp for
                   for (long jt = 0; jt < tw_c; jt += 6) {
                     double *const tw_to = tw_right + jt * tw_k;
                     const long tw_n = tw_min(6, tw_c - jt);
@@ -357,13 +357,12 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                       }
                     }
                   }
-        #pragma omp barrier
+#pragma omp barrier
                 }
               }
             }
             tw_free(tw_right);
           } else { /* too small to be worth packing, or no memory for it */
-
             for (long i = 0; i < n; i++) {  /* rows */
               for (long k = 0; k < p; k++) {  /* depth */
                 for (long j = 0; j < m; j++)  /* columns */

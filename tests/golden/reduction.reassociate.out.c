@@ -14,7 +14,7 @@ double dot(int n, const double x[n], const double y[n])
     double s = 0.0;
     /* tilewright: region 1 of dot: threads over i; vectors along i */
     {
-#pragma omp parallel for simd if(parallel: (double)n >= TW_PARALLEL_MIN) reduction(+:s)
+#pragma omp parallel for if(parallel: (double)n >= TW_PARALLEL_MIN) reduction(+:s)
       for (long i = 0; i < n; i++)
         s += x[i] * y[i];
     }

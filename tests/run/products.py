@@ -206,19 +206,19 @@ def shapes() -> Iterator[Case]:
          "*restrict A", "*restrict B"),
         (loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i + 1][k + 2] * B[k + 1][j];", "C[restrict n][m]",
          "A[restrict n + 1][l + 2]", "B[restrict l + 1][m]"),
-        (loops("i:0:n", "j:0:m", "k:0:l") + "(*P)[i][j] += A[i][k] * B[k][j];".replace("(*P)", "C"), c, a, b),
         (loops("i:0:n", "j:0:m", "k:0:l") + "C[0][i][j] += A[i][k] * B[k][j] * (k + 1);", "C[restrict 1][n][m]", a, b),
         (loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += (A[i][k] + i) * (B[k][j] - 2 * j);", c, a, b),
         (loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * A[i][0] * B[k][j] + A[0][k] * B[0][j];", c, a, b),
-        (loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * B[k][j] - A[i][l - 1 - k] * B[l - 1 - k][j];", c, a, b),
+        (loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * B[k][j] - A[i][l - 1 - k] * B[l - 1 - k][j];",
+         c, a, b),
     )
     for number, (body, *arrays) in enumerate(boxes):
         yield shaped(f"box{number}", body, *arrays)
     tensors = (
         # Indices in the order of the loops, extents, subscripts of C, A and B.
         ("abk", "457", "ab", "ak", "kb"), ("abcd", "6579", "abc", "abd", "dc"), ("abcd", "5679", "abc", "dbc", "ad"),
-        ("abcde", "34567", "abcd", "aebf".replace("f", "c"), "de"), ("abcdef", "344335", "abcd", "aebf", "fdec"),
-        ("abcdef", "433543", "abcd", "edfa", "bfce"), ("abcdefg", "3332433", "abcd", "geaf", "fbgcd".replace("d", "de")),
+        ("abcde", "34567", "abcd", "aebc", "de"), ("abcdef", "344335", "abcd", "aebf", "fdec"),
+        ("abcdef", "433543", "abcd", "edfa", "bfce"), ("abcdefg", "3332433", "abcd", "geaf", "fbgcde"),
         ("abcdefgh", "33233323", "abcdef", "gahbc", "fedgh"), ("abcdefgh", "22232332", "hgfe", "dcbaef", "abcdgh"),
     )
     for number, (order, sizes, *subscripts) in enumerate(tensors):
@@ -257,8 +257,8 @@ def parts() -> Iterator[Case]:
     )
     for number, head in enumerate(heads):
         t = ("double", "float", "int32_t")[number % 3]
-        yield shaped(f"part{number}", loops(*head) + multiply, "C[restrict n][2 * n + 1]" if "2 * i" in head[1] else c, a,
-                     "B[restrict n][2 * n + 1]" if "2 * i" in head[1] else b, t, data="small")
+        wide = ("C[restrict n][2 * n + 1]", a, "B[restrict n][2 * n + 1]")
+        yield shaped(f"part{number}", loops(*head) + multiply, *(wide if "2 *" in head[1] else (c, a, b)), t, data="small")
     step = "C[i][j] = MAX(C[i][j], A[i][k] + B[k + 1][j]);"
     yield shaped("part_max", loops("i:0:n - 1", "j:i + 1:n - 1", "k:i:j") + step, c, a, b, "float")
 
@@ -366,5 +366,5 @@ def surroundings() -> Iterator[Case]:
         yield shaped(f"own{number}", body, *square, data="small", blocked=number in (5, 6, 7, 9, 10, 11))
     yield shaped("sum", loops("i:0:n", "j:0:m", "k:0:l") + "C[i + j] += A[i][k] * B[k][j];", "C[restrict n + m]", a, b,
                  "int32_t", data="small", blocked=False)
-    yield shaped("rows", loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * B[k][j];", "**restrict C", "**restrict A",
-                 "*restrict *restrict B", data="rows")
+    pointers = ("**restrict C", "**restrict A", "*restrict *restrict B")
+    yield shaped("rows", loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * B[k][j];", *pointers, data="rows")
