@@ -181,6 +181,8 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop})
         if plans:
             return _by_user_plan(model, plans[0])
+    if options.target == "c":
+        machine = replace(machine, cores=1)
     problems: list[Diagnostic] = []
     tried: set[str] = set()
     for author in (

@@ -31,12 +31,13 @@ Arrange = Callable[[tuple[str, ...]], Node]
 
 
 def distribute(
-    scop: Scop, must: isl.UnionMap, source: Node, is_product: IsProduct, arrange: Arrange
+    scop: Scop, must: isl.UnionMap, source: Node, names: tuple[str, ...], is_product: IsProduct, arrange: Arrange
 ) -> tuple[Node, tuple[Nest, ...]]:
-    """The source's tree with every product alone in its nest. `arrange` gives the tree of statements that have no
-    product among them and no shared loops around; below shared loops the rest keeps the source's order."""
+    """The statements `names` of the source's tree with every product alone in its nest. `arrange` gives the tree of
+    statements that have no product among them and no shared loops around; below shared loops the rest keeps the
+    source's order."""
     found: list[Nest] = []
-    tree = _level(scop, must, source, tuple(s.name for s in scop.statements), 0, is_product, arrange, found)
+    tree = _level(scop, must, source, names, 0, is_product, arrange, found)
     return tree, tuple(found)
 
 

@@ -36,8 +36,8 @@ _WORDS = {
 }
 
 
-def reason_against(p: Program, s: Statement, what: Contraction, outer: int, machine: Machine) -> str:
-    """Why the product is left to the general path; "" when it can be carried out in vectors. `outer` loops stay."""
+def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine) -> str:
+    """Why the product is left to the general path; "" when it can be carried out in vectors."""
     try:
         form = layout(p.scop, s, what)
     except NoContraction as error:
@@ -80,13 +80,19 @@ def operations(lane: Lane) -> tuple[str, str]:
     return ops[min(1, len(ops) - 1)], ops[0]
 
 
-def sweep(p: Program, s: Statement, what: Contraction, machine: Machine) -> tuple[Sweep, str]:
-    """The sizes for the machine, and a sentence about the loop that threads share."""
+def form_of(p: Program, s: Statement, what: Contraction) -> str:
+    """The form that a product takes."""
     form = layout(p.scop, s, what)
-    if form == "across" and joins(p, s, what):
-        form = "fold"
+    return "fold" if form == "across" and joins(p, s, what) else form
+
+
+def sweep(p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0) -> tuple[Sweep, str]:
+    """The sizes for the machine, and in words. In strips of so many `lines` all of them are taken in whole groups."""
+    form = form_of(p, s, what)
     cpu = lanes_of(machine, what)
     blocks, streams, vectors = sizes(form, cpu)
+    if form == "lanes" and lines:
+        streams = next(n for n in range(streams, 0, -1) if lines % n == 0)
     best = shared_loop(form, cpu, machine)
     how = Sweep(
         form,
@@ -103,12 +109,13 @@ def sweep(p: Program, s: Statement, what: Contraction, machine: Machine) -> tupl
         direct=FIXED_CYCLES,
         threads=2 * machine.parallel_overhead_cycles * CACHE_BYTES // cpu.element_bytes,
     )
-    loop = s.iterators[what.rows[0]]
-    rate = float(round(best.rate(machine.parallel_overhead_cycles), 1))
     words = (
         f"{how.isa}, {_WORDS[form]}, {streams} lines at a time, {how.vectors} vectors, blocks of {how.block}, fetched "
-        f"{how.ahead} elements ahead; threads share {loop}, at {rate} operations per cycle"
+        f"{how.ahead} elements ahead"
     )
+    if machine.cores > 1:
+        rate = float(round(best.rate(machine.parallel_overhead_cycles), 1))
+        words += f"; threads share {s.iterators[what.rows[0]]}, the model's best loop at {rate} operations per cycle"
     return how, words
 
 

@@ -15,9 +15,12 @@ from codegen.plan.distribute import Nest, distribute, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
-from codegen.plan.model import Multiply
+from codegen.plan.model import Directive, Multiply
 from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.strips import in_strip, in_strips, parts_of
+from codegen.plan.worth import unwanted
 from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Scop, Statement
@@ -35,12 +38,14 @@ FIXED_CYCLES = 2500
 
 @record
 class Products:
-    """The region's tree with products in nests of their own, and how to carry each of them out."""
+    """The region's tree with products in nests of their own (some once `shape` is applied), and how to carry each of
+    them out."""
 
     tree: Node
     directives: tuple[Multiply, ...]
     remarks: tuple[Diagnostic, ...]
     missed: tuple[Diagnostic, ...] = ()
+    shape: tuple[Directive, ...] = ()
 
 
 def find_products(p: Program, machine: Machine, fusion: str) -> Products:
@@ -53,25 +58,42 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
             known[name, depth] = _product(p, name, depth, machine, against)
         return known[name, depth]
 
-    tree, nests = distribute(
-        p.scop,
-        p.must,
-        p.tree,
-        lambda name, depth: product(name, depth) is not None,
-        lambda names: _arranged(p, names, fusion),
-    )
+    def arranged(names: tuple[str, ...]) -> Node:
+        tree, found = distribute(
+            p.scop,
+            p.must,
+            p.tree,
+            names,
+            lambda name, depth: product(name, depth) is not None,
+            lambda rest: _arranged(p, rest, fusion),
+        )
+        nests.extend(found)
+        return tree
+
+    nests: list[Nest] = []
+    tree, strips = in_strips(p, product, machine, arranged)
+    while worse := unwanted(p, parts_of(tree), nests, product):
+        against.update(worse)
+        known.update({key: None for key in known if key[0] in worse})
+        nests.clear()
+        tree, strips = in_strips(p, product, machine, arranged)
     directives = []
     remarks = []
-    for nest in nests:
-        what = product(nest.stmt, nest.depth)
-        assert what is not None
-        tree = _ordered(p.scop, tree, nest, what)
-        how, words = _how(p, what, machine)
-        directives.append(_directive(tree, what, how))
+    for what, lines in ((w, x.lines) for x in strips for w in x.products):
+        directive, words = in_strip(p, what, machine, lines)
+        directives.append(directive)
         remarks.append(_remark(p.scop, what, words))
-    done = {n.stmt for n in nests}
+    for nest in nests:
+        found = product(nest.stmt, nest.depth)
+        assert found is not None
+        tree = _ordered(p.scop, tree, nest, found)
+        how, words = _how(p, found, machine)
+        directives.append(_directive(tree, found, how))
+        remarks.append(_remark(p.scop, found, words))
+    done = {d.stmt for d in directives}
     missed = tuple(_missed(p.scop, n, why) for n, why in sorted(against.items()) if n not in done)
-    return Products(tree, tuple(directives), tuple(remarks), missed)
+    shape = tuple(d for x in strips for d in x.shape)
+    return Products(tree, tuple(directives), tuple(remarks), missed, shape)
 
 
 def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[str, str]) -> Contraction | None:
@@ -84,8 +106,8 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
     if not independent(p, s, found, loops[:depth], _loops(s, found, depth, loops[depth:])):
         return None
     if not found.columns:
-        why = reason_against(p, s, found, depth, machine)
-        if why:
+        why = reason_against(p, s, found, machine)
+        if why and looks_like_one(s, found):
             against.setdefault(name, why)
         return None if why else found
     if not found.step.left or not found.step.right:

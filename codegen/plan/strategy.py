@@ -84,6 +84,8 @@ def decorate(
     """Products first; then tile the rest, and mark parallel and vector loops."""
     author = _Author(p, [*first, Schedule(p.tree)], [], machine)
     if products is not None:
+        for d in products.shape:
+            author._try(d)
         for d, remark in zip(products.directives, products.remarks, strict=True):
             if author._try(d):
                 author.remarks.append(remark)
@@ -237,11 +239,16 @@ class _Author:
         for place in sorted(loops(self.p.tree), key=lambda q: (len(q.names), q.path)):
             if place.band.product is not None:
                 continue
-            if self._marked_around(place) or (len(place.names) > 1 and _is_innermost(place)):
+            short = len(place.names) > 1 or self._in_tile(place)
+            if self._marked_around(place) or (short and _is_innermost(place)):
                 continue
             names = statements(place.band)
             if self._try(Parallel(LoopRef(place.loop.name, names[0]))):
                 self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
+
+    def _in_tile(self, place: Place) -> bool:
+        around = enclosing(self.p.tree, statements(place.band)[0])
+        return any(lp.tile for lp in around if lp.name in place.names)
 
     def _marked_around(self, place: Place) -> bool:
         for q in loops(self.p.tree):

@@ -1,7 +1,8 @@
-"""Matrix-vector products of one matrix: a strip of the matrix for all of them, before the next strip is read.
+"""Matrix-vector products in strips: a few lines of the matrix for all statements, before the next ones are read.
 
-Each product in a nest of its own would read the whole matrix from memory again. The loop that they share in the source
-is cut into strips of lines that stay in the second cache; inside a strip every statement has its own nest.
+Products of one matrix, each in a nest of its own, would read all of it from memory again. The loop that they share in
+the source is cut into strips of lines that stay in the second cache; inside a strip every statement has its own nest.
+Products whose sums are scalars of the region get a strip of sums in this way.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import lcm
 
+import islpy as isl
+
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
 from codegen.plan.distribute import below, circles, only
-from codegen.plan.matvec import form_of, lanes_of, sizes
-from codegen.plan.model import Directive, Distribute, LoopRef, Tile
+from codegen.plan.matvec import form_of, lanes_of, reason_against, sizes, sweep
+from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Store, Tile
+from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.distance import same_value
 from codegen.scop.expr import Ref
 from codegen.scop.product import Contraction
-from codegen.scop.tree import Band, Loop, Node, enclosing, kids, Seq, seq, statements
+from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, kids, seq, statements
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -49,24 +53,76 @@ def parts_of(tree: Node) -> tuple[Node, ...]:
 
 
 def strip(p: Program, part: Node, find: Find, machine: Machine) -> Strip | None:
-    """The part in strips; None where it has no two products of one matrix, or they cannot be had in strips."""
+    """The part in strips; None where that has no use or is not legal."""
     if not isinstance(part, Band):
         return None
     names = statements(part)
-    found = [(n, find(n, 0)) for n in names]
-    products = [what for _, what in found if what is not None]
-    if any(what.columns for what in products) or not _shared(p, products):
+    usual = [what for what in (find(n, 0) for n in names) if what is not None]
+    held = [what for what in (_held(p, n, machine) for n in names) if what is not None]
+    if any(what.columns for what in usual) or not (held or _shared(p, usual)):
         return None
+    products = [*usual, *held]
     forms = {what.stmt: form_of(p, p.scop.statement(what.stmt), what) for what in products}
     if "lanes" in forms.values() and machine.cores > FEW_THREADS:
         return None
     loop = enclosing(p.tree, names[0])[0]
-    if any(sum(coefficients(v, v.dim_in()) or ()) < 0 for v in loop.exprs.values()):
+    if any(sum(coefficients(v, v.dim(isl.dim_type.in_)) or ()) < 0 for v in loop.exprs.values()):
         return None
     lines = strip_lines([(forms[what.stmt], what) for what in products], machine)
-    first = LoopRef(loop.name, names[0])
-    made = Strip(_tree(p, part, loop), lines, (Tile(((first, lines),)), Distribute(first)), tuple(products))
-    return made if _legal(p, part, made) else None
+    tree = _tree(p, part, loop)
+    shape = _shape(p, part, tree, LoopRef(loop.name, names[0]), lines, held)
+    made = Strip(tree, lines, shape or (), tuple(products))
+    return made if shape and _legal(p, part, made, machine) else None
+
+
+def _held(p: Program, name: str, machine: Machine) -> Contraction | None:
+    """The product whose sums are scalars of the region, one for each row."""
+    s = p.scop.statement(name)
+    array = p.scop.arrays[s.accesses[s.target].array]
+    if not array.inside or array.rank or array.scope != 1 or len(s.iterators) != 2:
+        return None
+    try:
+        found = contraction(p.scop, s, (), p.reassociate, True)
+    except NoContraction:
+        return None
+    if found.columns or reason_against(p, s, found, machine) or form_of(p, s, found) == "lanes":
+        return None
+    return found
+
+
+def _shape(
+    p: Program, part: Node, tree: Node, first: LoopRef, lines: int, held: list[Contraction]
+) -> tuple[Directive, ...] | None:
+    """What cuts the loop into strips, and keeps a strip of each scalar sum."""
+    cut = Tile(((first, lines),))
+    try:
+        after = apply(_with(p, part, tree), cut)
+    except InputError:
+        return None
+    tile = next(lp.name for lp in enclosing(after.tree, first.stmt) if lp.tile)
+    out: list[Directive] = [cut, Distribute(first)]
+    for name in sorted({_target(p, what) for what in held}):
+        user = next(s for s in p.scop.statements if any(a.array == name for a in s.accesses))
+        out.append(Store(name, LoopRef(tile, first.stmt), ((user.iterators[0], tile, lines),)))
+    return tuple(out)
+
+
+def _target(p: Program, what: Contraction) -> str:
+    s = p.scop.statement(what.stmt)
+    return s.accesses[s.target].array
+
+
+def _with(p: Program, part: Node, tree: Node) -> Program:
+    """The region with one of its parts replaced."""
+    return p.with_tree(seq([tree if x is part else x for x in parts_of(p.tree)]))
+
+
+def in_strip(p: Program, what: Contraction, machine: Machine, lines: int) -> tuple[Multiply, str]:
+    """How a product is carried out in strips of so many lines, and that in words."""
+    how, words = sweep(p, p.scop.statement(what.stmt), what, machine, lines)
+    names = [lp.name for lp in enclosing(p.tree, what.stmt)]
+    rows, depth = (tuple(names[d] for d in part) for part in (what.rows, what.depth))
+    return Multiply(what.stmt, rows, (), depth, how), f"strips of {lines} lines, {words}"
 
 
 def _shared(p: Program, products: list[Contraction]) -> bool:
@@ -99,13 +155,37 @@ def _tree(p: Program, part: Band, loop: Loop) -> Node:
     return Band((replace(loop, exprs={n: loop.exprs[n] for n in names}),), seq(parts))
 
 
-def _legal(p: Program, part: Node, made: Strip) -> bool:
-    """Can the region be cut in this way?"""
-    others = [made.tree if x is part else x for x in parts_of(p.tree)]
-    q = p.with_tree(seq(others))
+def _legal(p: Program, part: Node, made: Strip, machine: Machine) -> bool:
+    """Can the region be cut and its products be carried out in this way?"""
+    q = _with(p, part, made.tree)
     try:
-        for d in made.shape:
+        for d in (*made.shape, *(in_strip(p, what, machine, made.lines)[0] for what in made.products)):
             q = apply(q, d)
     except InputError:
         return False
     return True
+
+
+def in_strips(
+    p: Program, find: Find, machine: Machine, rest: Callable[[tuple[str, ...]], Node]
+) -> tuple[Node, tuple[Strip, ...]]:
+    """The region's tree, parts in strips in their places; `rest` gives the tree of the statements between them."""
+    made: list[Strip] = []
+    nodes: list[Node] = []
+    between: list[str] = []
+
+    def flush() -> None:
+        if between:
+            nodes.append(rest(tuple(between)))
+            between.clear()
+
+    for part in parts_of(p.tree):
+        found = strip(p, part, find, machine)
+        if found is None:
+            between.extend(statements(part))
+            continue
+        flush()
+        made.append(found)
+        nodes.append(found.tree)
+    flush()
+    return seq(nodes), tuple(made)

@@ -27,15 +27,19 @@ class NoContraction(Exception):
     """Which condition failed."""
 
 
-def contraction(scop: Scop, s: Statement, outer: Sequence[int], free: bool = False) -> Contraction:
+def contraction(
+    scop: Scop, s: Statement, outer: Sequence[int], free: bool = False, held: bool = False
+) -> Contraction:
     """The product that `s` is inside the loops over the iterators `outer`. Raises NoContraction.
 
+    With `held` its target may be a variable of the region, which then needs storage for all its rows.
     Whether the loops may really run in this way is a matter of dependences and is proven elsewhere.
     """
     own = _own_read(s)
     moves = {k: _dims(s, a) for k, a in enumerate(s.accesses)}
     inner = [d for d in range(len(s.iterators)) if d not in outer]
-    if any(scop.arrays[a.array].inside for a in s.accesses):
+    mine = s.accesses[s.target].array if held else ""
+    if any(scop.arrays[a.array].inside for a in s.accesses if a.array != mine):
         raise NoContraction("it uses a variable declared in the region")
     target = [d for d in inner if d in moves[s.target]]
     depth = tuple(d for d in inner if d not in moves[s.target])

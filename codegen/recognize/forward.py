@@ -19,8 +19,7 @@ from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, seq, statements
 
 def candidates(scop: Scop) -> tuple[str, ...]:
     """Scalars that are copied to an element somewhere."""
-    scalars = sorted(n for n, a in scop.arrays.items() if a.inside and not a.rank)
-    return tuple(n for n in scalars if any(_is_copy(scop, s, n) for s in scop.statements))
+    return tuple(n for n in sorted(scop.arrays) if any(_is_copy(scop, s, n) for s in scop.statements))
 
 
 def forward(scop: Scop, tree: Node, name: str) -> tuple[Scop, Node] | None:
@@ -50,7 +49,8 @@ def _is_copy(scop: Scop, s: Statement, name: str) -> bool:
         source.elem.bits,
         source.elem.signed,
     )
-    return alike and source.elem.kind != "other" and not target.inside and len(s.iterators) == source.scope
+    scalar = source.inside and not source.rank and len(s.iterators) == source.scope
+    return alike and scalar and source.elem.kind != "other" and not target.inside
 
 
 def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:

@@ -43,6 +43,14 @@ class Fold:
     neutral: str
 
 
+def looks_like_one(s: Statement, what: Contraction) -> bool:
+    """Is it a loop over rows around a loop over the depth, with a matrix in it? Others are nobody's surprise."""
+    if what.columns or len(what.rows) != 1 or len(what.depth) != 1:
+        return False
+    both = (what.rows[0], what.depth[0])
+    return any(all(_moves(s.accesses[e.access], d) for d in both) for e in what.step.left if isinstance(e, Ref))
+
+
 def layout(scop: Scop, s: Statement, what: Contraction) -> str:
     """How the matrix lies: "lanes" or "across". Raises NoContraction with the condition that failed."""
     if what.columns or len(what.rows) != 1 or len(what.depth) != 1:

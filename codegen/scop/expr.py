@@ -58,9 +58,9 @@ class Binary:
 
 @record
 class Ternary:
-    """`branch`: an `if` that leaves the statement's target alone on some path and stays an `if` in print.
+    """`branch`: an `if` of the source that stays one in print, mostly since it leaves the target alone on some path.
 
-    In the model that path stores the target's own value; in memory nothing may happen there, since the element
+    In the model such a path stores the target's own value; in memory nothing may happen there, since the element
     need not exist or be initialised, and other threads may own it.
     """
 

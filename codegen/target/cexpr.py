@@ -34,7 +34,7 @@ class IntPrinter:
         if isinstance(e, Name) and e.name in self.params and self._narrow(e):
             return f"(long){self.params[e.name].text}"
         if isinstance(e, Int):
-            return f"{e.value}L"
+            return f"({e.value}L)" if e.value < 0 and level > _UNARY else f"{e.value}L"
         if self._narrow(e):
             return f"(long){self.text(e, _UNARY)}"
         return self.text(e, level)
@@ -44,6 +44,8 @@ class IntPrinter:
             return (str(e.value), _ATOM if e.value >= 0 else _UNARY)
         if isinstance(e, Name):
             return self._name(e.name)
+        if isinstance(e, Neg) and isinstance(e.arg, Int):
+            return self._print(Int(-e.arg.value))
         if isinstance(e, Neg):
             return f"-{self.wide(e.arg, _ATOM)}", _UNARY
         if isinstance(e, Fun):

@@ -138,6 +138,14 @@ def _kernel_texts(kernels: frozenset[Kernel]) -> list[str]:
         mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
         tiles = [k for k in mine if isinstance(k, MicroKernel)]
         sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
-        out += [prelude(isa, tiles), *(micro_kernel(isa, k) for k in tiles)] if tiles else []
-        out += [matvec_prelude(isa, sweeps), *(matvec_kernel(isa, k) for k in sweeps)] if sweeps else []
+        out += [prelude(isa, tiles), *(_once(micro_kernel(isa, k)) for k in tiles)] if tiles else []
+        out += [matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else []
     return [x.strip("\n") + "\n" for x in out]
+
+
+def _once(kernel: str) -> str:
+    """Of several results in one translation unit, only the first defines a kernel."""
+    head = re.search(r"^static void (\w+)\(", kernel, re.M)
+    assert head is not None
+    guard = f"{head[1].upper()}_"
+    return f"#ifndef {guard}\n#define {guard}\n{kernel.strip()}\n#endif\n"

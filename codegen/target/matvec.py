@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Multiply, Name, substitute
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Multiply, Name, substitute
 from codegen.recognize.contraction import unit_stride
 from codegen.recognize.matvec import fold, same_type
 from codegen.record import record
@@ -92,6 +92,7 @@ class MatvecPrinter:
 
     scop: Scop
     ints: IntPrinter
+    held: dict[str, Held]
 
     def view(self, node: Multiply, threads: bool) -> MatvecView:
         what, how = node.product.what, node.product.how
@@ -144,10 +145,10 @@ class MatvecPrinter:
         )
 
     def _text(self, e: Expr, env: Mapping[str, CExpr]) -> str:
-        return BodyPrinter(self.scop, self.ints, {})._text(e, self.s, self._at(env), 1)
+        return BodyPrinter(self.scop, self.ints, self.held)._text(e, self.s, self._at(env), 1)
 
     def _address(self, number: int, env: Mapping[str, CExpr]) -> str:
-        return f"&{BodyPrinter(self.scop, self.ints, {}).access(self.s, self._at(env), number)}"
+        return f"&{BodyPrinter(self.scop, self.ints, self.held).access(self.s, self._at(env), number)}"
 
     def _matrix(self, e: Expr, how: Sweep) -> Matrix:
         assert isinstance(e, Ref)
@@ -164,7 +165,7 @@ class MatvecPrinter:
 
     def _target(self) -> Vector:
         number = self.s.target
-        value = BodyPrinter(self.scop, self.ints, {}).access(
+        value = BodyPrinter(self.scop, self.ints, self.held).access(
             self.s, self._at(self._first(rows=Name(COUNTER))), number
         )
         if self._in_place(number, self.rows, self.what.rows[0]):
@@ -175,10 +176,18 @@ class MatvecPrinter:
         """Do the elements lie side by side, in the type of the computation?"""
         a = self.s.accesses[number]
         array = self.scop.arrays[a.array]
+        if array.inside:
+            return self._kept_in_line(number, lp) and same_type(array.elem, self.what.step.elem)
         plain = array.depth <= 1 and all(x.kind in ("sub", "flat") for x in a.path)
         forward = self.instance.iterators[d] == Name(lp.var)
         typed = same_type(array.elem, self.what.step.elem)
         return plain and forward and typed and unit_stride(self.scop, self.s, number, d)
+
+    def _kept_in_line(self, number: int, lp: For) -> bool:
+        """Is a variable of the region kept as one array, indexed by the loop?"""
+        sizes = self.held[self.s.accesses[number].array].sizes
+        kept = [e for e, size in zip(self.instance.accesses[number], sizes, strict=True) if size]
+        return kept == [Name(lp.var)]
 
 
 def _open(node: CNode) -> tuple[tuple[For, For], Instance]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.record import record
+from codegen.target.isa.text import bare
 from codegen.target.matvec_lines import Ops, line, numbered, pointers, prefetch
 from codegen.target.matvec_shuffle import rotations, shuffle, turn
-from codegen.target.microkernel_view import folded, plus
+from codegen.target.microkernel_view import plus
 
 
 @record
@@ -33,19 +34,18 @@ def lanes_part(o: Ops, streams: int, vectors: int, ahead: int, with_y: bool) -> 
     xs = numbered("x", o.operands)
     names = [line(o, m, r) for r in steps for m in range(o.matrices)]
     b = [[f"{x}_{r}" for x in xs] for r in steps]
-    spread = [f"const {o.vector} {x}_{r} = {o.dup(_item(x, plus('p', str(r))))};" for r in steps for x in xs]
+    spread = [o.let(f"{x}_{r}", o.dup(f"{x}[{plus('p', str(r))}]")) for r in steps for x in xs]
 
     def update(acc: str, r: int, at: str) -> str:
         return f"{acc} = {o.value(acc, [o.load(plus(line(o, m, r), at)) for m in range(o.matrices)], b[r])};"
 
     width = vectors * o.lanes
     places = {f"c{v}": plus("j", str(v * o.lanes)) for v in range(vectors)}
-    loads = ", ".join(f"{c} = {o.load(plus('y', at))}" for c, at in places.items())
     body = prefetch([*names, *(["y"] if with_y else [])], "j", ahead, width, o.line)
-    body.append(folded(f"{o.vector} {loads};", "          "))
+    body.append(o.variables({c: o.load(plus("y", at)) for c, at in places.items()}))
     body += [update(c, r, at) for r in steps for c, at in places.items()]
     body += [o.store(plus("y", at), c) for c, at in places.items()]
-    one = [f"{o.vector} c = {o.load('y + j')};", *(update("c", r, "j") for r in steps), o.store("y + j", "c")]
+    one = [o.variables({"c": o.load("y + j")}), *(update("c", r, "j") for r in steps), o.store("y + j", "c")]
     setup = [*pointers(o, ["p", *(f"(p + {r})" for r in steps[1:])]), *spread]
     return Part(setup, width, body, one, _lanes_rest(o, names, b), [])
 
@@ -55,7 +55,7 @@ def _lanes_rest(o: Ops, names: Sequence[str], b: Sequence[Sequence[str]]) -> lis
     spots = {n: (k + 1) * o.lanes for k, n in enumerate(names)}
     lines = [f"{o.scalar} rest[{(len(names) + 1) * o.lanes}] = {{ 0 }};", "for (long e = 0; e < n - j; e++) {"]
     lines += ["  rest[e] = y[j + e];", *(f"  rest[{at} + e] = {n}[j + e];" for n, at in spots.items()), "}"]
-    lines += [f"{o.vector} c = {o.load('rest')};"]
+    lines += [o.variables({"c": o.load("rest")})]
     for r, x in enumerate(b):
         a = [o.load(f"rest + {spots[line(o, m, r)]}") for m in range(o.matrices)]
         lines.append(f"c = {o.value('c', a, x)};")
@@ -66,14 +66,13 @@ def across_part(o: Ops, rows: int, ahead: int) -> Part:
     """A group of rows, whose sums are lanes. Of rows beyond the last one, the last is read again and dropped."""
     groups = [f"c{g}" for g in range(rows // o.lanes)]
     names = [line(o, m, r) for r in range(rows) for m in range(o.matrices)]
-    loads = ", ".join(f"{c} = {o.load(plus('c', str(g * o.lanes)))}" for g, c in enumerate(groups))
     setup = [
         f"const long m = n - i < {rows} ? n - i : {rows};",
         f"{o.scalar} edge[{rows}] = {{ 0 }}, *const c = m == {rows} ? y + i : edge;",
         f"for (long r = 0; m < {rows} && r < m; r++)",
         "  edge[r] = y[i + r];",
         *pointers(o, ["i", *(f"(i + (m > {r} ? {r} : m - 1))" for r in range(1, rows))]),
-        f"{o.vector} {loads};",
+        o.variables({c: o.load(plus("c", str(g * o.lanes))) for g, c in enumerate(groups)}),
     ]
     body = [f"const long stop = j + {o.line} < whole ? j + {o.line} : whole;"]
     body += prefetch(names, "j", ahead, o.line, o.line)
@@ -121,10 +120,10 @@ def _across_rest(o: Ops, groups: Sequence[str], rows: int) -> list[str]:
 def _taken(o: Ops, first: Sequence[str], columns: int) -> list[str]:
     """The vector's values for so many columns. `first` are its first elements as C text, up to the bracket."""
     if o.by_lane:
-        return [f"const {o.vector} xv = {o.call('lane_load', f'&{first[0]}]')};"]
+        return [o.let("xv", o.call("lane_load", f"&{first[0]}]"))]
     out = []
     for x, at in zip(numbered("x", o.operands), first, strict=True):
-        out += [f"const {o.vector} {x}_{q} = {o.dup(plus(at, str(q)) + ']')};" for q in range(columns)]
+        out += [o.let(f"{x}_{q}", o.dup(plus(at, str(q)) + "]")) for q in range(columns)]
     return out
 
 
@@ -140,7 +139,7 @@ def _turned(o: Ops, places: Sequence[Sequence[str]], g: int) -> tuple[list[str],
     for m, spots in enumerate(places):
         stem = f"{numbered('r', o.matrices)[m]}{g}_"
         rows = [f"{stem}{r}" for r in range(o.lanes)]
-        lines += [f"const {o.vector} {row} = {o.load(at)};" for row, at in zip(rows, spots, strict=True)]
+        lines += [o.let(row, o.load(at)) for row, at in zip(rows, spots, strict=True)]
         more, names = turn(o.isa, o.elem, rows, f"{numbered('t', o.matrices)[m]}{g}_")
         lines += more
         columns.append(names)
@@ -153,11 +152,11 @@ def fold_part(o: Ops, rows: int, vectors: int, ahead: int, join: str, neutral: s
     accs = [[f"c{r}_{v}" for v in range(vectors)] for r in each]
     xs = numbered("x", o.operands)
     names = [line(o, m, r) for r in each for m in range(o.matrices)]
-    start = ", ".join(f"{c} = {o.dup(o.neutral(neutral))}" for row in accs for c in row)
-    setup = [*pointers(o, ["i", *(f"(i + {r})" for r in each[1:])]), folded(f"{o.vector} {start};", "        ")]
+    start = o.variables({c: o.dup(o.neutral(neutral)) for row in accs for c in row})
+    setup = [*pointers(o, ["i", *(f"(i + {r})" for r in each[1:])]), start]
 
     def update(v: int, at: str) -> list[str]:
-        loads = [f"const {o.vector} {x}_{v} = {o.load(plus(x, at))};" for x in xs]
+        loads = [o.let(f"{x}_{v}", o.load(plus(x, at))) for x in xs]
         b = [f"{x}_{v}" for x in xs]
         for r in each:
             a = [o.load(plus(line(o, m, r), at)) for m in range(o.matrices)]
@@ -176,20 +175,16 @@ def fold_part(o: Ops, rows: int, vectors: int, ahead: int, join: str, neutral: s
 def _joined(o: Ops, accs: Sequence[str], r: int, join: str) -> list[str]:
     """Partial results of a row into its element of y, then the last columns, fewer than a vector has lanes."""
     c, row = accs[0], plus("i", str(r))
-    lines = [f"{c} = {o.call(join, c, other)};" for other in accs[1:]]
+    lines = [f"{c} = {bare(o.call(join, c, other))};" for other in accs[1:]]
     for order in rotations(o.lanes):
-        lines.append(f"{c} = {o.call(join, c, shuffle(o.isa, o.elem, c, c, order))};")
+        lines.append(f"{c} = {bare(o.call(join, c, shuffle(o.isa, o.elem, c, c, order)))};")
     a = [o.dup(f"{line(o, m, r)}[e]") for m in range(o.matrices)]
     b = [o.dup(f"{x}[e]") for x in numbered("x", o.operands)]
     return [
         *lines,
-        f"{c} = {o.call(join, o.dup(f'y[{row}]'), c)};",
+        f"{c} = {bare(o.call(join, o.dup(f'y[{row}]'), c))};",
         "for (long e = j; e < k; e++)",
         f"  {c} = {o.value(c, a, b)};",
         o.store("last", c),
         f"y[{row}] = last[0];",
     ]
-
-
-def _item(x: str, at: str) -> str:
-    return f"{x}[{at}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
@@ -48,13 +48,22 @@ class Ops:
         return self.operands == 1 and vec.group == self.lanes and takes_lane(vec, swapped(self.step))
 
     def call(self, op: str, *args: str) -> str:
-        return bare(call(self.isa, self.elem, op, args))
+        """An operation that can stand as an operand of others."""
+        return call(self.isa, self.elem, op, args)
+
+    def let(self, name: str, value: str) -> str:
+        """A new vector."""
+        return f"const {self.vector} {name} = {bare(value)};"
+
+    def variables(self, values: Mapping[str, str]) -> str:
+        """New vectors that will change."""
+        return folded(f"{self.vector} {', '.join(f'{n} = {bare(v)}' for n, v in values.items())};", "          ")
 
     def load(self, at: str) -> str:
         return self.call("load", at)
 
     def store(self, at: str, value: str) -> str:
-        return self.call("store", at, value) + ";"
+        return bare(self.call("store", at, value)) + ";"
 
     def dup(self, value: str) -> str:
         return self.call("dup", value)
@@ -72,7 +81,7 @@ class Ops:
 
     def spread(self) -> list[str]:
         """Constants in every lane."""
-        return [f"const {self.vector} s{i}v = {self.dup(f's{i}')};" for i in range(self.consts)]
+        return [self.let(f"s{i}v", self.dup(f"s{i}")) for i in range(self.consts)]
 
     def neutral(self, kind: str) -> str:
         """The value that leaves others as they are when joined with them."""

@@ -76,7 +76,14 @@ class ViewBuilder:
 
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        printer = ProductPrinter(self.scop, ints, lambda name: fresh(name, taken, ("b", "t", "r")))
+        given = set(taken)
+
+        def new_name(name: str) -> str:
+            found = fresh(name, frozenset(given), ("b", "t", "r"))
+            given.update({found, *(found + x for x in ("b", "t", "r"))})
+            return found
+
+        printer = ProductPrinter(self.scop, ints, new_name)
         view = printer.view(node, self.threads and not self._inside)
         how = node.product.how
         assert isinstance(how, Blocking)
@@ -97,7 +104,7 @@ class ViewBuilder:
         self, node: Multiply, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        view = MatvecPrinter(self.scop, ints).view(node, self.threads and not self._inside)
+        view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
         self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view)
 

@@ -43,6 +43,13 @@ def check_sweep(
         raise illegal(f"these sizes make no kernel for {d.stmt}", d.loc)
 
 
+def _stored(p: Program, name: str, row: int) -> bool:
+    """Is there an object for each row of a variable of the region?"""
+    array = p.scop.arrays[name]
+    slot = p.stores[name][1] if name in p.stores else None
+    return slot is not None and array.scope > row and slot.sizes[row] > 0
+
+
 def folded_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> tuple[str, str]:
     """The operator and the array of a fold whose steps are joined in an order of their own."""
     op = next((r.op for r in find_reductions(p.scop) if r.stmt == s.name), "")

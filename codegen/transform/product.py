@@ -37,7 +37,7 @@ def apply(p: Program, d: Multiply) -> Program:
     where = {n: _iterator(s, by_name[n], d) for n in names}
     outer = [k for k in range(len(s.iterators)) if k not in where.values()]
     try:
-        found = contraction(p.scop, s, outer, p.reassociate)
+        found = contraction(p.scop, s, outer, p.reassociate, isinstance(d.how, Sweep))
     except NoContraction as error:
         raise illegal(f"{d.stmt} is no product of these loops: {error}", d.loc) from None
     wanted = tuple(tuple(where[n] for n in part) for part in (d.rows, d.columns, d.depth))

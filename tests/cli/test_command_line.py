@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,13 @@ def test_version_and_help_go_to_stdout(run: Run) -> None:
 
 
 def test_starts_quickly() -> None:
-    """The best of five, for other work may be going on."""
+    """Processor time, the best of five: other work may be going on."""
 
     def once(word: str) -> float:
-        begin = time.perf_counter()
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command(word), cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - begin
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
 
     assert min(once("--version") for _ in range(5)) < 0.25
     assert min(once("--help") for _ in range(5)) < 0.25

@@ -92,6 +92,8 @@ typedef double tw_f64x2 __attribute__((vector_size(16)));
 typedef double tw_f64x2u
     __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 #endif
+#ifndef TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
+#define TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
 /* 2 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
  * where acc is its old value, a is one of 2 values for each step, b is one of 6 values for each step. */
@@ -134,6 +136,9 @@ static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
   *(tw_f64x2u *)(row1 + 2) = c11;
   *(tw_f64x2u *)(row1 + 4) = c12;
 }
+#endif
+#ifndef TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
+#define TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
 /* 4 x 4 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
  * where acc is its old value, a is one of 4 values for each step, b is one of 4 values for each step. */
@@ -187,6 +192,9 @@ static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
   *(tw_f64x2u *)(row3) = c30;
   *(tw_f64x2u *)(row3 + 2) = c31;
 }
+#endif
+#ifndef TW_V128_F64_4X6_ADD_MUL_
+#define TW_V128_F64_4X6_ADD_MUL_
 /* 4 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
  * where acc is its old value, a is one of 4 values for each step, b is one of 6 values for each step. */
@@ -253,6 +261,7 @@ static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const doub
   *(tw_f64x2u *)(row3 + 2) = c31;
   *(tw_f64x2u *)(row3 + 4) = c32;
 }
+#endif
 /* Matrix product: three loops, tiled for the cache. */
 void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
 {

@@ -1,6 +1,8 @@
 """Run batches from the shell: python -m tests.property.fuzz FIRST COUNT [BATCH [SHORT]].
 
-A failing seed is made smaller with harness.smallest(random_program(SEED), "part of the message", folder).
+Seeds from 900000 on are programs around products. TILEWRIGHT_MACHINE=NAME generates for another processor, which must
+be able to run here. A failing seed is made smaller with harness.smallest(program_of(SEED), "part of the message",
+folder).
 """
 from __future__ import annotations
 

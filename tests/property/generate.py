@@ -1,6 +1,7 @@
 """Random programs through the tool: the default plan on both targets, reassociation, and random plans."""
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -63,7 +64,7 @@ def run_program(program: Program, effort: Effort = LONG, again: bool = False) ->
     """Every way of generating `program`. `again` generates twice and compares the bytes."""
     out = Outcome(program)
     text = program.text()
-    usual = GenOptions(timeout=effort.timeout)
+    usual = GenOptions(timeout=effort.timeout, machine=os.environ.get("TILEWRIGHT_MACHINE", "generic"))
     start = time.monotonic()
     first = _generate(out, "default", text, usual)
     if first is None or not first.regions or not first.regions[0].transformed:
@@ -127,6 +128,7 @@ def _generate(out: Outcome, label: str, text: str, options: GenOptions, keep: bo
                 out.fail(label, f"not even the source's own order was proven: {note.message}")
     if got.regions and got.regions[0].transformed:
         out.counts[f"{kind}: done"] += 1
+        out.counts[f"{kind}: product"] += any(d.id == "product" for d in got.diagnostics)
         if keep:
             out.variants.append(Variant(label, got.text))
     return got

@@ -11,10 +11,15 @@ from pathlib import Path
 
 from tests.property.driver import driver_text
 from tests.property.generate import LONG, Effort, Failure, Outcome, run_program
+from tests.property.products import random_product
 from tests.property.programs import Program, random_program
 from tests.property.tree import smaller
 
-FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-w")
+FLAGS = (
+    "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=0",
+    "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-w",
+)
+PRODUCTS = 900_000
 
 
 @dataclass
@@ -29,9 +34,14 @@ class Report:
         self.counts += other.counts
 
 
+def program_of(seed: int) -> Program:
+    """The program of a seed; those from `PRODUCTS` on are built around products."""
+    return random_product(seed) if seed >= PRODUCTS else random_program(seed)
+
+
 def run_batch(seeds: Sequence[int], folder: Path, effort: Effort = LONG, again: bool = False) -> Report:
     """Generate and compare the programs of all seeds."""
-    outcomes = [run_program(random_program(s), effort, again) for s in seeds]
+    outcomes = [run_program(program_of(s), effort, again) for s in seeds]
     return compare(outcomes, folder)
 
 
@@ -56,7 +66,8 @@ def _run(outcomes: Sequence[Outcome], folder: Path) -> list[Failure]:
     (folder / "new.c").write_text("".join(
         _renamed(v.text, k, j) for k, o in enumerate(outcomes) for j, v in enumerate(o.variants, 1)))
     (folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in outcomes]))
-    build = ["gcc", *FLAGS, "-o", str(folder / "run"), *(str(folder / f"{f}.c") for f in ("old", "new", "main"))]
+    build = ["gcc", *FLAGS, "-o", str(folder / "run"), *(str(folder / f"{f}.c") for f in ("old", "new", "main")),
+             "-lm"]
     made = subprocess.run(build, capture_output=True, text=True, timeout=300)
     if made.returncode:
         return _apart(outcomes, folder, "does not compile:\n" + made.stderr[:2000])

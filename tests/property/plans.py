@@ -20,7 +20,7 @@ class Names:
 
 def names_of(plan: str, text: str) -> Names:
     """Loops and statements of a plan with a schedule, and the variables of the program `text`."""
-    found = re.search(r"^  schedule \{\n(.*?)^  \}\n", plan, re.S | re.M)
+    found = re.search(r"(?:^  forward \w+\n)*^  schedule \{\n(.*?)^  \}\n", plan, re.S | re.M)
     if not found:
         return Names((), (), "")
     nests: list[tuple[str, tuple[str, ...]]] = []

@@ -50,11 +50,12 @@ class Program:
     ld: int
     sizes: tuple[tuple[int, int], ...]
     has_float: bool
+    prelude: str = PRELUDE
 
     def text(self) -> str:
         """The C file."""
         region = "\n".join(lines(self.body, "  "))
-        return (f"{PRELUDE}void kernel({self.params})\n{{\n{self.before}#pragma scop\n{region}\n#pragma endscop\n"
+        return (f"{self.prelude}void kernel({self.params})\n{{\n{self.before}#pragma scop\n{region}\n#pragma endscop\n"
                 f"{self.after}}}\n")
 
 

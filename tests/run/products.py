@@ -258,7 +258,8 @@ def parts() -> Iterator[Case]:
     for number, head in enumerate(heads):
         t = ("double", "float", "int32_t")[number % 3]
         wide = ("C[restrict n][2 * n + 1]", a, "B[restrict n][2 * n + 1]")
-        yield shaped(f"part{number}", loops(*head) + multiply, *(wide if "2 *" in head[1] else (c, a, b)), t, data="small")
+        arrays = wide if "2 *" in head[1] else (c, a, b)
+        yield shaped(f"part{number}", loops(*head) + multiply, *arrays, t, data="small")
     step = "C[i][j] = MAX(C[i][j], A[i][k] + B[k + 1][j]);"
     yield shaped("part_max", loops("i:0:n - 1", "j:i + 1:n - 1", "k:i:j") + step, c, a, b, "float")
 

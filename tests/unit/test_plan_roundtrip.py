@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
     Distribute,
+    Forward,
     LoopRef,
+    Multiply,
     Order,
     Parallel,
     Plan,
@@ -27,6 +30,7 @@ from codegen.plan.parse import parse, planned_regions
 from codegen.plan.text import show, show_directive
 from codegen.region import model_region
 from codegen.scop.model import Scop
+from codegen.scop.product import Blocking
 from codegen.source.write import read_source
 
 SRC = Path(__file__).parents[1] / "golden" / "src"
@@ -80,6 +84,7 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
         (Unroll(j, 4), "unroll j by 4"),
         (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
         (Store("t", j, ()), "store t in j"),
+        (Forward("t"), "forward t"),
     ],
 )
 def test_directives(directive: object, text: str) -> None:
@@ -108,3 +113,39 @@ def test_other_regions_are_passed_over() -> None:
     text = "region 2\n  tile q:4\nregion 1\n  parallel i\n"
     assert [p.region for p in parse(text, "p", {1: scop()})] == [1]
     assert planned_regions(text, "p") == ((2, Loc("p", 1, 8)), (1, Loc("p", 3, 8)))
+
+
+@pytest.mark.parametrize("rows, columns, depth", [(("i",), ("j",), ("k",)), (("a", "b"), ("c",), ("k", "l"))])
+def test_products(rows: tuple[str, ...], columns: tuple[str, ...], depth: tuple[str, ...]) -> None:
+    d = Multiply("S1", rows, columns, depth, Blocking("neon", 128, 6, 4, 120, 256, 2048, 2500, 80000))
+    text = "\n".join(show_directive(d, None))
+    (plan,) = parse(f"region 1\n  {text}\n", "p", {1: scop()})
+    (read,) = plan.directives
+    assert isinstance(read, Multiply) and read.loc == Loc("p", 2, 3)
+    assert (read.stmt, read.rows, read.columns, read.depth, read.how) == (d.stmt, d.rows, d.columns, d.depth, d.how)
+    assert "\n".join(show_directive(read, None)) == text
+
+
+GATHERED = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double s = 0;
+      for (int k = 0; k < n; k++)
+        s += A[i][k] * B[k][j];
+      C[i][j] = s;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["generic", "neoverse-n1", "haswell", "neoverse-v1"])
+def test_a_plan_with_a_forwarded_product_is_replayed(machine: str) -> None:
+    """The schedule after `forward` speaks of the region without the copy."""
+    options = GenOptions(banner=False, machine=machine)
+    made = generate("f.c", GATHERED, options)
+    assert "forward s\n" in made.plan and "product S2 rows i columns j depth k\n" in made.plan
+    again = generate("f.c", GATHERED, replace(options, plan_text=made.plan, plan_name="p.plan"))
+    assert again.text == made.text and again.plan == made.plan
