@@ -1,4 +1,4 @@
-"""Plans with products, written by hand: carried out where they are right, refused with a place and a reason elsewhere."""
+"""Plans with products, written by hand: carried out where they are right, else refused with a place and a reason."""
 
 from __future__ import annotations
 
