@@ -279,7 +279,8 @@ class ProductPrinter:
         elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
         name = self.what.step.elem
         sure = elem.bits < 64 or elem.kind == "float" or elem.spelling in _SURE
-        return sure and elem.bits == int(name[1:]) and (elem.kind == "float") == (name[0] == "f")
+        kind = "f" if elem.kind == "float" else "i" if elem.signed else "u"
+        return sure and elem.bits == int(name[1:]) and kind == name[0]
 
     def _unit_columns(self) -> bool:
         return unit_stride(self.scop, self.s, self.s.target, self.what.columns[-1])

@@ -23,7 +23,7 @@ class Effort:
     plans: int
 
 
-SHORT, LONG = Effort(2.5, 0.4, 1), Effort(20.0, 5.0, 3)
+SHORT, LONG = Effort(4.0, 0.4, 1), Effort(20.0, 5.0, 3)
 
 
 @dataclass(frozen=True)

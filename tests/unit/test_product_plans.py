@@ -1,4 +1,4 @@
-"""Plans with products, written by hand: carried out where they are right, else refused with a place and a reason."""
+"""Plans with products, written by hand: carried out where they are right, refused with place and reason where not."""
 
 from __future__ import annotations
 

@@ -1,0 +1,197 @@
+"""Matrix-vector products: what is recognised, what is planned, what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from codegen.diagnostics import InputError
+from codegen.options import GenOptions
+from codegen.pipeline import generate, open_source
+from codegen.plan.parse import parse
+from codegen.plan.text import show
+from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.matvec import fold, layout
+from codegen.region import Modelled, model_region
+from codegen.scop.lanes import Lane
+from codegen.target.isa.load import load as load_isa
+from codegen.target.matvec_shuffle import turn
+
+OPTIONS = GenOptions(machine="neoverse-n1", banner=False)
+PARAMS = "int m, int n, double alpha, double A[m][n], float F[m][n], double x[m + n], double y[m + n], double *p"
+NEST = "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) "
+
+
+def text(body: str, params: str = PARAMS) -> str:
+    return f"void f({params})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+
+def model(body: str, free: bool = False) -> Modelled:
+    options = GenOptions(machine="neoverse-n1", reassociate=free)
+    found = model_region(open_source("in.c", text(body), options).slices[0], options)
+    assert found is not None
+    return found
+
+
+def layout_of(body: str) -> str:
+    scop = model(body).program.scop
+    s = scop.statements[0]
+    return layout(scop, s, contraction(scop, s, ()))
+
+
+@pytest.mark.parametrize(
+    "statement, expected",
+    [
+        ("y[i] += A[i][j] * x[j];", "across"),
+        ("y[j] += A[i][j] * x[i];", "lanes"),
+        ("y[i] += alpha * A[i][j] * (x[j] + j);", "across"),
+        ("y[j] = A[i][j] < y[j] ? A[i][j] : y[j];", "lanes"),
+        ("y[2 * i] += A[i][j] * x[3 * j];", "across"),
+        ("y[i] += p[i * 100 + j] * x[j];", "across"),
+    ],
+)
+def test_how_the_matrix_lies(statement: str, expected: str) -> None:
+    bounded = NEST.replace("j < n", "j < n && j < 100") if "100" in statement else NEST
+    assert layout_of(bounded + statement) == expected
+
+
+@pytest.mark.parametrize(
+    "statement, reason",
+    [
+        ("y[i] += F[i][j] * x[j];", "elements of `F` are float, the sum is made in f64"),
+        ("y[i] += A[j][2 * i] * x[j];", "the matrix is contiguous along neither i nor j"),
+        ("y[i] += p[i + j] * x[j];", "elements of `p` are used several times"),
+        ("y[i] += A[i][j] * x[i] * x[j];", "`x` does not vary with both rows and depth"),
+    ],
+)
+def test_why_not(statement: str, reason: str) -> None:
+    with pytest.raises(NoContraction, match=re.escape(reason)):
+        layout_of(NEST + statement)
+
+
+def test_the_matrix_side_is_lowered_to_elements() -> None:
+    scop = model(NEST + "y[i] += alpha * A[i][j] * (x[j] * alpha);").program.scop
+    step = contraction(scop, scop.statements[0], ()).step
+    assert str(step.lane) == "add(acc, mul(mul(s0, a), b))"
+    assert (len(step.left), len(step.right), len(step.consts)) == (1, 1, 1)
+
+
+def test_folds() -> None:
+    acc, a = Lane("acc"), Lane("a")
+    assert fold(Lane("add", (acc, a))) is not None
+    assert fold(Lane("min", (a, acc))) is not None
+    assert fold(Lane("sub", (acc, a))) is not None
+    assert fold(Lane("sub", (a, acc))) is None
+    assert fold(Lane("add", (acc, Lane("mul", (acc, a))))) is None
+    assert fold(Lane("wrap8", (Lane("add", (acc, a)),))) is None
+
+
+def plan_of(body: str, options: GenOptions = OPTIONS) -> str:
+    return generate("in.c", text(body), options).plan
+
+
+def form(plan: str) -> list[str]:
+    return re.findall(r"form (\w+) streams (\d+)", plan)
+
+
+def test_plans_follow_the_machine() -> None:
+    n, t = NEST + "y[i] += A[i][j] * x[j];", NEST + "y[j] += A[i][j] * x[i];"
+    assert form(plan_of(n)) == [("across", "4")]
+    assert form(plan_of(t)) == [("lanes", "3")]
+    assert form(plan_of(n, replace(OPTIONS, reassociate=True))) == [("fold", "4")]
+    assert form(plan_of(n, replace(OPTIONS, machine="haswell"))) == [("across", "8")]
+    # Vectors of a length known at run time only are not used: 128 bits are there on every such machine.
+    assert "isa neon bits 128" in plan_of(t, replace(OPTIONS, machine="neoverse-v1"))
+
+
+def test_exact_folds_need_no_permission() -> None:
+    params = "int m, int n, unsigned A[m][n], unsigned x[n], unsigned y[m]"
+    made = generate("in.c", text(NEST + "y[i] += A[i][j] * x[j];", params), OPTIONS)
+    assert form(made.plan) == [("fold", "4")]
+
+
+def test_text_can_be_read_back() -> None:
+    body = NEST + "y[i] += A[i][j] * x[j];"
+    plan = plan_of(body)
+    scop = model(body).program.scop
+    assert show(parse(plan, "p", {1: scop}), {1: scop}) == plan.split("\n", 1)[1] if plan.startswith("#") else plan
+    again = generate("in.c", text(body), replace(OPTIONS, plan_text=plan, plan_name="p"))
+    assert again.text == generate("in.c", text(body), OPTIONS).text
+
+
+def changed(plan: str, old: str, new: str) -> str:
+    assert old in plan
+    return plan.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("form across", "form fold", "is carried by loop j"),
+        ("form across", "form lanes", "does not lie as form lanes needs it"),
+        ("streams 4", "streams 3", "these sizes make no kernel"),
+        ("bits 128", "bits 256", "neon has no vectors of 256 bits"),
+        ("block 16384", "block 0", "these sizes make no kernel"),
+    ],
+)
+def test_wrong_plans_are_refused(old: str, new: str, message: str) -> None:
+    """Whoever writes the plan: an order that is not free stays."""
+    body = NEST + "y[i] += A[i][j] * x[j];"
+    plan = changed(plan_of(body), old, new)
+    with pytest.raises(InputError, match=message):
+        generate("in.c", text(body), replace(OPTIONS, plan_text=plan, plan_name="p"))
+
+
+def test_products_of_one_matrix_go_in_strips() -> None:
+    """One thread reads the matrix once for both; many threads read it twice, each time together."""
+    body = NEST + "{ y[j] += A[i][j] * x[i]; p[i] += A[i][j] * x[j]; }"
+    plan = plan_of(body, replace(OPTIONS, target="c"))
+    assert "tile S1.i:12" in plan and "distribute S1.i" in plan
+    assert form(plan) == [("lanes", "3"), ("across", "4")]
+    assert "tile" not in plan_of(body)
+
+
+def test_scalar_sums_get_a_strip() -> None:
+    body = (
+        "for (int i = 0; i < m; i++) { double a = 0, b = 1; for (int j = 0; j < n; j++) { a += A[i][j] * x[j]; "
+        "b -= A[i][j] * p[j]; } y[i] = a * b; }"
+    )
+    plan = plan_of(body)
+    assert "store a in it [i - it: 8]" in plan and "parallel it" in plan
+    assert form(plan) == [("across", "4"), ("across", "4")]
+    without = "\n".join(line for line in plan.split("\n") if not line.strip().startswith("store"))
+    with pytest.raises(InputError, match="has no storage for the rows"):
+        generate("in.c", text(body), replace(OPTIONS, plan_text=without, plan_name="p"))
+
+
+@pytest.mark.parametrize(
+    "body, reason",
+    [
+        (NEST + "y[i] += F[i][j] * x[j];", "elements of `F` are float"),
+        (NEST + "{ A[i][j] = 2 * A[i][j]; y[j] += A[i][j]; }", "in the same loop uses `A`"),
+        ("for (int i = 0; i < m; i++) for (int j = n - 1; j >= 0; j--) y[i] += A[i][j];", "runs backwards"),
+    ],
+)
+def test_remarks_say_which_condition_failed(body: str, reason: str) -> None:
+    made = generate("in.c", text(body), OPTIONS)
+    assert "product" not in made.plan
+    found = [d for d in made.diagnostics if d.id == "no-product"]
+    assert len(found) == 1 and reason in found[0].message
+
+
+@pytest.mark.parametrize("isa", ["neon", "avx2", "avx512"])
+@pytest.mark.parametrize("elem", ["f64", "f32", "i16", "u8"])
+def test_turned_blocks(isa: str, elem: str) -> None:
+    """Shuffles on names instead of numbers: column c must hold element c of every row."""
+    table = load_isa(isa)
+    lanes = table.lanes_max(elem)
+    values = {f"r{r}": [(r, c) for c in range(lanes)] for r in range(lanes)}
+    lines, columns = turn(table, elem, list(values), "t")
+    for line in lines:
+        found = re.match(r"const \S+ (\w+) = \w+\((\w+), (\w+), ([\d, ]+)\);", line)
+        assert found is not None
+        both = values[found[2]] + values[found[3]]
+        values[found[1]] = [both[int(x)] for x in found[4].split(", ")]
+    assert all(values[name] == [(r, c) for r in range(lanes)] for c, name in enumerate(columns))
