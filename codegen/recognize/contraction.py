@@ -35,6 +35,8 @@ def contraction(
     With `held` its target may be a variable of the region, which then needs storage for all its rows.
     Whether the loops may really run in this way is a matter of dependences and is proven elsewhere.
     """
+    if any(n.startswith("tw_") for n in scop.names):
+        raise NoContraction("it uses names that begin with tw_, as those of generated code do")
     own = _own_read(s)
     moves = {k: _dims(s, a) for k, a in enumerate(s.accesses)}
     inner = [d for d in range(len(s.iterators)) if d not in outer]

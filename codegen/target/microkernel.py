@@ -56,7 +56,7 @@ def columns_text(isa: Isa, mk: MicroKernel) -> str:
 def _lanes_function(isa: Isa, elem: str) -> str:
     return (
         f"/* Elements of a vector, for callers that are not compiled for {isa.name}. */\n"
-        f'__attribute__((target("{isa.target}"), noinline)) static long {isa.prefix}_lanes_{elem}(void)\n'
+        f'__attribute__((target("{isa.target}"), noinline, unused)) static long {isa.prefix}_lanes_{elem}(void)\n'
         f"{{\n  return {isa.vec(elem).lanes};\n}}\n"
     )
 

@@ -34,6 +34,9 @@ def check_sweep(
     for n in d.rows if form == "lanes" else (*d.rows, *d.depth):
         if sum(coefficients(loops[n].exprs[s.name], len(s.iterators)) or ()) < 0:
             raise illegal(f"loop {n} of {d.stmt} runs backwards along the matrix", d.loc)
+    target = s.accesses[s.target].array
+    if p.scop.arrays[target].inside and not _stored(p, target, found.rows[0]):
+        raise illegal(f"`{target}` has no storage for the rows of {d.stmt}", d.loc, "store it before the product")
     if how.bits not in BITS.get(how.isa, ()):
         raise illegal(f"{how.isa} has no vectors of {how.bits} bits for {d.stmt}", d.loc)
     lanes = how.bits // int(found.step.elem[1:])

@@ -78,7 +78,7 @@ class _Maker:
             size = rng.randint(1, 9 if loops < 5 else 4)
             past, most = str(lo + size), lo + size - 1
         down = rng.random() < 0.2 and self.ptype.signed
-        return It(name, role, str(lo), past, most, down, 2 if rng.random() < 0.04 else 1)
+        return It(name, role, str(lo), past, most, down, 2 if rng.random() < 0.02 else 1)
 
     # -- the whole ---------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class _Maker:
             own = self.stores[name] = Store(name, elem or self.elem, form, [0] * rank)
         own.need = [max(k, hi) for k, (_, hi) in zip(own.need, index, strict=True)]
         if own.form == "flat":
-            return f"{name}[{index[0][0]} * ld + {index[1][0]}]"
+            return f"{name}[({index[0][0]}) * ld + {index[1][0]}]"
         return name + "".join(f"[{text}]" for text, _ in index)
 
     def _subscript(self, x: It) -> tuple[str, int]:

@@ -17,7 +17,7 @@ EFFORT = LONG if "TILEWRIGHT_FUZZ" in os.environ else SHORT
 COUNT = int(os.environ.get("TILEWRIGHT_FUZZ", "150"))
 FIRST = int(os.environ.get("TILEWRIGHT_SEED", "1000"))
 BATCH = 25
-MANY = COUNT // 3  # programs around products
+MANY = COUNT // 5  # programs around products
 STARTS = range(FIRST, FIRST + COUNT, BATCH)
 
 

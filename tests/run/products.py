@@ -237,6 +237,11 @@ def shapes() -> Iterator[Case]:
          "A[restrict 3][n][l]", "B[restrict 3][l][m]"),
         (loops("i:0:n", "j:0:m", "t:0:3", "k:0:l") + "C[i][j][t] += A[t][i][k] * B[k][j][t];", "C[restrict n][m][3]",
          "A[restrict 3][n][l]", "B[restrict l][m][3]"),
+        # Names that the product's own might hide, or become words of C.
+        (loops("it:0:3", "i:0:n", "in:0:m", "fo:0:l") + "C[it][i][in] += A[it][i][fo] * B[it][fo][in];",
+         "C[restrict 3][n][m]", "A[restrict 3][n][l]", "B[restrict 3][l][m]"),
+        (loops("a:0:5", "b:2:6", "row:1:m", "kb:5:1:-", "q:0:3") + "C[a][b][row] += A[kb][a][b][q] * B[q][kb][row];",
+         "C[restrict 5][6][m]", "A[restrict 5][5][6][3]", "B[restrict 3][5][m]"),
     )
     for number, (body, *arrays) in enumerate(parametric):
         yield shaped(f"rank{number}", body, *arrays)

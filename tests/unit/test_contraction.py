@@ -26,7 +26,7 @@ PARAMS = (
     " short S[n][n], short T[n][n],"
     " int8_t a8[n][n], int8_t b8[n][n], int8_t c8[n][n], uint8_t u8[n][n], uint8_t v8[n][n], uint8_t w8[n][n],"
     " uint64_t W[n][n], double **P, double *Q, double ***R, enum color X[n][n], char Y[n][n], struct cell Z[n][n],"
-    " double (*band)[7], int *q"
+    " double (*band)[7], int *q, double tw_c"
 )
 NEST = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) "
 
@@ -203,6 +203,7 @@ REFUSED = {
     "v[0] += A[i][k] * B[k][j];": "no operand varies",
     "D[i][j][k] += A[i][k] * B[k][j];": "no loop folds",
     "C[i][j] += A[i][k] * B[k][j] * D[0][j][i];": "",
+    "C[i][j] += tw_c * A[i][k] * B[k][j];": "names that begin with tw_",
     "C[i / 2][j] += A[i][k] * B[k][j];": "no plain affine formula",
     "C[i][j] += A[i][k] * B[k % 3][j];": "no plain affine formula",
 }

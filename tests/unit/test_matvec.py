@@ -7,17 +7,22 @@ from dataclasses import replace
 
 import pytest
 
+from codegen.ast.ctree import CNode, For, Instance, Multiply, with_loop
+from codegen.ast.ctree import walk as walk_tree
 from codegen.diagnostics import InputError
+from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.parse import parse
 from codegen.plan.text import show
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import fold, layout
-from codegen.region import Modelled, model_region
+from codegen.region import Modelled, make, model_region
 from codegen.scop.lanes import Lane, walk
+from codegen.scop.tree import FOLDED
 from codegen.target.isa.load import load as load_isa
 from codegen.target.matvec_shuffle import turn
+from codegen.verify.proofs import prove
 
 OPTIONS = GenOptions(machine="neoverse-n1", banner=False)
 PARAMS = "int m, int n, double alpha, double A[m][n], float F[m][n], double x[m + n], double y[m + n], double *p"
@@ -142,6 +147,28 @@ def test_wrong_plans_are_refused(old: str, new: str, message: str) -> None:
     plan = changed(plan_of(body), old, new)
     with pytest.raises(InputError, match=message):
         generate("in.c", text(body), replace(OPTIONS, plan_text=plan, plan_name="p"))
+
+
+def refolded(node: CNode) -> CNode:
+    """The tree with the depth loop of its product marked as a fold in an order of its own."""
+    if isinstance(node, For) and isinstance(node.body, Instance):
+        return with_loop(node, kind=FOLDED, reductions=(("+", "y"),))
+    return node if isinstance(node, Instance) else replace(node, body=refolded(node.body))  # type: ignore
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_proof_knows_which_folds_are_free(free: bool) -> None:
+    found = model(NEST + "y[i] += A[i][j] * x[j];", free)
+    made = make(found, OPTIONS, load("neoverse-n1"))
+    (product,) = (n for n in walk_tree(made.code) if isinstance(n, Multiply))
+    findings = prove(made.program.scop, made.program.deps, refolded(product))
+    assert [f.check for f in findings] == ([] if free else ["race"])
+
+
+def test_the_vector_must_not_change_meanwhile() -> None:
+    """With one row only, the row carries nothing; yet x is read before y, which is the same, is stored."""
+    plan = plan_of("for (int i = 0; i < 1; i++) for (int j = 0; j < n; j++) y[i] += A[i][j] * y[j];")
+    assert "product" not in plan
 
 
 def test_products_of_one_matrix_go_in_strips() -> None:
