@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-tensor golden clean distclean
+.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-tensor bench-kernels golden clean distclean
 
 all: quickstart
 
@@ -66,6 +66,10 @@ bench: dev
 # Generated tensor kernels against OpenBLAS. Arguments: make bench-tensor B='--only gemm,mv --threads 1 --quick'
 bench-tensor: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.tensor $(B)
+
+# The corpus against gcc, clang with Polly and OpenMP by hand: make bench-kernels B='--only lu,adi --threads 1 --quick'
+bench-kernels: venv $(VENV)/.installed-bench
+	$(PY) -m benchmarks.kernels $(B)
 
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \

@@ -1,0 +1,113 @@
+"""Kernels of the corpus against gcc, clang with Polly, and OpenMP by hand: `make bench-kernels`.
+
+Everything is generated and compiled first. Then, kernel by kernel, all programs run in turn, and the best of several
+runs of each counts. Checksums are compared in the same runs; a difference fails the benchmark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.kernels_build import Shop
+from benchmarks.kernels_cases import FACTORIZATIONS, PRODUCT, SIZES, Case, case, corpus, thirty
+from benchmarks.kernels_measure import Best, measure
+from benchmarks.kernels_plot import plot
+from benchmarks.kernels_report import as_data, asked, summary, table
+from benchmarks.tensor_build import ROOT
+from codegen.machine.detect import detect
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description=__doc__)
+    parser.add_argument("--only", default="", metavar="KERNELS", help="these kernels of the corpus, by name")
+    parser.add_argument(
+        "--set",
+        choices=("polybench", "more", "all"),
+        default="polybench",
+        help="the thirty of PolyBench, the rest of the corpus, or both",
+    )
+    parser.add_argument("--threads", default="1,all", metavar="LIST", help="numbers of threads, or all (default 1,all)")
+    parser.add_argument("--size", choices=SIZES, default="large", help="of every kernel (default large)")
+    parser.add_argument("--quick", action="store_true", help="best of three, less for slow kernels")
+    parser.add_argument(
+        "--busy", action="store_true", help="for a machine with other work: one thread in processor time"
+    )
+    parser.add_argument("--no-polly", action="store_true", help="leave clang out")
+    parser.add_argument("--clang", default="", metavar="NAME", help="the clang to use (default clang-19, then clang)")
+    parser.add_argument("--options", default="", metavar="WORDS", help="further options for tilewright gen")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
+    given = parser.parse_args(words)
+    known = [*thirty(), *corpus()]
+    sets = {"polybench": thirty(), "more": corpus(), "all": known}
+    given.only = given.only.split(",") if given.only else sets[given.set]
+    for name in given.only:
+        if name not in known:
+            parser.error(f"no kernel {name} with sizes in examples/kernels")
+    cores = len(os.sched_getaffinity(0))
+    try:
+        given.threads = tuple(dict.fromkeys(cores if t == "all" else int(t) for t in given.threads.split(",")))
+    except ValueError:
+        given.threads = ()
+    if not given.threads or min(given.threads) < 1:
+        parser.error("--threads takes numbers and the word all, separated by commas")
+    return given
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    given = arguments(words)
+    shop = Shop(given.out / "kernels", given.busy, tuple(given.options.split()))
+    shop.out.mkdir(parents=True, exist_ok=True)
+    polly = "Polly left out" if given.no_polly else shop.find_polly(given.clang)
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"other programs run here (load {load:.1f}): figures of several threads mean little, for one see --busy")
+    start = time.perf_counter()
+    cases = [case(name, given.size) for name in given.only]
+    product = _product(cases)
+    shop.build({c.name: c for c in (*cases, *([product] if product else []))}.values(), max(given.threads) > 1)
+    print(f"built in {time.perf_counter() - start:.0f} s: {shop.version()}; {polly}; {_host()}", flush=True)
+    found: list[Best] = []
+    for c in cases:
+        found.append(measure(shop, c, given.threads, given.quick))
+        print(table(found[-1:], given.threads).splitlines()[-1], flush=True)
+    # A yardstick here, not a case: Polly's is not asked for.
+    whole = measure(replace(shop, clang=None), product, given.threads, given.quick) if product else None
+    lines = asked(found, given.threads, whole)
+    print(f"\n== after {time.perf_counter() - start:.0f} s, size {given.size}\n{table(found, given.threads)}\n")
+    print(summary(lines, found))
+    data = {
+        "host": _host(),
+        "compilers": [shop.version(), polly],
+        "load": load,
+        "threads": given.threads,
+        "size": given.size,
+        "quick": given.quick,
+        "busy": given.busy,
+        **as_data(found, lines),
+    }
+    path = given.out / "kernels.json"
+    path.write_text(json.dumps(data, indent=1) + "\n")
+    print(f"results: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+    print(plot(found, given.threads, given.out))
+    return 1 if any(side == "ours" for b in found for side, _ in b.wrong) else 0
+
+
+def _product(cases: Sequence[Case]) -> Case | None:
+    """The matrix product of the order of the factorizations."""
+    orders = [c.sizes[0] for c in cases if c.name in FACTORIZATIONS]
+    return replace(case(PRODUCT, "large"), sizes=(orders[0],) * 3) if orders else None
+
+
+def _host() -> str:
+    return f"{detect().machine.description}, {len(os.sched_getaffinity(0))} cores"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""The tables of the kernel benchmark, and what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.kernels_cases import FACTORIZATIONS, MORE, POLYBENCH
+from benchmarks.kernels_measure import Best
+from benchmarks.tensor_report import geometric_mean, threads_text
+
+MEAN, EACH, LEAST, HAND, HALF = 4.0, 1.5, 0.97, 1.5, 0.5
+HEADS = ("gcc s", "polly s", "ours s", "/gcc", "/better")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One line of the summary."""
+
+    what: str
+    found: str
+    met: bool
+
+
+def ratio(theirs: float | None, ours: float | None) -> float | None:
+    return theirs / ours if theirs and ours else None
+
+
+def table(found: Sequence[Best], threads: Sequence[int]) -> str:
+    """One row per kernel; thread counts side by side."""
+    lines = []
+    for group in dict.fromkeys(b.case.group for b in found):
+        part = [b for b in found if b.case.group == group]
+        hand = any(b.case.by_hand for b in part) and max(threads) > 1
+        heads = {t: [*HEADS, *(["/hand"] if hand and t > 1 else [])] for t in threads}
+        block = {t: 9 * len(heads[t]) - 1 for t in threads}
+        lines += ["", group, f"{'':20}" + "".join(f" | {threads_text(t):^{block[t]}}" for t in threads) + " | plan"]
+        lines.append(f"{'':20}" + "".join(" | " + " ".join(f"{h:>8}" for h in heads[t]) for t in threads) + " |")
+        for b in part:
+            cells = "".join(f" | {_cells(b, t, len(heads[t])):{block[t]}}" for t in threads)
+            lines.append(f"{b.case.name:20}{cells} | {b.plan}")
+    return "\n".join(lines)
+
+
+def _cells(b: Best, t: int, columns: int) -> str:
+    if ("ours", t) in b.wrong:
+        return f"WRONG: {b.wrong['ours', t]}".splitlines()[0][: 9 * columns - 1]
+    gcc, polly, ours = b.of("gcc", 1), b.of("polly", t), b.of("ours", t)
+    values = [gcc, polly, ours, ratio(gcc, ours), ratio(b.peer(t), ours), ratio(b.of("hand", t), ours)]
+    return " ".join(f"{_number(v):>8}" for v in values[:columns])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}" if value < 1 else f"{value:.2f}"
+
+
+def asked(found: Sequence[Best], threads: Sequence[int], product: Best | None) -> list[Asked]:
+    """The figures asked for, over what was measured."""
+    out = []
+    polybench = [b for b in found if b.case.group in POLYBENCH]
+    for part, name in ((polybench, f"{len(polybench)} of PolyBench"), (_more(found), "the other kernels")):
+        if not part:
+            continue
+        for t in threads:
+            speeds = _ratios(part, lambda b, t=t: ratio(b.of("gcc", 1), b.of("ours", t)))  # type: ignore[misc]
+            mean = geometric_mean(speeds.values())
+            judged = t == 1 and part is polybench
+            goal = f" (asked {MEAN:g})" if judged else ""
+            what = f"{name}, {threads_text(t)}: geometric mean / gcc{goal}"
+            out.append(Asked(what, f"{mean:.2f}", mean >= MEAN or not judged))
+            out.append(_each(speeds, LEAST, f"{name}, {threads_text(t)}: none below {LEAST} of gcc"))
+            peers = _ratios(part, lambda b, t=t: ratio(b.peer(t), b.of("ours", t)))  # type: ignore[misc]
+            out.append(_each(peers, EACH, f"{name}, {threads_text(t)}: each >= {EACH} of the better of gcc and Polly"))
+    most = max(threads)
+    hand = _ratios(found, lambda b: ratio(b.of("hand", most), b.of("ours", most)))
+    if hand:
+        out.append(_each(hand, HAND, f"stencils, {threads_text(most)}: each >= {HAND} of OpenMP by hand"))
+    return out + _factorizations(found, threads, product)
+
+
+def _more(found: Sequence[Best]) -> list[Best]:
+    return [b for b in found if b.case.group == MORE]
+
+
+def _ratios(part: Sequence[Best], of: Callable[[Best], float | None]) -> dict[str, float]:
+    return {b.case.name: r for b in part if (r := of(b)) is not None}
+
+
+def _each(ratios: dict[str, float], least: float, what: str) -> Asked:
+    below = sorted((r, n) for n, r in ratios.items() if r < least)
+    names = ": " + ", ".join(f"{n} {r:.2f}" for r, n in below) if below else ""
+    mean = geometric_mean(ratios.values())
+    return Asked(what, f"{len(below)} of {len(ratios)} below, geometric mean {mean:.2f}{names}", not below)
+
+
+def _factorizations(found: Sequence[Best], threads: Sequence[int], product: Best | None) -> list[Asked]:
+    """Speed in operations per second beside that of the matrix product of the same order."""
+    out = []
+    for b in found:
+        if b.case.name not in FACTORIZATIONS or product is None:
+            continue
+        n, m = b.case.sizes[0], product.case.sizes[0]
+        for t in threads:
+            ours, whole = b.of("ours", t), product.of("ours", t)
+            if ours and whole:
+                speed, peak = FACTORIZATIONS[b.case.name](n) / ours, 2.0 * m**3 / whole
+                what = f"{b.case.name}, {threads_text(t)}: >= {HALF} of the matrix product of order {m}"
+                text = f"{speed * 1e-9:.2f} of {peak * 1e-9:.2f} GFlop/s: {speed / peak:.2f}"
+                out.append(Asked(what, text, speed >= HALF * peak))
+    return out
+
+
+def summary(lines: Sequence[Asked], found: Sequence[Best]) -> str:
+    out = [f"{'met   ' if a.met else 'MISSED'} {a.what}: {a.found}" for a in lines]
+    out += [
+        f"WRONG OR FAILED: {b.case.name}, {side}, {threads_text(t)}: {text}"
+        for b in found
+        for (side, t), text in b.wrong.items()
+    ]
+    return "\n".join(out)
+
+
+def as_data(found: Sequence[Best], lines: Sequence[Asked]) -> dict[str, object]:
+    """For the JSON file."""
+    rows = [
+        {
+            "kernel": b.case.name,
+            "group": b.case.group,
+            "sizes": b.case.sizes,
+            "plan": b.plan,
+            "seconds": [{"side": s, "threads": t, "best": v} for (s, t), v in b.seconds.items()],
+            "wrong": [{"side": s, "threads": t, "what": v} for (s, t), v in b.wrong.items()],
+        }
+        for b in found
+    ]
+    return {"rows": rows, "asked": [{"what": a.what, "found": a.found, "met": a.met} for a in lines]}

@@ -1,0 +1,61 @@
+"""The kernel benchmark's cases, its words for plans, and how it judges."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.kernels import arguments
+from benchmarks.kernels_build import in_a_word
+from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, thirty
+from benchmarks.kernels_measure import Best
+from benchmarks.kernels_report import asked, table
+
+
+def test_thirty_computations_with_their_sizes() -> None:
+    assert len(set(thirty())) == 30
+    assert case("gemm", "large").sizes == (1000, 1100, 1200)
+    assert case("gemm", "small").sizes == (60, 70, 80)
+    assert case("lu", "medium").sizes == (490,)
+    assert all(min(case(name, "large").sizes) > 0 for name in thirty())
+    assert "trsm" in corpus() and not set(corpus()) & set(thirty())
+
+
+def test_every_stencil_is_there_by_hand_with_the_same_function() -> None:
+    assert {p.stem for p in HAND.glob("*.c")} == set(POLYBENCH["stencils"])
+    for name in POLYBENCH["stencils"]:
+        function = f"void kernel_{name.replace('-', '_')}("
+        found = case(name, "large")
+        assert found.by_hand is not None
+        assert function in found.by_hand.read_text() and function in found.source.read_text()
+
+
+def test_a_plan_in_a_word() -> None:
+    sweep = "isa neon bits 128 form rows streams 4 by 2 vectors,\n"
+    assert in_a_word("region 1\n  schedule {\n    S1\n  }\n") == "order"
+    assert in_a_word("region 1\n") == "original"
+    assert in_a_word("region 1\n  parallel i\n  vector j\n") == "parallel+vector"
+    assert in_a_word("region 1\n  tile i:3\n  product S1 rows i depth k\n    block 3 by 4\n") == "tile+product"
+    assert in_a_word(f"region 1\n  product S1 rows i depth k\n  {sweep}") == "sweep"
+
+
+def test_judgement() -> None:
+    lu, jacobi = Best(case("lu", "large"), "product"), Best(case("jacobi-2d", "large"), "tile")
+    lu.seconds = {("gcc", 1): 8.0, ("polly", 1): 4.0, ("ours", 1): 1.0, ("ours", 2): 0.5, ("polly", 2): 5.0}
+    jacobi.seconds = {("gcc", 1): 1.0, ("ours", 1): 1.25, ("ours", 2): 0.5, ("hand", 2): 1.0}
+    product = Best(case("gemm", "large"), "product")
+    product.seconds = {("ours", 1): 1.0}
+    told = {a.what: a for a in asked([lu, jacobi], (1, 2), product)}
+    assert told["2 of PolyBench, 1 thread: none below 0.97 of gcc"].found.endswith(": jacobi-2d 0.80")
+    assert told["2 of PolyBench, 1 thread: geometric mean / gcc (asked 4)"].found == "2.53"
+    assert told["2 of PolyBench, 2 threads: each >= 1.5 of the better of gcc and Polly"].met
+    assert told["stencils, 2 threads: each >= 1.5 of OpenMP by hand"].met
+    assert told["lu, 1 thread: >= 0.5 of the matrix product of order 1000"].met
+    assert "jacobi-2d" in table([lu, jacobi], (1, 2))
+
+
+def test_arguments() -> None:
+    assert arguments(["--only", "lu,adi", "--threads", "1"]).only == ["lu", "adi"]
+    assert len(arguments([]).only) == 30
+    for bad in (["--only", "nothing"], ["--threads", "0"], ["--size", "huge"]):
+        with pytest.raises(SystemExit):
+            arguments(bad)
