@@ -1,0 +1,161 @@
+"""Which loops should be threads, and how many of their iterations each takes, so that most reuse stays private.
+
+A thread here is whoever executes a register tile: a GPU thread, or one pass of a kernel on a processor. What it owns it
+keeps in registers while the sequential loops run; everything else is loaded again in every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+
+import islpy as isl
+
+from codegen.recognize.ownership.classes import BlockClass
+from codegen.recognize.ownership.decide import verdict
+from codegen.recognize.ownership.exact import crossed_blocks
+from codegen.recognize.ownership.model import Axis, Frame, Reference
+from codegen.record import record
+
+MOST_AXES = 3
+
+
+@record
+class Choice:
+    """Thread loops with the iterations each thread takes of them, what it owns, and what that saves.
+
+    `loads` counts memory accesses that remain per iteration, as against `all_loads` without any registers.
+    """
+
+    threads: tuple[str, ...]
+    tile: tuple[int, ...]
+    private: tuple[str, ...]
+    registers: int
+    loads: Fraction
+    all_loads: int
+
+    @property
+    def reason(self) -> str:
+        """In words, for a remark."""
+        size = " x ".join(map(str, self.tile))
+        owned = ", ".join(self.private) or "nothing"
+        return (
+            f"threads over {', '.join(self.threads)} with {size} iterations each own {owned}: {float(self.loads):.2g} "
+            f"of {self.all_loads} memory accesses remain per iteration, in {self.registers} registers"
+        )
+
+
+@record
+class Budget:
+    """What a thread may use: so many registers of `lanes` elements each, along the loops that move by one element."""
+
+    registers: int
+    lanes: int = 1
+
+
+def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -> Choice | None:
+    """The best choice for a class of blocks: fewest memory accesses left, then more threads, then unit stride in the
+    last thread loop. None where no loop may be a thread."""
+    found = []
+    for axes in _legal(frame, ties, part):
+        owned = [r for r in frame.references if verdict(frame, r, axes, (part,)).answer != "no"]
+        found += list(_tiles(frame, axes, owned, budget))
+    return min(found, key=lambda c: _merit(frame, c), default=None)
+
+
+def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[Axis, ...]]:
+    """Sets of loops between whose iterations no dependence passes within a block of the class."""
+    for m in range(1, MOST_AXES + 1):
+        for axes in combinations(frame.inner, m):
+            if crossed_blocks(frame, ties, axes).is_disjoint(part.blocks):
+                yield axes
+
+
+def _tiles(frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budget: Budget) -> Iterator[Choice]:
+    """Every register tile within the budget."""
+    apart = _distinct(frame.references)
+    mine = [r for r in apart if any(_same(r, x) for x in owned) and _is_small(frame, r, axes)]
+    rest = [r for r in apart if r not in mine]
+    fast = _fast(frame, axes)
+    steps = [range(budget.lanes if x.name == fast else 1, budget.registers * budget.lanes + 1) for x in axes]
+    steps = [s[:: budget.lanes] if x.name == fast else s for s, x in zip(steps, axes, strict=True)]
+    for tile in product(*steps):
+        sizes = {x.name: t for x, t in zip(axes, tile, strict=True)}
+        registers = sum(_registers(frame, r, sizes, fast, budget, r in mine) for r in apart)
+        if registers <= budget.registers:
+            work = prod(tile)
+            loads = sum((Fraction(_weight(frame, r) * _elements(frame, r, sizes), work) for r in rest), Fraction(0))
+            yield Choice(
+                tuple(x.name for x in axes), tile, tuple(r.text for r in mine), registers, loads, _total(frame, apart)
+            )
+
+
+def _merit(frame: Frame, c: Choice) -> tuple[object, ...]:
+    unit = c.threads[-1] == _fast(frame, [frame.axis(n) for n in c.threads])
+    return (c.loads, -len(c.threads), not unit, c.registers, c.tile)
+
+
+def _distinct(refs: Sequence[Reference]) -> list[Reference]:
+    """One reference for each different element map: a read and a write of an element share its register."""
+    out: list[Reference] = []
+    for r in refs:
+        if not any(_same(r, x) for x in out):
+            out.append(r)
+    return out
+
+
+def _same(a: Reference, b: Reference) -> bool:
+    return a.array == b.array and a.stmt == b.stmt and bool(a.relation.is_equal(b.relation))
+
+
+def _weight(frame: Frame, r: Reference) -> int:
+    """Loads and stores: an element that is read and written counts twice."""
+    return len({x.write for x in frame.references if _same(x, r)})
+
+
+def _total(frame: Frame, apart: Sequence[Reference]) -> int:
+    return sum(_weight(frame, r) for r in apart)
+
+
+def _moves(frame: Frame, r: Reference, axis: Axis) -> bool:
+    row = axis.forms.get(r.stmt)
+    if row is None or r.form is None:
+        return True
+    moving = {k for k, x in enumerate(row.matrix[0]) if x}
+    return any(f[k] for f in r.form.matrix for k in moving)
+
+
+def _is_small(frame: Frame, r: Reference, axes: Sequence[Axis]) -> bool:
+    """Does a thread touch a constant number of elements? Then no sequential loop moves the reference."""
+    names = {x.name for x in axes}
+    return r.form is not None and not any(_moves(frame, r, x) for x in frame.inner if x.name not in names)
+
+
+def _elements(frame: Frame, r: Reference, sizes: dict[str, int]) -> int:
+    return prod(n for name, n in sizes.items() if _moves(frame, r, frame.axis(name)))
+
+
+def _registers(frame: Frame, r: Reference, sizes: dict[str, int], fast: str, budget: Budget, kept: bool) -> int:
+    """Registers for what a thread keeps, or for one step's operands: vectors along the fast axis; of other operands
+    one value is held in all lanes at a time."""
+    along = bool(fast) and _moves(frame, r, frame.axis(fast))
+    if not kept and not along:
+        return 1
+    total = _elements(frame, r, sizes)
+    return -(-total // budget.lanes) if along else total
+
+
+def _fast(frame: Frame, axes: Sequence[Axis]) -> str:
+    """The thread loop along which what is written moves by one element."""
+    for x in reversed(axes):
+        for r in frame.references:
+            row = x.forms[r.stmt]
+            if not r.write or r.form is None or row is None or not r.form.matrix:
+                continue
+            moving = [k for k, c in enumerate(row.matrix[0]) if c]
+            last = r.form.matrix[-1]
+            if len(moving) == 1 and abs(last[moving[0]]) == 1 and not any(f[moving[0]] for f in r.form.matrix[:-1]):
+                return x.name
+    return ""
