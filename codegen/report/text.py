@@ -12,6 +12,7 @@ from codegen.plan.text import show_directive
 from codegen.plan.tiles import footprint
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
+from codegen.report.ownership import ownership
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
@@ -126,6 +127,7 @@ def _result(made: Made, machine: Machine) -> list[str]:
             out.append(f"    {s.name}: about {kib:.0f} KiB ({_levels(machine)})")
     if out[-1] == "  data of one tile":
         out.pop()
+    out += ownership(made.program, made.tree, machine)
     copies = sum(isinstance(n, Instance) for n in walk_code(made.code))
     out.append(
         f"  proven: every instance once, dependences kept, no race, subscripts and storage right; "

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-import islpy as isl
-
 from codegen.recognize.ownership.classes import BlockClass, classes
-from codegen.recognize.ownership.exact import blocks, disjoint_images, shared_blocks
+from codegen.recognize.ownership.exact import disjoint_images, shared_blocks
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, remark2, theorem1
 from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
 
@@ -80,12 +78,11 @@ def _why_no(frame: Frame, ref: Reference, other: Reference, threads: Sequence[Ax
 
 
 def _simplified(frame: Frame, good: Sequence[BlockClass], parts: Sequence[BlockClass] | None) -> list[str]:
-    """The classes' texts, with a single comparison where that alone says as much."""
-    every = blocks(frame)
-    wanted: isl.Set = reduce(lambda x, y: x.union(y), (c.blocks for c in good))
+    """The classes' texts, shorter where a single comparison, or the only exception, says as much."""
+    every = classes(frame) if parts is None else parts
+    names = {c.text for c in good}
     for text in sorted({t for c in good for t in c.text.split(" and ")}):
-        same = [c for c in (classes(frame) if parts is None else parts) if text in c.text.split(" and ")]
-        whole = reduce(lambda x, y: x.union(y), (c.blocks for c in same))
-        if whole.intersect(every).is_equal(wanted):
+        if {c.text for c in every if text in c.text.split(" and ")} == names:
             return [text]
-    return [c.text for c in good]
+    bad = [c.text for c in every if c.text not in names]
+    return [f"not ({bad[0]})"] if len(bad) == 1 and len(good) > 1 else [c.text for c in good]

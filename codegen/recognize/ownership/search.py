@@ -75,7 +75,7 @@ def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple
 
 def _tiles(frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budget: Budget) -> Iterator[Choice]:
     """Every register tile within the budget."""
-    apart = _distinct(frame.references)
+    apart = distinct(frame.references)
     mine = [r for r in apart if any(_same(r, x) for x in owned) and _is_small(frame, r, axes)]
     rest = [r for r in apart if r not in mine]
     fast = _fast(frame, axes)
@@ -97,7 +97,7 @@ def _merit(frame: Frame, c: Choice) -> tuple[object, ...]:
     return (c.loads, -len(c.threads), not unit, c.registers, c.tile)
 
 
-def _distinct(refs: Sequence[Reference]) -> list[Reference]:
+def distinct(refs: Sequence[Reference]) -> list[Reference]:
     """One reference for each different element map: a read and a write of an element share its register."""
     out: list[Reference] = []
     for r in refs:
@@ -128,9 +128,11 @@ def _moves(frame: Frame, r: Reference, axis: Axis) -> bool:
 
 
 def _is_small(frame: Frame, r: Reference, axes: Sequence[Axis]) -> bool:
-    """Does a thread touch a constant number of elements? Then no sequential loop moves the reference."""
+    """Does a thread use a constant number of elements again and again? Then it has loops to run by itself, and none of
+    them moves the reference."""
     names = {x.name for x in axes}
-    return r.form is not None and not any(_moves(frame, r, x) for x in frame.inner if x.name not in names)
+    own = [x for x in frame.inner if x.name not in names]
+    return r.form is not None and bool(own) and not any(_moves(frame, r, x) for x in own)
 
 
 def _elements(frame: Frame, r: Reference, sizes: dict[str, int]) -> int:

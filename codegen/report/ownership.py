@@ -1,0 +1,99 @@
+"""The ownership table: reference by thread mapping, yes, no or when, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import islpy as isl
+
+from codegen.machine import Machine
+from codegen.recognize.ownership.classes import BlockClass, classes
+from codegen.recognize.ownership.decide import verdict
+from codegen.recognize.ownership.exact import crossed_blocks
+from codegen.recognize.ownership.extract import Nest, frame, nests
+from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
+from codegen.recognize.ownership.search import Budget, distinct, search
+from codegen.scop.tree import Loop, Node
+from codegen.transform.program import Program
+
+# Beyond these the table is longer than anybody reads.
+MOST_LOOPS, MOST_AXES, MOST_REFERENCES = 4, 2, 16
+# isl operations for one nest: a second or so.
+OPERATIONS = 4_000_000
+
+
+def ownership(p: Program, tree: Node, machine: Machine) -> list[str]:
+    """One table for each innermost nest."""
+    out: list[str] = []
+    for nest in nests(tree):
+        if nest.inside:
+            out += _bounded(p, nest, machine)
+    return ["  ownership: is an element used by one thread only?", *out] if out else []
+
+
+def _bounded(p: Program, nest: Nest, machine: Machine) -> list[str]:
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(OPERATIONS)
+    try:
+        return _nest(p, nest, machine)
+    except isl.Error:
+        return [f"    {', '.join(nest.names)}: not decided, isl gave up"]
+    finally:
+        ctx.set_max_operations(0)
+
+
+def _nest(p: Program, nest: Nest, machine: Machine) -> list[str]:
+    head = f"    {', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
+    f = frame(p.scop, nest)
+    refs = distinct(f.references)
+    if len(nest.inside) > MOST_LOOPS or len(refs) > MOST_REFERENCES:
+        return [head, "      too many loops or references to show"]
+    parts = classes(f)
+    grids = [g for m in range(1, MOST_AXES + 1) for g in combinations(f.inner, m)]
+    rows = [(r.text, _names(g), *_cells(verdict(f, r, g, parts))) for r in refs for g in grids]
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    lines = [" ".join(x.ljust(w) for x, w in zip(row, (*widths, 0), strict=True)).rstrip() for row in rows]
+    free = [f"      no dependence passes between threads over: {_free(p, f, grids, parts)}"]
+    return [head, *(f"      {line}" for line in lines), *free, *_chosen(p, f, parts, refs, machine)]
+
+
+def _names(loops: Sequence[Loop] | Sequence[Axis]) -> str:
+    return ", ".join(x.name for x in loops)
+
+
+def _block(nest: Nest) -> str:
+    return f"one iteration of {_names(nest.around)}" if nest.around else "the whole nest"
+
+
+def _cells(v: Verdict) -> tuple[str, str]:
+    answer = f"when {v.when}" if v.answer == "when" else v.answer
+    why = f"else {v.why}" if v.answer == "when" else v.why
+    return answer, f"{why} ({v.test})"
+
+
+def _free(p: Program, f: Frame, grids: list[tuple[Axis, ...]], parts: tuple[BlockClass, ...]) -> str:
+    out = []
+    for g in grids:
+        crossed = crossed_blocks(f, p.must, g)
+        good = [c.text for c in parts if c.blocks.is_disjoint(crossed)]
+        if good and len(good) == len(parts):
+            out.append(_names(g))
+        elif good:
+            out.append(f"{_names(g)} (when {' or '.join(good)})")
+    return "; ".join(out) or "none"
+
+
+def _chosen(
+    p: Program, f: Frame, parts: tuple[BlockClass, ...], refs: list[Reference], machine: Machine
+) -> list[str]:
+    """The best register tile for each class of blocks, within the machine's registers."""
+    widest = max((p.scop.arrays[r.array].elem.bits // 8 for r in refs), default=8)
+    budget = Budget(machine.registers, machine.lanes(max(1, widest)))
+    out = []
+    for c in parts:
+        found = search(f, p.must, c, budget)
+        if found is not None and found.private:
+            out.append(f"      best{' when ' + c.text if c.text else ''}: {found.reason}")
+    return out
