@@ -322,6 +322,12 @@ TABLE: tuple[Entry, ...] = (
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
     Entry(
+        "expanded",
+        REMARK,
+        "All values of a variable are kept at once, so that a product stands apart; the memory that takes is given.",
+        "",
+    ),
+    Entry(
         "fallback",
         REMARK,
         "The first plan could not be carried out or proven, and a simpler one was used.",

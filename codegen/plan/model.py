@@ -32,6 +32,16 @@ class Forward:
 
 
 @record
+class Expand:
+    """Keep the values of a variable for all iterations of some loops at once, in memory of at most `limit` bytes."""
+
+    variable: str
+    over: tuple[str, ...]
+    limit: int
+    loc: Loc = NOWHERE
+
+
+@record
 class Schedule:
     """Start from this tree instead of the source's order."""
 
@@ -130,7 +140,7 @@ class Multiply:
 
 
 Directive = Union[
-    Forward, Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store, Multiply
+    Forward, Expand, Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store, Multiply
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -13,6 +14,7 @@ from codegen.plan.isl_schedule import describe
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Expand,
     Forward,
     LoopRef,
     Multiply,
@@ -27,6 +29,7 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
+from codegen.recognize.expand import NoExpansion, expand
 from codegen.recognize.forward import forwarded
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -213,6 +216,17 @@ def _forward(r: _Reader, at: Loc) -> Directive:
     return Forward(name, at)
 
 
+def _expand(r: _Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a variable").text
+    r.take("over")
+    over = _names(r)
+    limit = _size(r, "limit")
+    with suppress(NoExpansion):  # the directive is refused when it is carried out
+        r.scop = expand(r.scop, name, over, limit).scop
+    return Expand(name, over, limit, at)
+
+
 def _schedule(r: _Reader, at: Loc) -> Directive:
     r.take("{")
     tree = _items(r, ())
@@ -373,6 +387,7 @@ def _size(r: _Reader, word: str) -> int:
 
 _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "forward": _forward,
+    "expand": _expand,
     "schedule": _schedule,
     "tile": _tile,
     "order": lambda r, at: Order(r.loops(), at),

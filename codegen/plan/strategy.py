@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
+from codegen.plan.expansion import Expanded, blocked, expand_for_products
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import (
     Directive,
@@ -45,18 +46,33 @@ class Decision:
 
 def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
     """A plan for a region given in source order. Lower effort leaves out isolation (1) and tiling (0)."""
-    for p, first in _forms(source):
-        found = find_products(p, machine, fusion)
-        if found.directives:
-            return decorate(p.with_tree(found.tree), machine, effort, found, first)
+    best, first = _with_products(source, machine, fusion)
+    if best.products.directives:
+        p = best.program.with_tree(best.products.tree)
+        return decorate(p, machine, effort, best.products, (*first, *best.directives), best.remarks)
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
     p = innermost_unit_stride(separate(source.with_tree(tree)))
-    return decorate(p, machine, effort, found)
+    return decorate(p, machine, effort, best.products)
 
 
 def source_plan(source: Program, machine: Machine) -> Decision:
     """Keep the source's order; only mark loops."""
     return decorate(source, machine, 0)
+
+
+def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expanded, tuple[Directive, ...]]:
+    """The form of the region with the most blocked products, else the first with any; and how to get there."""
+    best: tuple[Expanded, tuple[Directive, ...]] | None = None
+    for p, first in _forms(source):
+        made = expand_for_products(p, find_products(p, machine, fusion), machine, fusion)
+        if best is None or _rank(made.products) > _rank(best[0].products):
+            best = made, first
+    assert best is not None
+    return best
+
+
+def _rank(found: Products) -> tuple[int, bool]:
+    return len(blocked(found)), bool(found.directives)
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
@@ -80,9 +96,10 @@ def decorate(
     effort: int,
     products: Products | None = None,
     first: tuple[Directive, ...] = (),
+    remarks: tuple[Diagnostic, ...] = (),
 ) -> Decision:
     """Products first; then tile the rest, and mark parallel and vector loops."""
-    author = _Author(p, [*first, Schedule(p.tree)], [], machine)
+    author = _Author(p, [*first, Schedule(p.tree)], [*remarks], machine)
     if products is not None:
         for d in products.shape:
             author._try(d)

@@ -9,6 +9,7 @@ import islpy as isl
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Expand,
     Forward,
     Multiply,
     Order,
@@ -112,6 +113,7 @@ def _sweep(d: Multiply, h: Sweep) -> list[str]:
 
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
+    Expand: lambda d, s: [f"expand {d.variable} over {', '.join(d.over)} limit {d.limit}"],
     Schedule: _schedule,
     Tile: _tile,
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],

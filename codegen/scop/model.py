@@ -53,7 +53,7 @@ class Array:
     extents: tuple[str, ...] = ()
     scope: int = 0
     inside: bool = False
-    place: str = "param"  # param, local, global
+    place: str = "param"  # param, local, global, inside, buffer
     depth: int = 0  # C subscripts up to the last that follows a pointer; from 2 on, rows may lie anywhere
 
     @property
@@ -112,6 +112,21 @@ class Guard:
 
 
 @record
+class Buffer:
+    """Memory that generated code takes for the time of the region, in place of a variable: array `array` in the model.
+
+    `sizes` gives its extents, affine in the parameters, and their C texts. The region runs as it was written where one
+    of them is not positive, where all buffers together are more than `limit` bytes, and where there is no memory.
+    """
+
+    array: str
+    variable: str
+    sizes: tuple[isl.PwAff, ...]
+    texts: tuple[str, ...]
+    limit: int
+
+
+@record
 class Scop:
     """A region as isl sees it. Statement order in `statements` is textual order."""
 
@@ -125,6 +140,7 @@ class Scop:
     guard: Guard
     outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
+    buffers: tuple[Buffer, ...] = ()
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

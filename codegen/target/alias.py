@@ -16,7 +16,7 @@ def alias_guard(scop: Scop) -> tuple[str, frozenset[str]]:
     written = {a.array for _, a in scop.accesses() if a.write}
     for name in sorted(scop.arrays):
         array = scop.arrays[name]
-        if not array.inside and array.rank:
+        if not array.inside and array.rank and array.place != "buffer":
             spans[name] = _span(scop, name, ints)
     tests = []
     names = sorted(spans)

@@ -9,6 +9,7 @@ from codegen import __version__
 from codegen.ast.ctree import CNode
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
@@ -64,9 +65,10 @@ def emit_region(
             function=scop.function,
             summary=summary,
             guard=guard,
+            room=room_of(scop, guard),
             reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
             original=_deeper(original.rstrip("\n")),
-            unused=_unused(scop, views, guard, original),
+            unused=_unused(scop, views, bool(guard or scop.buffers)),
         )
     )
     text = re.sub(r"^ +#", "#", text, flags=re.M)  # directives inside kernels, indented with the rest
@@ -84,9 +86,10 @@ def _deeper(text: str) -> str:
     return "\n".join("    " + x if x.strip() and not x.lstrip().startswith("#") else x for x in text.split("\n"))
 
 
-def _unused(scop: Scop, views: Sequence[View], guard: str, original: str) -> list[str]:
-    """Variables of the function that only the old text mentioned; compilers would call them unused."""
-    if guard:
+def _unused(scop: Scop, views: Sequence[View], kept: bool) -> list[str]:
+    """Variables of the function that only the old text mentioned; compilers would call them unused. No text is old when
+    it is kept."""
+    if kept:
         return []
     words = set(re.findall(r"[A-Za-z_]\w*", " ".join(_texts(views))))
     bound = {a.base for a in scop.arrays.values() if a.inside}

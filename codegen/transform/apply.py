@@ -8,6 +8,7 @@ from dataclasses import replace
 from codegen.plan.model import (
     Directive,
     Distribute,
+    Expand,
     Forward,
     Multiply,
     Order,
@@ -21,6 +22,7 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
+from codegen.recognize.expand import NoExpansion, expand
 from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
@@ -28,6 +30,7 @@ from codegen.scop.tree import Band, Loop, Slot, statements, walk
 from codegen.transform import mark, order, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
+from codegen.verify.expansion import wrong_expansion
 
 
 def apply_plan(p: Program, plan: Plan) -> Program:
@@ -74,6 +77,21 @@ def _forward(p: Program, d: Forward) -> Program:
     return make_program(scop, deps, tree, p.reassociate)
 
 
+def _expand(p: Program, d: Expand) -> Program:
+    if any(isinstance(n, Band) and n.product is not None for _, n in walk(p.tree)):
+        raise illegal("variables are expanded before products are made", d.loc, "move the directive to the front")
+    try:
+        made = expand(p.scop, d.variable, d.over, d.limit)
+    except NoExpansion as error:
+        raise illegal(f"`{d.variable}` cannot be expanded: {error}", d.loc, "leave the directive out") from None
+    tree = made.tree(p.tree)
+    problem = wrong_expansion(p.scop, p.tree, made.scop, tree, made.buffer)
+    if problem:
+        raise illegal(f"`{d.variable}` cannot be expanded: {problem}", d.loc, "leave the directive out")
+    deps = compute_dependences(made.scop, tree, free_pairs(made.scop, p.reassociate))
+    return make_program(made.scop, deps, tree, p.reassociate)
+
+
 def _schedule(p: Program, d: Schedule) -> Program:
     return p.with_tree(d.tree)
 
@@ -101,6 +119,7 @@ def _store(p: Program, d: Store) -> Program:
 
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
+    Expand: _expand,
     Schedule: _schedule,
     Tile: tile.apply,
     Order: order.order,

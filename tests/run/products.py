@@ -349,7 +349,7 @@ def surroundings() -> Iterator[Case]:
       C[i][j] = C[i][j] / 3;""",
     )
     for number, body in enumerate(bodies):
-        yield shaped(f"around{number}", body, c, a, b, blocked=number not in (3, 4, 8), data="small")
+        yield shaped(f"around{number}", body, c, a, b, blocked=number not in (4, 8), data="small")
     square = "C[restrict n][n]", "A[restrict n][n]", "B[restrict n][n]"
     own = (
         # The target is an operand, too.
@@ -374,3 +374,67 @@ def surroundings() -> Iterator[Case]:
                  "int32_t", data="small", blocked=False)
     pointers = ("**restrict C", "**restrict A", "*restrict *restrict B")
     yield shaped("rows", loops("i:0:n", "j:0:m", "k:0:l") + "C[i][j] += A[i][k] * B[k][j];", *pointers, data="rows")
+
+
+def hidden() -> Iterator[Case]:
+    """Products behind temporaries: all values of those are kept at once."""
+    c, a, b = "C[restrict n][m]", "A[restrict n][l]", "B[restrict l][m]"
+    symm = """  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      above = 0;
+      for (int k = 0; k < i; k++) {
+        C[k][j] += 3 * B[i][j] * A[i][k];
+        above += B[k][j] * A[i][k];
+      }
+      C[i][j] = 2 * C[i][j] + 3 * B[i][j] * A[i][i] + 3 * above;
+    }"""
+    for k, t in enumerate((*REALS, *INTEGERS)):
+        text = region(f"symm{k}", symm, f"{t} C[restrict n][m]", f"{t} A[restrict n][n]", f"{t} B[restrict n][m]")
+        text = text.replace("#pragma scop", f"  {t} above;\n#pragma scop")
+        yield Case(f"symm{k}", text, (t,) * 3, data="small")
+    in_place = """  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++) {
+      A[j] = 0;
+      for (int k = 0; k < m; k++)
+        A[j] += C[i][k] * B[k][j];
+    }
+    for (int j = 0; j < m; j++)
+      C[i][j] = A[j];
+  }"""
+    for k, t in enumerate((*REALS, *INTEGERS)):
+        yield shaped(f"fibre{k}", in_place, c, "A[restrict m]", "B[restrict m][m]", t, data="small")
+    gather = "for (int k = 0; k < l; k++) s += A[i][k] * B[k][j];"
+    around = loops("i:0:n", "j:0:m")
+    bodies = (
+        # used in a choice, more than once, beside another, in a triangle, and from other loops' first values on
+        around + "{ double s = 0; GATHER if (s > C[i][j]) C[i][j] = s; }",
+        around + "{ double s = 0; GATHER C[i][j] += s * s + s; }",
+        around + "{ double s = 0, t = 1; for (int k = 0; k < l; k++) { s += A[i][k] * B[k][j];"
+        " t -= A[i][k] * B[k][m - 1 - j]; } C[i][j] = s * t; }",
+        loops("i:0:n", "j:0:MIN(i + 1, m)") + "{ double s = 0; GATHER C[i][j] -= s; }",
+        loops("i:2:n", "j:1:m - 1") + "{ double s = C[i][j]; GATHER C[i][j] = s / 3; C[i - 1][j] = s; }",
+        # an operand
+        loops("i:0:n", "k:0:l") + "{ double t = 2 * A[i][k]; for (int j = 0; j < m; j++) C[i][j] += t * B[k][j]; }",
+        # as many as there are rows in a block of another loop
+        "  for (int t = 0; t < 2; t++)\n  "
+        + around
+        + "{ double s = t; GATHER C[i][j] = C[i][j] * s; A[i][0] += 0; }",
+    )
+    for number, body in enumerate(bodies):
+        yield shaped(f"hidden{number}", body.replace("GATHER", gather), c, a, b, data="small", blocked=number != 6)
+    lasting = (
+        # An element that is seen after the region, and one that is not always written.
+        loops("i:0:m", "j:0:m") + "{ A[2] = 0; for (int k = 0; k < l; k++) A[2] += B[k][i] * B[k][j];"
+        " C[i][j] = A[2] + C[i][j]; }",
+        loops("i:0:m", "j:0:i") + "{ A[j % 2] = 0; for (int k = 0; k < l; k++) A[j % 2] += B[k][i] * B[k][j];"
+        " C[i][j] = A[j % 2] + C[i][j]; }",
+        loops("i:m:0:-", "j:0:m") + "{ A[1] = 0; for (int k = 0; k < l; k++) A[1] += B[k][i] * B[k][j];"
+        " C[i][j] = A[1] + C[i][j]; }",
+        # What was in it before counts, and what is left from the iteration before does.
+        loops("i:0:m", "j:0:m") + "{ for (int k = 0; k < l; k++) A[2] += B[k][i] * B[k][j]; C[i][j] = A[2]; }",
+        loops("i:0:m", "j:0:m") + "{ if (j == 0) A[2] = 0; for (int k = 0; k < l; k++) A[2] += B[k][i] * B[k][j];"
+        " C[i][j] = A[2] + C[i][j]; }",
+    )
+    for number, body in enumerate(lasting):
+        yield shaped(f"lasting{number}", body, "C[restrict m][m]", "A[restrict 4]", "B[restrict l][m]", data="small",
+                     blocked=number == 0)

@@ -32,6 +32,7 @@ MACHINES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KINDS = {
     "numbers": (products.semirings, products.extremes, products.mixtures),
     "places": (products.shapes, products.parts, products.surroundings, products.refused),
+    "temporaries": (products.hidden,),
 }
 HEAD = """#include <math.h>
 #include <stdint.h>
@@ -45,6 +46,7 @@ COMMON = ("-w", "-fopenmp", "-fwrapv", "-std=gnu11")
 FEW = (
     *("ring1_double", "ring12_float", "box0", "box5", "box13", "tensor4", "tensor7", "rank1"),
     *("part2", "part6", "part9", "own9"),
+    *("symm0", "fibre1", "hidden2", "lasting0"),
 )
 
 DRIVER = r"""
@@ -251,7 +253,8 @@ def test_same_bits(machine: str, kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_without_memory(target: str, tmp_path: Path) -> None:
     """The plain nest takes over where none can be had; without OpenMP there are no threads."""
-    cases = [c for c in chain(products.shapes(), products.parts(), products.surroundings()) if c.name in FEW]
+    makers = (products.shapes, products.parts, products.surroundings, products.hidden)
+    cases = [c for make in makers for c in make() if c.name in FEW]
     text = made_of(cases, "generic", target).text
     assert ("#pragma omp" in text) == (target == "openmp")
     for name, flags in (("with", EXACT), ("without", (*EXACT, "-D__builtin_malloc(n)=((void)(n), (void *)0)"))):

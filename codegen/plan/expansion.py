@@ -1,0 +1,128 @@
+"""Which variables are expanded: those that hide a product, over as few loops as show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, InputError, Severity
+from codegen.machine import Machine
+from codegen.plan.model import Directive, Expand
+from codegen.plan.products import Products, find_products
+from codegen.plan.tiles import constant_extent
+from codegen.recognize.expand import shared_loops, users
+from codegen.recognize.strides import coefficients
+from codegen.record import record
+from codegen.scop.model import Scop, Statement
+from codegen.scop.tree import enclosing
+from codegen.transform.apply import apply
+from codegen.transform.program import Program
+
+# Beyond this many bytes a region runs as written: all values of a variable at once must not surprise anybody.
+LIMIT = 1 << 30
+# Each value is written and read once more, and its cache line fetched and written back: 32 bytes at about 4 bytes a
+# cycle are 8 cycles. A product must save that: with one step a cycle at best in the plain nest, over 8 steps or more.
+DEPTH = 8
+TRIES = 12  # expansions looked at in a region; each costs a dependence analysis
+
+
+@record
+class Expanded:
+    """A region in which variables are expanded, the products found in it, and how it came about."""
+
+    program: Program
+    products: Products
+    directives: tuple[Directive, ...]
+    remarks: tuple[Diagnostic, ...]
+
+
+def expand_for_products(p: Program, found: Products, machine: Machine, fusion: str) -> Expanded:
+    """Expand what shows more products; the region as it is when nothing does."""
+    now = Expanded(p, found, (), ())
+    tries = TRIES
+    for name in _candidates(p.scop, found):
+        best: Expanded | None = None
+        for over in _choices(now.program, name):
+            tries -= 1
+            made = _tried(now, Expand(name, over, LIMIT), machine, fusion) if tries >= 0 else None
+            if made is not None and blocked(made.products) > blocked((best or now).products):
+                best = made  # all the products there were, and others
+        now = best or now
+    return now
+
+
+def _candidates(scop: Scop, found: Products) -> tuple[str, ...]:
+    """Variables in statements deep enough for a product that are none yet."""
+    done = blocked(found)
+    deep = [s for s in scop.statements if len(s.iterators) >= 3 and s.name not in done]
+    names = {a.array for s in deep for a in s.accesses}
+    written = {a.array for _, a in scop.accesses() if a.write}
+    return tuple(n for n in sorted(names & written) if len(users(scop, n)) > 1 and shared_loops(scop, n))
+
+
+def _choices(p: Program, name: str) -> Iterator[tuple[str, ...]]:
+    """Innermost loops first: they cost least. Values that a subscript tells apart anyway need no loop for that."""
+    mine = users(p.scop, name)
+    around = [enclosing(p.tree, s.name) for s in mine]
+    shared = [n for k, n in enumerate(shared_loops(p.scop, name)) if len({id(loops[k]) for loops in around}) == 1]
+    wanted = [k for k, n in enumerate(shared) if not all(_tells(p.scop, s, name, k) for s in mine)]
+    for first in range(len(wanted) - 1, -1, -1):
+        yield tuple(shared[k] for k in wanted[first:])
+
+
+def _tells(scop: Scop, s: Statement, name: str, d: int) -> bool:
+    """Is iterator `d` itself a subscript wherever the statement uses the variable?"""
+    scope, n = scop.arrays[name].scope, len(s.iterators)
+    unit = [Fraction(k == d) for k in range(n)]
+    return all(
+        any(coefficients(a.index.get_pw_aff(k), n) == unit for k in range(scope, a.index.dim(isl.dim_type.out)))
+        for a in s.accesses
+        if a.array == name
+    )
+
+
+def blocked(found: Products) -> frozenset[str]:
+    """Statements with rows and columns that become products."""
+    return frozenset(d.stmt for d in found.directives if d.columns)
+
+
+def _tried(now: Expanded, d: Expand, machine: Machine, fusion: str) -> Expanded | None:
+    try:
+        p = apply(now.program, d)
+    except InputError:
+        return None
+    found = find_products(p, machine, fusion)
+    if not _worth(p, found, d.variable):
+        return None
+    return Expanded(p, found, (*now.directives, d), (*now.remarks, _remark(p.scop, d)))
+
+
+def _worth(p: Program, found: Products, variable: str) -> bool:
+    """Are the products over the new values deep enough, as far as that is known?"""
+    name = next(b.array for b in p.scop.buffers if b.variable == variable)
+    for d in found.directives:
+        s = p.scop.statement(d.stmt)
+        if not d.columns or all(a.array != name for a in s.accesses):
+            continue
+        steps = 1
+        for lp in enclosing(p.tree, d.stmt):
+            size = constant_extent(p.scop, lp, d.stmt)
+            if lp.name in d.depth:
+                steps = steps * size if steps and size else 0
+        if 0 < steps < DEPTH:
+            return False
+    return True
+
+
+def _remark(scop: Scop, d: Expand) -> Diagnostic:
+    b = next(b for b in scop.buffers if b.variable == d.variable)
+    size = scop.arrays[b.array].elem.bytes
+    extents = " x ".join(b.texts).replace("(long)", "")
+    text = (
+        f"`{d.variable}` is kept for all {', '.join(d.over)} at once: {extents} values of {size} bytes; "
+        f"beyond {d.limit >> 20} MiB, or without the memory, the region runs as written"
+    )
+    s = next(s for s in scop.statements if any(a.array == b.array and a.write for a in s.accesses))
+    return Diagnostic(Severity.REMARK, "expanded", text, s.loc, kind="passed")

@@ -1,0 +1,127 @@
+"""Values of a variable kept apart in memory: does every read still find its value, and the variable its last one?
+
+Two regions are compared, the one before and the one after, with nothing taken from the way the second was made. All
+that may differ is where one variable lives: every read of it has the same writer in both, every cell lies in its
+memory, and what the variable holds after the region is brought back to it.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
+from codegen.scop.expr import Ref
+from codegen.scop.model import Buffer, Scop, Statement
+from codegen.scop.tree import Node
+
+
+def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buffer: Buffer) -> str:
+    """What would differ; empty when nothing does."""
+    extra = after.statements[len(before.statements) :]
+    if len(extra) > 1 or bool(extra) == before.arrays[buffer.variable].inside:
+        return f"`{buffer.variable}` would not be brought back once"
+    for s, t in zip(before.statements, after.statements, strict=False):
+        if not _alike(s, t, buffer):
+            return f"{s.name} (`{s.source}`) would be another statement"
+    if not _fits(after, buffer):
+        return f"`{buffer.variable}` would be accessed outside its memory"
+    if before.arrays[buffer.variable].elem != after.arrays[buffer.array].elem:
+        return f"`{buffer.variable}` would have another type"
+    space = param_space(before)
+    writes, reads = (_of(before, buffer.variable, w) for w in (True, False))
+    new_writes, new_reads = (_of(after, buffer.array, w) for w in (True, False))
+    times, new_times = order_map(before, order), order_map(after, new_order)
+    flow, unfed = last_writers(reads, writes, times)
+    new_flow, new_unfed = last_writers(new_reads, new_writes, new_times)
+    if not unfed.is_empty() or not new_unfed.is_empty():
+        return f"`{buffer.variable}` is read before it is written"
+    copied = isl.UnionMap.empty(space)
+    if extra:
+        here = isl.UnionSet.from_set(extra[0].domain)
+        copied = new_flow.intersect_range(here)
+        new_flow = new_flow.subtract_range(here)
+    if not flow.is_equal(new_flow):
+        return f"a value of `{buffer.variable}` would not reach the statement that reads it"
+    return _wrong_end(before, after, extra[0], writes, times, new_times, copied, buffer) if extra else ""
+
+
+def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:
+    return union_maps(accesses_of(scop, name, write), param_space(scop)).intersect_params(scop.context)
+
+
+def _alike(s: Statement, t: Statement, buffer: Buffer) -> bool:
+    """The same statement, with the memory in place of the variable."""
+    same = (s.name, s.iterators, s.op, s.target, s.rhs) == (t.name, t.iterators, t.op, t.target, t.rhs)
+    if not same or not s.domain.is_equal(t.domain) or len(s.accesses) != len(t.accesses):
+        return False
+    if len(s.values) != len(t.values) or not all(a.is_equal(b) for a, b in zip(s.values, t.values, strict=True)):
+        return False
+    for a, b in zip(s.accesses, t.accesses, strict=True):
+        if a.write != b.write:
+            return False
+        if a.array == buffer.variable:
+            if b.array != buffer.array:
+                return False
+        elif a.array != b.array or a.path != b.path or not a.relation.is_equal(b.relation):
+            return False
+    return True
+
+
+def _fits(after: Scop, buffer: Buffer) -> bool:
+    """Does every access lie in the memory wherever all its extents are positive?"""
+    for s, a in after.accesses():
+        if a.array != buffer.array:
+            continue
+        if a.index.dim(isl.dim_type.out) != len(buffer.sizes) or a.path[0].strides != _strides(buffer):
+            return False
+        used = a.relation.intersect_domain(s.domain).intersect_params(after.context).range()
+        local = isl.LocalSpace.from_space(used.get_space())
+        for k, size in enumerate(buffer.sizes):
+            at = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k))
+            zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
+            wide = isl.PwAff.from_aff(_spread(size.get_pieces()[0][1], local))
+            outside = at.lt_set(zero).union(at.ge_set(wide))
+            if not used.intersect(outside).is_empty():
+                return False
+    return True
+
+
+def _strides(buffer: Buffer) -> tuple[str, ...]:
+    return tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(buffer.texts)))
+
+
+def _spread(size: isl.Aff, local: isl.LocalSpace) -> isl.Aff:
+    """A formula of the parameters on a larger space."""
+    out = isl.Aff.zero_on_domain(local).set_constant_val(size.get_constant_val())
+    for k in range(size.dim(isl.dim_type.param)):
+        pos = local.find_dim_by_name(isl.dim_type.param, str(size.get_dim_name(isl.dim_type.param, k)))
+        out = out.set_coefficient_val(isl.dim_type.param, pos, size.get_coefficient_val(isl.dim_type.param, k))
+    return out
+
+
+def _wrong_end(
+    before: Scop,
+    after: Scop,
+    copy: Statement,
+    writes: isl.UnionMap,
+    times: isl.UnionMap,
+    new_times: isl.UnionMap,
+    copied: isl.UnionMap,
+    buffer: Buffer,
+) -> str:
+    """The copy: `variable = memory`, once for every element that the region writes, fed by that element's last writer,
+    after everything else that touches the variable (which is nothing)."""
+    message = f"`{buffer.variable}` would not get its last value back"
+    target = copy.accesses[copy.target]
+    others = [s.name for s, a in after.accesses() if a.array == buffer.variable and s is not copy]
+    plain = copy.op == "=" and isinstance(copy.rhs, Ref) and copy.accesses[copy.rhs.access].array == buffer.array
+    if others or not plain or target.array != buffer.variable or len(copy.accesses) != 2:
+        return message
+    path = next(a.path for _, a in before.accesses() if a.array == buffer.variable)
+    brought = isl.UnionMap.from_map(target.relation).intersect_params(after.context)
+    if target.path != path or not brought.is_bijective() or not brought.range().is_equal(writes.range()):
+        return message
+    latest = writes.reverse().apply_range(times).lexmax().apply_range(times.reverse())
+    last = latest.intersect(writes.reverse())  # element to its last writer
+    found = brought.reverse().apply_range(copied.reverse())
+    return "" if last.is_equal(found) else message
