@@ -28,6 +28,7 @@ SUPPORT = {
     "tw_min": ("tw_min",),
     "tw_max": ("tw_max",),
     "TW_SIZE": ("tw_size",),
+    "TW_SIMD": ("tw_simd",),
     "tw_share": ("tw_share",),
     "tw_panels": ("tw_panels",),
     "tw_align": ("tw_align",),

@@ -7,7 +7,7 @@ bundle of several is counted through in order, and tables hold the offset of eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
 from codegen.recognize.contraction import unit_stride
@@ -15,15 +15,17 @@ from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Contraction
+from codegen.scop.product import Blocking
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.corners import Bundle, Cut, CutPrinter
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import C_TYPES
-from codegen.target.microkernel import MicroKernel, columns_text, nr_max, nr_text
+from codegen.target.microkernel import columns_text, nr_max, nr_text
 from codegen.target.microkernel import name as kernel_name
+from codegen.target.packing import Packing, along, slivers
 from codegen.target.scalar import scalar
+from codegen.target.tiles import Edge, edges, in_place, micro_kernel_of
 
 # 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
 # different type to the compiler's alias analysis, and go through the scratch tile.
@@ -47,10 +49,7 @@ class ProductView:
     comment: str
     elem: str
     kernel: str
-    narrow: str  # for edges of at most `narrow_columns`; "" when there is none
-    narrow_columns: str
-    low: str  # for edges of at most `low_rows`
-    low_rows: int
+    edges: tuple[Edge, ...]
     rows: Bundle
     columns: Bundle
     depth: Bundle
@@ -60,10 +59,10 @@ class ProductView:
     nr_max: int
     tables: tuple[Table, ...]
     bases: tuple[str, ...]
-    left: tuple[str, ...]
-    right: tuple[str, ...]
+    left: Packing
+    right: Packing
     target: str
-    direct_c: str  # condition under which the kernel works on C itself, "" when never, "1" when always
+    in_place: str  # condition under which the kernel works on C itself, "" when never
     c_pointer: str
     c_stride: str
     consts: str
@@ -93,23 +92,20 @@ class ProductPrinter:
         self.columns = self._bundle(loops[k:], "col")
         isa = load_isa(how.isa, how.bits)
         kernel = micro_kernel_of(what, how)
-        narrow, low = edge_kernels(what, how)
         self.tables: dict[tuple[int, str], Table] = {}
         self.bases: dict[int, str] = {}
         left = tuple(self._operand(e, self.rows, self.depth) for e in what.step.left)
         right = tuple(self._operand(e, self.columns, self.depth) for e in what.step.right)
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
-        direct, pointer, stride = self._direct(how.mr, nr)
+        edge = edges(what, how, nr)
+        direct, pointer, stride = self._direct(in_place(edge, how, nr))
         consts = tuple(f"{C_TYPES[what.step.elem]} tw_s{k} = {self._const(e)};" for k, e in enumerate(what.step.consts))
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
             kernel_name(isa, kernel),
-            kernel_name(isa, narrow) if narrow else "",
-            _part(nr, narrow, how) if narrow else "",
-            kernel_name(isa, low) if low else "",
-            low.mr if low else 0,
+            edge,
             self.rows,
             self.columns,
             self.depth,
@@ -119,8 +115,8 @@ class ProductPrinter:
             nr_max(isa, kernel),
             tuple(self.tables.values()),
             tuple(self.bases.values()),
-            left,
-            right,
+            self._packing(left, what.step.left, what.rows[-1], str(how.mr)),
+            self._packing(right, what.step.right, what.columns[-1], nr),
             target,
             direct,
             pointer,
@@ -151,6 +147,10 @@ class ProductPrinter:
 
         value = scalar(step.lane, step.elem, leaf)
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"
+
+    def _packing(self, values: tuple[str, ...], operands: tuple[Expr, ...], d: int, width: str) -> Packing:
+        wide = along(self.scop, self.s, operands, d)
+        return Packing(values, slivers(self.what.step.elem, width) if wide else "1", wide, width.isdigit())
 
     # -- coordinates -------------------------------------------------------------------------------
 
@@ -257,7 +257,7 @@ class ProductPrinter:
 
     # -- decisions about shapes --------------------------------------------------------------------
 
-    def _direct(self, mr: int, nr: str) -> tuple[str, str, str]:
+    def _direct(self, covered: str) -> tuple[str, str, str]:
         """When and how the kernel can work on C itself: (condition, pointer, row stride)."""
         array = self.scop.arrays[self.s.accesses[self.s.target].array]
         plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
@@ -268,12 +268,13 @@ class ProductPrinter:
         pointer = f"&{self._element(self.s.target, here)}"
         if rows.single and columns.single:
             below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
-            return "1", pointer, f"&{self._element(self.s.target, below)} - {pointer}"
+            return covered, pointer, f"&{self._element(self.s.target, below)} - {pointer}"
         self.ints.helpers.add("tw_even")
         row, col = (self._entry(b, here) for b in (rows, columns))
         rt, ct = self._table(self.s.target, rows), self._table(self.s.target, columns)
-        how = f"tw_even({rt} + {row}, {mr}) && tw_even({ct} + {col}, {nr}) && {ct}[{col} + 1] - {ct}[{col}] == 1"
-        return how, pointer, f"{rt}[{row} + 1] - {rt}[{row}]"
+        side = f"{ct}[{col} + (tw_n > 1)] - {ct}[{col}] == (tw_n > 1)"
+        how = f"tw_even({rt} + {row}, tw_m) && tw_even({ct} + {col}, tw_n) && {side}"
+        return f"{covered} && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
 
     def _same_type(self) -> bool:
         elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
@@ -301,28 +302,6 @@ class _TablePrinter(BodyPrinter):
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
-
-
-def _part(nr: str, narrow: MicroKernel, how: Blocking) -> str:
-    """Columns of the narrow tile as C text."""
-    return str(int(nr) * narrow.nv // how.nv) if nr.isdigit() else f"{nr} / {how.nv} * {narrow.nv}"
-
-
-def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> MicroKernel:
-    """The register kernel that a product calls."""
-    step = what.step
-    return MicroKernel(
-        step.elem, step.lane, len(step.consts), how.mr, how.nv, direct, lefts=len(step.left), rights=len(step.right)
-    )
-
-
-def edge_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel | None, MicroKernel | None]:
-    """Kernels for edges that fill only part of a tile: about half of its columns, and about half of its rows."""
-    whole = micro_kernel_of(what, how)
-    lanes = max(1, how.bits // int(what.step.elem[1:]))
-    low = -(-(how.mr // 2) // lanes) * lanes if how.mr // 2 >= lanes else how.mr // 2
-    narrow = replace(whole, nv=-(-how.nv // 2), b_vectors=how.nv) if how.nv > 1 else None
-    return narrow, replace(whole, mr=low, a_rows=how.mr) if 0 < low < how.mr else None
 
 
 def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:

@@ -15,7 +15,8 @@ from codegen.target.cexpr import IntPrinter
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
-from codegen.target.product import ProductPrinter, ProductView, edge_kernels, micro_kernel_of
+from codegen.target.product import ProductPrinter, ProductView
+from codegen.target.tiles import all_kernels
 
 
 @record
@@ -79,17 +80,15 @@ class ViewBuilder:
         given = set(taken)
 
         def new_name(name: str) -> str:
-            found = fresh(name, frozenset(given), ("b", "t", "r"))
-            given.update({found, *(found + x for x in ("b", "t", "r"))})
+            found = fresh(name, frozenset(given), ("b", "p", "t", "r"))
+            given.update({found, *(found + x for x in ("b", "p", "t", "r"))})
             return found
 
         printer = ProductPrinter(self.scop, ints, new_name)
         view = printer.view(node, self.threads and not self._inside)
         how = node.product.how
         assert isinstance(how, Blocking)
-        for kernel in (micro_kernel_of(node.product.what, how), *edge_kernels(node.product.what, how)):
-            if kernel is not None:
-                self.kernels.add((how.isa, how.bits, kernel))
+        self.kernels.update((how.isa, how.bits, k) for k in all_kernels(node.product.what, how))
         return View("product", body=self._plain(node, names, held, taken), product=view)
 
     def _plain(

@@ -112,6 +112,53 @@ static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
   *(tw_f64x2u *)(row1 + 4) = c12;
 }
 #endif
+#ifndef TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
+#define TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
+/* 4 x 2 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
+ *   add(acc, mul(a, b))
+ * where acc is its old value, a is one of 4 values for each step, b is one of 2 values for each step. */
+__attribute__((noinline))
+static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
+    const double *restrict b, double *restrict c, long ldc)
+{
+  double *const row0 = c;
+  double *const row1 = row0 + ldc;
+  double *const row2 = row1 + ldc;
+  double *const row3 = row2 + ldc;
+  /* The tile below is next: its lines, for writing. */
+  TW_PREFETCH(row0, 4 * ldc, 1);
+  TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1);
+  TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0));
+  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1));
+  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2));
+  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3));
+  for (long p = 0; p < k; p++) {
+    TW_PREFETCH(a, 32, 0);
+    TW_PREFETCH(b, 48, 0);
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
+    const double a0 = a[0];
+    const double a1 = a[1];
+    TW_KEEP_ORDER();
+    const double a2 = a[2];
+    c00 = c00 + (b0 * a0);
+    TW_KEEP_ORDER();
+    const double a3 = a[3];
+    c10 = c10 + (b0 * a1);
+    TW_KEEP_ORDER();
+    c20 = c20 + (b0 * a2);
+    TW_KEEP_ORDER();
+    c30 = c30 + (b0 * a3);
+    a += 4;
+    b += 6;
+  }
+  *(tw_f64x2u *)(row0) = c00;
+  *(tw_f64x2u *)(row1) = c10;
+  *(tw_f64x2u *)(row2) = c20;
+  *(tw_f64x2u *)(row3) = c30;
+}
+#endif
 #ifndef TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
 #define TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
 /* 4 x 4 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
@@ -257,6 +304,7 @@ TW_SIMD
           const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
           const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
           const long tw_nc = tw_share(tw_columns, TW_SIZE(1536), tw_nr);
+          const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
           const long tw_team = 1;
           const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
           double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
@@ -271,22 +319,26 @@ TW_SIMD
                 for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
                   const long tw_k = tw_min(tw_kc, p - kb);
                   /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                  for (long jt = 0; jt < tw_c; jt += 6) {
-                    double *const tw_to = tw_right + jt * tw_k;
-                    const long tw_n = tw_min(6, tw_c - jt);
-                    if (tw_n == 6) {
-                      for (long kr = 0; kr < tw_k; kr++)
+                  const long tw_group = 10 * tw_nr;
+                  for (long jp = 0; jp < tw_c; jp += tw_group) { /* slivers side by side, as their elements lie in memory */
+                    const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6, tw_n = tw_end - tw_full;
+                    for (long kr = 0; kr < tw_k; kr++)
+                      for (long jt = jp; jt < tw_full; jt += 6) {
+                        double *const tw_to = tw_right + (jt * tw_k + kr * 6);
+                        double tw_v[6]; /* all is read before it is written: nothing to be said about overlaps */
                         for (long jr = 0; jr < 6; jr++)
-                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
-                    } else {
-                      for (long kr = 0; kr < tw_k; kr++) {
-                        for (long jr = 0; jr < tw_n; jr++) {
-                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
-                        }
-                        for (long jr = tw_n; jr < 6; jr++) {
-                          tw_to[kr * 6 + jr] = 0;
-                        }
+                          tw_v[jr] = B[kb + kr][jb + jt + jr];
+                        for (long tw_l = 0; tw_l < 6; tw_l++)
+                          tw_to[tw_l] = tw_v[tw_l];
                       }
+                    if (tw_n) {
+                      const long jt = tw_full;
+                      double *const tw_to = tw_right + jt * tw_k;
+                      for (long tw_z = 0; tw_z < tw_k * 6; tw_z++)
+                        tw_to[tw_z] = 0;
+                      for (long kr = 0; kr < tw_k; kr++)
+                        for (long jr = 0; jr < tw_n; jr++)
+                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
                     }
                   }
                   for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
@@ -300,35 +352,42 @@ TW_SIMD
                           for (long ir = 0; ir < 4; ir++)
                             tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
                       } else {
-                        for (long kr = 0; kr < tw_k; kr++) {
-                          for (long ir = 0; ir < tw_n; ir++) {
+                        for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
+                          tw_to[tw_z] = 0;
+                        for (long ir = 0; ir < tw_n; ir++)
+                          for (long kr = 0; kr < tw_k; kr++)
                             tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
-                          }
-                          for (long ir = tw_n; ir < 4; ir++) {
-                            tw_to[kr * 4 + ir] = 0;
-                          }
-                        }
                       }
                     }
-                    for (long jt = tw_left_edge; jt < tw_right_edge; jt += 6) {
+                    /* The less depth, the more slivers of the right operand stay in L1, and so long are runs along the rows of tiles. */
+                    const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
+                    for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
+                      const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
                       for (long it = 0; it < tw_r; it += 4) {
-                        const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
-                        const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                        if (tw_m == 4 && tw_n == 6) {
-                          tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, &C[ib + it][jb + jt], &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]);
-                        } else { /* an edge: the same kernel on a copy of the tile */
-                          for (long ir = 0; ir < tw_m; ir++)
-                            for (long jr = 0; jr < tw_n; jr++)
-                              tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
-                          if (tw_n <= 4)
-                            tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_tile, 6);
+                        for (long jt = jp; jt < tw_stop; jt += 6) {
+                          const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
+                          const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                          const int tw_in_place = (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
+                          double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
+                          const long tw_ld = tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
+                          if (!tw_in_place) { /* the kernel works on a copy of the tile */
+                            for (long ir = 0; ir < tw_m; ir++)
+                              for (long jr = 0; jr < tw_n; jr++)
+                                tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
+                          }
+                          if (tw_n <= 2)
+                            tw_v128_f64_4x2_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                          else if (tw_n <= 4)
+                            tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
                           else if (tw_m <= 2)
-                            tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_tile, 6);
+                            tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
                           else
-                            tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_tile, 6);
-                          for (long ir = 0; ir < tw_m; ir++)
-                            for (long jr = 0; jr < tw_n; jr++)
-                              C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                            tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                          if (!tw_in_place) {
+                            for (long ir = 0; ir < tw_m; ir++)
+                              for (long jr = 0; jr < tw_n; jr++)
+                                C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                          }
                         }
                       }
                     }
