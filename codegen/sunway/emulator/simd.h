@@ -1,0 +1,39 @@
+/* The vector dialect of the SW26010 (and, wider, of the SW26010-Pro) on GNU vectors. */
+#ifndef SW_SIMD_H
+#define SW_SIMD_H
+
+typedef double doublev4 __attribute__((vector_size(32)));
+typedef double doublev8 __attribute__((vector_size(64)));
+typedef float floatv4 __attribute__((vector_size(16)));
+typedef float floatv8 __attribute__((vector_size(32)));
+typedef double sw_doublev4u __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double sw_doublev8u __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float sw_floatv4u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float sw_floatv8u __attribute__((vector_size(32), aligned(4), may_alias));
+
+void sw_misaligned(const void *p, int bytes, const char *file, int line);
+#define SW_ALIGNED(p, bytes) \
+  ((void)(((unsigned long)(p) & ((bytes)-1)) && (sw_misaligned((p), (bytes), __FILE__, __LINE__), 0)))
+
+/* Aligned loads fault on the hardware when the address is not a multiple of the vector's size. */
+#define simd_load(v, p) (SW_ALIGNED(p, (int)sizeof(v)), (v) = *(__typeof__(v) *)(p))
+#define simd_store(v, p) (SW_ALIGNED(p, (int)sizeof(v)), *(__typeof__(v) *)(p) = (v))
+#define SW_ANY(v, p) \
+  _Generic((v), doublev4: (sw_doublev4u *)(void *)(p), doublev8: (sw_doublev8u *)(void *)(p), \
+           floatv4: (sw_floatv4u *)(void *)(p), floatv8: (sw_floatv8u *)(void *)(p))
+#define simd_loadu(v, p) ((v) = *SW_ANY(v, p))
+#define simd_storeu(v, p) (*SW_ANY(v, p) = (v))
+/* One element to all lanes. */
+#define simd_loade(v, p) ((v) = *(p) - (__typeof__(v)){ 0 })
+#define simd_vaddd(a, b) ((a) + (b))
+#define simd_vsubd(a, b) ((a) - (b))
+#define simd_vmuld(a, b) ((a) * (b))
+#define simd_vdivd(a, b) ((a) / (b))
+#define simd_vmad(a, b, c) ((a) * (b) + (c))
+#define simd_vadds(a, b) ((a) + (b))
+#define simd_vsubs(a, b) ((a) - (b))
+#define simd_vmuls(a, b) ((a) * (b))
+#define simd_vdivs(a, b) ((a) / (b))
+#define simd_vmas(a, b, c) ((a) * (b) + (c))
+
+#endif

@@ -1,0 +1,67 @@
+/* Compute-core side of the Athread library for the host emulator.
+ *
+ * Local arrays of a kernel are its local data memory: every core runs on a stack of its own that is checked against
+ * the size of the LDM. Commands are checked when they are issued and carried out when they are waited for.
+ */
+#ifndef SW_SLAVE_H
+#define SW_SLAVE_H
+
+#include <stddef.h>
+#include "simd.h"
+
+typedef enum { PE_MODE, BCAST_MODE, ROW_MODE, BROW_MODE, RANK_MODE } dma_mode;
+typedef enum { ROW_SCOPE, COL_SCOPE, ARRAY_SCOPE } scope;
+
+int athread_get_id(int core);
+#define _MYID athread_get_id(-1)
+#define _ROW (athread_get_id(-1) / 8)
+#define _COL (athread_get_id(-1) % 8)
+
+int sw_get(dma_mode mode, void *src, void *dst, long len, void *reply, char mask, long stride, long bsize,
+           const char *name, const char *file, int line);
+int sw_put(dma_mode mode, void *src, void *dst, long len, void *reply, long stride, long bsize, const char *name,
+           const char *file, int line);
+void sw_wait(volatile int *reply, int count, const char *name, const char *file, int line);
+int sw_syn(scope s, int mask, const char *file, int line);
+void *sw_ldm_malloc(size_t bytes, const char *file, int line);
+void ldm_free(void *p, size_t bytes);
+
+#define athread_get(mode, src, dst, len, reply, mask, stride, bsize) \
+  sw_get(mode, src, dst, len, (void *)(reply), mask, stride, bsize, #dst, __FILE__, __LINE__)
+#define athread_put(mode, src, dst, len, reply, stride, bsize) \
+  sw_put(mode, src, dst, len, (void *)(reply), stride, bsize, #src, __FILE__, __LINE__)
+#define dma_wait(reply, count) sw_wait(reply, count, #reply, __FILE__, __LINE__)
+#define athread_syn(s, mask) sw_syn(s, mask, __FILE__, __LINE__)
+#define ldm_malloc(bytes) sw_ldm_malloc(bytes, __FILE__, __LINE__)
+
+/* Register communication: one 256-bit vector to one core of the row or column, or (8) to all others of it. */
+void sw_put_row(const void *v, int dst, const char *file, int line);
+void sw_put_column(const void *v, int dst, const char *file, int line);
+void sw_get_row(void *v, const char *file, int line);
+void sw_get_column(void *v, const char *file, int line);
+#define REG_PUTR(v, dst) sw_put_row(&(v), dst, __FILE__, __LINE__)
+#define REG_PUTC(v, dst) sw_put_column(&(v), dst, __FILE__, __LINE__)
+#define REG_GETR(v) sw_get_row(&(v), __FILE__, __LINE__)
+#define REG_GETC(v) sw_get_column(&(v), __FILE__, __LINE__)
+
+/* SW26010-Pro (CRTS): destination first, block size before the gap; broadcasts between local memories. */
+typedef volatile int athread_rply_t;
+#define athread_dma_iget_stride(dst, src, len, bsize, stride, reply) \
+  sw_get(PE_MODE, src, dst, len, (void *)(reply), 0, stride, bsize, #dst, __FILE__, __LINE__)
+#define athread_dma_iput_stride(dst, src, len, bsize, stride, reply) \
+  sw_put(PE_MODE, src, dst, len, (void *)(reply), stride, bsize, #src, __FILE__, __LINE__)
+#define athread_dma_wait_value(reply, count) sw_wait(reply, count, #reply, __FILE__, __LINE__)
+#define athread_ssync_array() sw_syn(ARRAY_SCOPE, 0xffff, __FILE__, __LINE__)
+void sw_rma(int row, void *dst, void *src, long len, void *sent, void *received, const char *name, const char *file,
+            int line);
+#define athread_rma_row_ibcast(dst, src, len, sent, received) \
+  sw_rma(1, dst, src, len, (void *)(sent), (void *)(received), #dst, __FILE__, __LINE__)
+#define athread_rma_col_ibcast(dst, src, len, sent, received) \
+  sw_rma(0, dst, src, len, (void *)(sent), (void *)(received), #dst, __FILE__, __LINE__)
+void sw_rma_wait(volatile int *reply, int count, const char *name, const char *file, int line);
+#define athread_rma_wait_value(reply, count) sw_rma_wait(reply, count, #reply, __FILE__, __LINE__)
+
+/* Work that a timing model does instead of computing: cycles of this core. */
+void sw_work(double cycles);
+
+#endif

@@ -1,0 +1,298 @@
+/* 64 compute cores as fibres on one thread: launches, barriers, local memory, errors. Deterministic by construction. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "slave.h"
+#include "sw_internal.h"
+
+enum { SPARE = 1 << 18 }; /* host stack below the local memory, for the emulator's own calls and for overflows */
+
+sw_core sw_cores[CORES];
+int sw_current = -1, sw_threads = CORES, sw_model, sw_races = 1;
+long sw_epoch;
+sw_counts sw_totals;
+const char *sw_kernel = "?";
+static ucontext_t host;
+static int running, ready;
+static start_routine routine;
+static void *argument;
+static FILE *trace;
+static double now;
+
+void sw_fail(const char *kind, const char *file, int line, const char *format, ...)
+{
+  va_list args;
+  fflush(stdout);
+  fprintf(stderr, "%s:%d: emulator error: ", file, line);
+  va_start(args, format);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  if (sw_current >= 0)
+    fprintf(stderr, " (core %d, kernel %s)", sw_current, sw_kernel);
+  fprintf(stderr, " [%s]\n", kind);
+  exit(3);
+}
+
+void sw_kernel_name(const char *name) { sw_kernel = name; }
+
+int athread_init(void)
+{
+  const char *model = getenv("SW_MODEL"), *races = getenv("SW_RACES"), *path = getenv("SW_TRACE");
+  sw_model = model && *model == '1';
+  sw_races = !sw_model && !(races && *races == '0');
+  if (path && *path && !trace)
+    trace = fopen(path, "w");
+  ready = 1;
+  return 0;
+}
+
+int athread_set_num_threads(int n)
+{
+  if (n < 1 || n > CORES)
+    sw_fail("threads", "athread", 0, "%d threads asked for, there are 64 cores", n);
+  sw_threads = n;
+  return 0;
+}
+
+int athread_get_max_threads(void) { return CORES; }
+
+int athread_halt(void)
+{
+  const char *path = getenv("SW_COUNTS");
+  ready = 0;
+  if (path && *path) {
+    FILE *f = strcmp(path, "-") ? fopen(path, "w") : stderr;
+    const sw_counts c = sw_counted();
+    fprintf(f, "launches %ld\nbarriers %ld\ngets %ld\nputs %ld\nblocks %ld\nget_bytes %ld\nput_bytes %ld\n"
+               "mesh_messages %ld\nmesh_bytes %ld\nldm_peak %ld\ncycles %.0f\nbusy_cycles %.0f\n",
+            c.launches, c.barriers, c.gets, c.puts, c.rows, c.get_bytes, c.put_bytes, c.mesh_messages, c.mesh_bytes,
+            c.ldm_peak, c.cycles, c.busy_cycles);
+    if (f != stderr)
+      fclose(f);
+  }
+  if (trace)
+    fflush(trace);
+  return 0;
+}
+
+sw_counts sw_counted(void)
+{
+  sw_totals.cycles = now;
+  return sw_totals;
+}
+
+void sw_event(const char *kind, double from, double to, long bytes)
+{
+  if (trace && to > from)
+    fprintf(trace, "%d %s %.0f %.0f %ld\n", sw_current, kind, from, to, bytes);
+}
+
+/* -- fibres ---------------------------------------------------------------------------------------------------- */
+
+static void enter(void)
+{
+  sw_core *const c = &sw_cores[sw_current];
+  c->top = __builtin_frame_address(0);
+  routine(argument);
+  sw_drain(c);
+  c->live = 0;
+  swapcontext(&c->context, &host);
+}
+
+static void start(sw_core *c, int id)
+{
+  const long size = sw_now->ldm_bytes + SPARE;
+  if (!c->stack)
+    c->stack = malloc((size_t)size + (1 << 19));
+  memset(&c->rows, 0, sizeof c->rows);
+  memset(&c->columns, 0, sizeof c->columns);
+  /* Local memory holds whatever was left in it: signalling patterns make use before definition visible. */
+  if (!sw_model)
+    memset(c->stack, 0xff, (size_t)size);
+  c->live = 1;
+  c->waiting = c->npending = 0;
+  c->ldm_heap = 0;
+  c->clock = now + sw_now->launch;
+  getcontext(&c->context);
+  c->context.uc_stack.ss_sp = c->stack;
+  c->context.uc_stack.ss_size = (size_t)size;
+  c->context.uc_link = &host;
+  makecontext(&c->context, enter, 0);
+  (void)id;
+}
+
+void sw_yield(void) { swapcontext(&sw_cores[sw_current].context, &host); }
+
+void sw_block(int why)
+{
+  sw_cores[sw_current].waiting = why;
+  sw_yield();
+}
+
+void sw_turn(void)
+{
+  if (!sw_model)
+    return;
+  for (int k = 0; k < sw_threads; k++)
+    if (sw_cores[k].live && !sw_cores[k].waiting && sw_cores[k].clock < sw_cores[sw_current].clock) {
+      sw_yield();
+      return;
+    }
+}
+
+static int pick(int last)
+{
+  int best = -1;
+  for (int k = 1; k <= sw_threads; k++) {
+    const int n = (last + k) % sw_threads;
+    if (!sw_cores[n].live || sw_cores[n].waiting)
+      continue;
+    if (!sw_model)
+      return n;
+    if (best < 0 || sw_cores[n].clock < sw_cores[best].clock)
+      best = n;
+  }
+  return best;
+}
+
+static void release(int why)
+{
+  double latest = 0;
+  for (int k = 0; k < sw_threads; k++)
+    if (sw_cores[k].live && sw_cores[k].clock > latest)
+      latest = sw_cores[k].clock;
+  for (int k = 0; k < sw_threads; k++) {
+    sw_current = k;
+    if (why == 1 && sw_cores[k].live) {
+      sw_event("barrier", sw_cores[k].clock, latest + sw_now->barrier, 0);
+      sw_cores[k].clock = latest + sw_now->barrier;
+    }
+    sw_cores[k].waiting = 0;
+  }
+  sw_epoch++;
+  sw_totals.barriers++;
+}
+
+/* Nobody can go on: a barrier that all have reached opens; anything else is a deadlock. */
+static void unblock(void)
+{
+  int at_barrier = 0, finished = 0, mesh = -1;
+  for (int k = 0; k < sw_threads; k++) {
+    at_barrier += sw_cores[k].live && sw_cores[k].waiting == 1;
+    finished += !sw_cores[k].live;
+    mesh = sw_cores[k].live && sw_cores[k].waiting == 2 ? k : mesh;
+  }
+  if (at_barrier == sw_threads)
+    release(1);
+  else if (mesh >= 0)
+    sw_fail("mesh", "athread", 0, "core %d waits for a message between cores that nobody sends or takes", mesh);
+  else
+    sw_fail("barrier", "athread", 0, "%d cores wait at a barrier that %d cores never reach", at_barrier, finished);
+}
+
+int __real_athread_spawn(void *f, void *arg)
+{
+  if (!ready)
+    sw_fail("not-initialised", "athread", 0, "athread_spawn before athread_init");
+  if (running)
+    sw_fail("join", "athread", 0, "athread_spawn before the last group was joined");
+  running = 1;
+  routine = (start_routine)f;
+  argument = arg;
+  for (int k = 0; k < sw_threads; k++)
+    start(&sw_cores[k], k);
+  sw_totals.launches++;
+  sw_epoch++;
+  return 0;
+}
+
+int athread_join(void)
+{
+  int left = sw_threads, last = -1;
+  if (!running)
+    sw_fail("join", "athread", 0, "athread_join without athread_spawn");
+  while (left) {
+    const int next = pick(last);
+    if (next < 0) {
+      unblock();
+      continue;
+    }
+    sw_current = last = next;
+    swapcontext(&host, &sw_cores[next].context);
+    left -= !sw_cores[next].live;
+  }
+  double latest = now;
+  for (int k = 0; k < sw_threads; k++) {
+    latest = sw_cores[k].clock > latest ? sw_cores[k].clock : latest;
+    sw_totals.busy_cycles += sw_cores[k].busy;
+    sw_cores[k].busy = 0;
+  }
+  now = latest;
+  sw_current = -1;
+  running = 0;
+  return 0;
+}
+
+/* -- what a core may ask ---------------------------------------------------------------------------------------- */
+
+int athread_get_id(int core) { return core < 0 ? sw_current : core; }
+
+int sw_syn(scope s, int mask, const char *file, int line)
+{
+  if (s != ARRAY_SCOPE || mask != 0xffff)
+    sw_fail("barrier", file, line, "only barriers of the whole array (ARRAY_SCOPE, 0xffff) are emulated");
+  for (int k = 0; k < sw_cores[sw_current].npending; k++)
+    if (sw_cores[sw_current].pending[k].put)
+      sw_fail("put-at-barrier", file, line, "a barrier with a put of %s that was not waited for",
+              sw_cores[sw_current].pending[k].name);
+  sw_block(1);
+  return 0;
+}
+
+void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line)
+{
+  sw_core *const c = &sw_cores[sw_current];
+  const char *const a = p, *const frame = __builtin_frame_address(0);
+  const long depth = c->top - frame + c->ldm_heap;
+  const int heap = c->heap && a >= c->heap && a + bytes <= c->heap + sw_now->ldm_bytes;
+  if (depth > sw_totals.ldm_peak)
+    sw_totals.ldm_peak = depth;
+  if (!heap && (a < c->stack || a + bytes > c->top))
+    sw_fail("not-local", file, line, "%s does not lie in local memory", name);
+  if (depth > sw_now->ldm_bytes)
+    sw_fail("ldm-overflow", file, line, "local memory overflows at %s: %ld of %ld bytes are in use", name, depth,
+            sw_now->ldm_bytes);
+}
+
+void *sw_ldm_malloc(size_t bytes, const char *file, int line)
+{
+  sw_core *const c = &sw_cores[sw_current];
+  if (!c->heap)
+    c->heap = malloc((size_t)sw_now->ldm_bytes);
+  if (c->ldm_heap + (long)bytes + (c->top - (char *)__builtin_frame_address(0)) > sw_now->ldm_bytes)
+    sw_fail("ldm-overflow", file, line, "local memory overflows: ldm_malloc of %zu bytes with %ld of %ld in use", bytes,
+            c->ldm_heap, sw_now->ldm_bytes);
+  void *const p = c->heap + c->ldm_heap;
+  c->ldm_heap += (long)(bytes + 31) / 32 * 32;
+  return p;
+}
+
+void ldm_free(void *p, size_t bytes)
+{
+  (void)p;
+  sw_cores[sw_current].ldm_heap -= (long)(bytes + 31) / 32 * 32;
+}
+
+void sw_misaligned(const void *p, int bytes, const char *file, int line)
+{
+  sw_fail("alignment", file, line, "a vector access of %d bytes at %p, which is no multiple of that", bytes, p);
+}
+
+void sw_work(double cycles)
+{
+  sw_core *const c = &sw_cores[sw_current];
+  sw_event("compute", c->clock, c->clock + cycles, 0);
+  c->clock += cycles;
+  c->busy += cycles;
+}

@@ -1,0 +1,69 @@
+/* What the parts of the emulator share. */
+#ifndef SW_INTERNAL_H
+#define SW_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+#include "athread.h"
+
+enum { CORES = 64, SIDE = 8, PENDING = 512, QUEUE = 4 };
+
+typedef struct {
+  int put, row_of, serial;
+  char *mem, *ldm;
+  long len, stride, bsize;
+  volatile int *reply;
+  const char *name, *file;
+  int line;
+  uint64_t digest; /* of what a put will read, when it was issued */
+  double done;     /* when the memory controller has served it */
+  long epoch;
+} sw_command;
+
+typedef struct {
+  char data[SIDE][QUEUE][32];
+  double when[SIDE][QUEUE];
+  int head[SIDE], count[SIDE];
+} sw_queue;
+
+typedef struct {
+  ucontext_t context;
+  char *stack, *top; /* top: highest address of the local data memory */
+  int live, waiting; /* waiting: 1 barrier, 2 mesh */
+  double clock, busy;
+  long ldm_heap;
+  char *heap;
+  sw_command pending[PENDING];
+  int npending;
+  sw_queue rows, columns; /* messages to this core, by sender */
+  char *rma_to[2];
+} sw_core;
+
+typedef struct {
+  long ldm_bytes, lanes;
+  double clock_hz, launch, barrier, startup, mesh_start, mesh_rate, spm; /* cycles; mesh_rate in bytes per cycle */
+  const double (*table)[2]; /* bytes of a block, MB/s */
+  int rows;
+} sw_machine;
+
+extern sw_core sw_cores[CORES];
+extern int sw_current, sw_threads, sw_model, sw_races, sw_trace;
+extern long sw_epoch;
+extern sw_counts sw_totals;
+extern const sw_machine *sw_now;
+extern const char *sw_kernel;
+
+void sw_fail(const char *kind, const char *file, int line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+void sw_yield(void);
+void sw_block(int why);
+void sw_turn(void); /* let the core with the earliest clock go first */
+void sw_touch(int write, const char *mem, long len, long stride, long bsize, const char *file, int line,
+              const char *name);
+double sw_rate(long bsize);
+void sw_event(const char *kind, double from, double to, long bytes);
+void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line);
+void sw_drain(sw_core *c);
+
+#endif

@@ -1,0 +1,112 @@
+/* Messages between cores: register communication (SW26010) and broadcasts between local memories (SW26010-Pro). */
+#include <string.h>
+#include "slave.h"
+#include "sw_internal.h"
+
+static int at(int row, int column) { return row * SIDE + column; }
+
+static void send_one(sw_queue *q, sw_core *to, int sender, const void *v, const char *file, int line)
+{
+  if (!to->live)
+    sw_fail("mesh", file, line, "a message to a core that does not run");
+  while (q->count[sender] == QUEUE)
+    sw_block(2);
+  const int slot = (q->head[sender] + q->count[sender]++) % QUEUE;
+  memcpy(q->data[sender][slot], v, 32);
+  q->when[sender][slot] = sw_cores[sw_current].clock + sw_now->mesh_start;
+  if (to->waiting == 2)
+    to->waiting = 0;
+}
+
+static void send(int row, const void *v, int dst, const char *file, int line)
+{
+  const int r = sw_current / SIDE, c = sw_current % SIDE, me = row ? c : r;
+  sw_turn();
+  sw_cores[sw_current].clock += 1;
+  for (int k = 0; k < SIDE; k++)
+    if (k != me && (dst == SIDE || dst == k)) {
+      sw_core *const to = &sw_cores[row ? at(r, k) : at(k, c)];
+      send_one(row ? &to->rows : &to->columns, to, me, v, file, line);
+    }
+  sw_totals.mesh_messages++;
+  sw_totals.mesh_bytes += 32;
+}
+
+/* Messages of one row or column arrive in the order of the senders' clocks; here only one core sends at a time. */
+static void take(sw_queue *q, void *v, int row)
+{
+  sw_core *const me = &sw_cores[sw_current];
+  for (;;) {
+    for (int k = 0; k < SIDE; k++)
+      if (q->count[k]) {
+        const int slot = q->head[k];
+        memcpy(v, q->data[k][slot], 32);
+        if (q->when[k][slot] > me->clock)
+          me->clock = q->when[k][slot];
+        me->clock += 1;
+        q->head[k] = (slot + 1) % QUEUE;
+        q->count[k]--;
+        sw_core *const from = &sw_cores[row ? at(sw_current / SIDE, k) : at(k, sw_current % SIDE)];
+        if (from->waiting == 2)
+          from->waiting = 0;
+        return;
+      }
+    sw_block(2);
+  }
+}
+
+void sw_put_row(const void *v, int dst, const char *file, int line) { send(1, v, dst, file, line); }
+void sw_put_column(const void *v, int dst, const char *file, int line) { send(0, v, dst, file, line); }
+
+void sw_get_row(void *v, const char *file, int line)
+{
+  (void)file, (void)line;
+  take(&sw_cores[sw_current].rows, v, 1);
+}
+
+void sw_get_column(void *v, const char *file, int line)
+{
+  (void)file, (void)line;
+  take(&sw_cores[sw_current].columns, v, 0);
+}
+
+/* The same array and reply words stand at the same place of every core's local memory. */
+static char *other(const sw_core *from, const sw_core *to, void *p) { return to->top - (from->top - (char *)p); }
+
+void sw_rma(int row, void *dst, void *src, long len, void *sent, void *received, const char *name, const char *file,
+            int line)
+{
+  sw_core *const me = &sw_cores[sw_current];
+  sw_check_ldm(src, len, name, file, line);
+  sw_check_ldm(dst, len, name, file, line);
+  sw_turn();
+  me->clock += 20;
+  const double done = me->clock + sw_now->mesh_start + (double)len / sw_now->mesh_rate;
+  for (int k = 0; k < SIDE; k++) {
+    const int id = row ? at(sw_current / SIDE, k) : at(k, sw_current % SIDE);
+    sw_core *const to = &sw_cores[id];
+    if (!to->live)
+      sw_fail("mesh", file, line, "a broadcast to a core that does not run");
+    if (!sw_model)
+      memmove(other(me, to, dst), src, (size_t)len);
+    ++*(volatile int *)other(me, to, received);
+    to->clock = to->waiting == 2 && to->clock < done ? done : to->clock;
+    if (to->waiting == 2)
+      to->waiting = 0;
+    to->rma_to[row] = 0;
+  }
+  ++*(volatile int *)sent;
+  sw_totals.mesh_messages++;
+  sw_totals.mesh_bytes += len;
+  me->clock = done;
+}
+
+void sw_rma_wait(volatile int *reply, int count, const char *name, const char *file, int line)
+{
+  sw_turn();
+  while (*reply < count)
+    sw_block(2);
+  if (*reply != count)
+    sw_fail("reply-count", file, line, "the wait for %s never ends: it is %d and should become %d", name, *reply,
+            count);
+}

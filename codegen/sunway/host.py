@@ -1,0 +1,67 @@
+"""Building and running generated files on the host, with the emulator in place of the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+
+from codegen.record import record
+
+FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fwrapv")
+
+
+def emulator_folder() -> Path:
+    """Where the emulator's headers and sources lie."""
+    return Path(str(resources.files("codegen.sunway") / "emulator"))
+
+
+def build_library(folder: Path, cc: str = "gcc") -> Path:
+    """The emulator as a static library in `folder`; made once."""
+    done = folder / "libswemu.a"
+    if done.exists():
+        return done
+    sources = sorted(emulator_folder().glob("*.c"))
+    objects = [folder / f"{s.stem}.o" for s in sources]
+    for s, o in zip(sources, objects, strict=True):
+        subprocess.run([cc, *FLAGS, "-Wall", "-Wextra", "-c", str(s), "-o", str(o)], check=True)
+    # Under a name of its own first: several tests may build at once.
+    part = folder / f"libswemu.{os.getpid()}.a"
+    subprocess.run(["ar", "rcs", str(part), *map(str, objects)], check=True)
+    part.replace(done)
+    return done
+
+
+@record
+class Ran:
+    """How a program ended, what it printed, and what the emulator counted."""
+
+    code: int
+    out: str
+    err: str
+    counts: Mapping[str, float]
+
+
+def compile_program(sources: Sequence[Path], result: Path, library: Path, flags: Sequence[str] = ()) -> str:
+    """Compile and link; the compiler's messages, empty when all is well."""
+    command = ["gcc", *FLAGS, *flags, "-I", str(emulator_folder()), *map(str, sources), str(library), "-lm", "-o"]
+    done = subprocess.run([*command, str(result)], capture_output=True, text=True)
+    return done.stderr if done.returncode or done.stderr else ""
+
+
+def run_program(
+    program: Path, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None, seconds: float = 120
+) -> Ran:
+    """Run with the counters written next to the program."""
+    counts = program.with_suffix(f".{os.getpid()}.counts")
+    env = {**os.environ, "SW_COUNTS": str(counts), **(environment or {})}
+    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, env=env, timeout=seconds)
+    found: dict[str, float] = {}
+    if counts.exists():
+        for line in counts.read_text().splitlines():
+            key, value = line.split()
+            found[key] = float(value)
+        counts.unlink()
+    return Ran(done.returncode, done.stdout, done.stderr, found)

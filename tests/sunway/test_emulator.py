@@ -1,0 +1,113 @@
+"""The emulator: right programs run and are counted, and every planted fault is caught by name."""
+
+import subprocess
+
+import pytest
+
+from codegen.sunway.host import compile_program, run_program
+
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "athread.h"
+#include "slave.h"
+#define T 32
+#define N 96
+typedef struct {{ double *a, *b; int n; }} args;
+void kernel(args *p)
+{{
+  double x[T * T] __attribute__((aligned(32))), y[T * T];
+  volatile int get, put;
+  const int id = athread_get_id(-1);
+  double *const a = p->a, *const b = p->b;
+  const int n = p->n;
+  (void)y;
+  for (int t = id; t < 9; t += {threads}) {{
+    const int i = t / 3 * T, j = t % 3 * T;
+    {body}
+  }}
+}}
+int main(void)
+{{
+  double *a = malloc(N * N * 8), *b = calloc(N * N, 8);
+  for (int k = 0; k < N * N; k++) a[k] = k;
+  args s = {{ a, b, N }};
+  athread_init();
+  athread_spawn(kernel, &s);
+  athread_join();
+  athread_halt();
+  int wrong = 0;
+  for (int k = 0; k < N * N; k++) wrong += b[k] != 2 * a[k];
+  printf("%d\\n", wrong);
+  return 0;
+}}
+"""
+GET = "get = 0; athread_get(PE_MODE, &a[i * n + j], x, T * T * 8, &get, 0, (n - T) * 8, T * 8);"
+WAIT = "dma_wait(&get, 1);"
+WORK = "for (int k = 0; k < T * T; k++) x[k] *= 2;"
+PUT = "put = 0; athread_put(PE_MODE, x, &b[i * n + j], T * T * 8, &put, (n - T) * 8, T * 8);"
+DONE = "dma_wait(&put, 1);"
+
+RIGHT = " ".join((GET, WAIT, WORK, PUT, DONE))
+
+FAULTS = {
+    "missing-wait": " ".join((GET, WORK, WAIT, PUT)),
+    "in-flight": " ".join((GET, "put = 0; athread_put(PE_MODE, x, b, 64, &put, 0, 0);", WAIT, DONE)),
+    "reply-count": " ".join((GET, "dma_wait(&get, 2);")),
+    "reply-not-reset": RIGHT.replace("get = 0;", "if (t < 64) { get = t == id ? 0 : get; }"),
+    "race": RIGHT.replace("&b[i * n + j]", "&b[i * n + j / 2]"),
+    "ldm-overflow": "double big[8192]; get = 0; athread_get(PE_MODE, a, big, 64, &get, 0, 0, 0);" + WAIT,
+    "stride": RIGHT.replace("0, (n - T) * 8, T * 8", "0, T * 8, (n - T) * 8 - 8"),
+    "stale-put": " ".join((GET, WAIT, WORK, PUT, "x[5] = 1;", DONE)),
+    "alignment": RIGHT.replace("&a[i * n + j]", "(char *)&a[i * n + j] + 2"),
+    "not-local": RIGHT.replace("], x,", "], b,"),
+    "barrier": "if (id == 3) athread_syn(ARRAY_SCOPE, 0xffff);",
+    "put-at-barrier": " ".join((GET, WAIT, WORK, PUT, "athread_syn(ARRAY_SCOPE, 0xffff);", DONE)),
+    "mesh": "doublev4 v; REG_GETR(v); x[0] = v[0];",
+    "length": RIGHT.replace("x, T * T * 8, &get", "x, 0, &get"),
+}
+
+
+def build(folder, library, body, threads=64):
+    source = folder / "program.c"
+    source.write_text(PROGRAM.format(body=body, threads=threads))
+    assert compile_program([source], folder / "program", library, ["-w"]) == ""
+    return folder / "program"
+
+
+def test_right_program(tmp_path, library):
+    ran = run_program(build(tmp_path, library, RIGHT))
+    assert (ran.code, ran.out) == (0, "0\n"), ran.err
+    assert (ran.counts["gets"], ran.counts["puts"], ran.counts["launches"]) == (9, 9, 1)
+    assert ran.counts["get_bytes"] == ran.counts["put_bytes"] == 96 * 96 * 8
+    assert 8192 < ran.counts["ldm_peak"] < 65536
+
+
+@pytest.mark.parametrize("kind", sorted(FAULTS))
+def test_fault_is_caught(tmp_path, library, kind):
+    threads = 1 if kind == "reply-not-reset" else 64
+    body = FAULTS[kind]
+    if kind == "reply-not-reset":
+        body = "if (id == 0) { " + body + " }"
+    ran = run_program(build(tmp_path, library, body, threads))
+    assert ran.code == 3 and f"[{kind}]" in ran.err, ran.err or ran.out
+
+
+def test_missing_wait_shows_poison(tmp_path, library):
+    """Even where the wait comes later, what is read too early is not the data."""
+    early = " ".join((GET, "for (int k = 0; k < T * T; k++) y[k] = 2 * x[k];", WAIT, PUT.replace("x, &b", "y, &b"), DONE))
+    ran = run_program(build(tmp_path, library, early))
+    assert ran.code == 0 and int(ran.out) == 96 * 96
+
+
+def test_overflow_names_the_array(tmp_path, library):
+    ran = run_program(build(tmp_path, library, FAULTS["ldm-overflow"]))
+    assert "big" in ran.err and "65536" in ran.err
+
+
+def test_library_compiles_without_warnings(tmp_path, library):
+    from codegen.sunway.host import emulator_folder
+
+    for source in emulator_folder().glob("*.c"):
+        command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(source)]
+        assert subprocess.run(command, capture_output=True).returncode == 0, source
