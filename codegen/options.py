@@ -35,6 +35,9 @@ class GenOptions:
     line_directives: bool = False
     banner: bool = True
     timeout: float = 30.0
+    threads: str = "8,8"  # compute cores of a core group: N, or R,C
+    stem: str = ""  # of the names of files that include each other
+    scheme: str = ""  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
     cpp: CppOptions = field(default_factory=CppOptions)
 
 
@@ -53,6 +56,8 @@ def effective_options(options: GenOptions) -> str:
     words += [flag for flag, on in flags if on]
     if options.context:
         words.append(f"--context={options.context}")
+    if options.target == "sunway":
+        words.append(f"--threads={options.threads}")
     if options.line_directives:
         words.append("--line")
     if not options.cpp.enabled:

@@ -14,6 +14,7 @@ from codegen.source.preprocess import Preprocessed, display_name, no_preprocess,
 from codegen.source.regions import Region, find_regions
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
+from codegen.sunway.files import SunwayFiles
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 
@@ -37,6 +38,7 @@ class Generated:
     diagnostics: tuple[Diagnostic, ...]
     deps: tuple[str, ...]
     plan: str
+    sunway: SunwayFiles | None = None  # everything but the master file, which is `text`
 
 
 @record
@@ -104,9 +106,26 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         banner += f'#line 1 "{name}"\n'
     if "\r\n" in text:
         banner, support = banner.replace("\n", "\r\n"), support.replace("\n", "\r\n")
+    extra: SunwayFiles | None = None
+    if options.target == "sunway":
+        support, extra = _sunway(outcomes, options, support, banner)
     results = tuple(RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary) for o in outcomes)
     plan = "".join(o.plan for o in outcomes)
-    return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan)
+    return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,
+                     extra)  # fmt: skip
+
+
+def _sunway(
+    outcomes: list[RegionOutcome], options: GenOptions, support: str, banner: str
+) -> tuple[str, SunwayFiles]:
+    """The master's own support with the launches declared, and the other files."""
+    from codegen.sunway.files import master_support, slave_files
+    from codegen.sunway.machine import group_for
+    from codegen.sunway.threads import parse_grid
+
+    parts = [o.slave for o in outcomes if o.slave is not None]
+    grid, group = parse_grid(options.threads), group_for(options.machine)
+    return support + master_support(parts, options.stem, grid), slave_files(parts, options.stem, banner, group, grid)
 
 
 def after_feature_macros(text: str) -> int:

@@ -17,6 +17,7 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
+from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.model import Multiply, Parallel, Plan, Tile, Vector
 from codegen.plan.strategy import Decision, default_plan, source_plan
@@ -28,6 +29,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
+from codegen.sunway.emit import SlavePart
 from codegen.target.alias import alias_guard
 from codegen.target.emit import Kernel, emit_region
 from codegen.transform.apply import apply_plan
@@ -51,6 +53,7 @@ class RegionOutcome:
     plan: str
     summary: str
     diagnostics: tuple[Diagnostic, ...]
+    slave: SlavePart | None = None  # sunway: what the region adds to the slave file
 
 
 @record
@@ -124,6 +127,8 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
             ) from None
         if model is None:
             return RegionOutcome(s.region.index, line, None, frozenset(), frozenset(), "", "empty", ())
+        if options.target == "sunway":
+            return _for_cores(s, model, options, original)
         made = make(model, options, machine)
     except Unsupported as error:
         return _refused(s, error)
@@ -143,6 +148,43 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
         show((plan,), {scop.region: scop}),
         summary,
         remarks,
+    )
+
+
+def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
+    """The region as launches on a core group."""
+    from codegen.sunway.region import author_of, emit_sunway, has_kernel, sunway_plan
+
+    grid, group, sizes = author_of(options, model.program)
+    made: Made | None = None
+    problem: Diagnostic | None = None
+    if options.plan_text is not None:
+        made = make(model, options, machine=load_machine("generic"))
+    else:
+        made, problem = _attempt(model, lambda: sunway_plan(model.program, group, grid, sizes), set())
+    if made is None:
+        why = problem.message if problem is not None else "no plan was found"
+        raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")
+    if not has_kernel(made.code):
+        raise Unsupported(
+            "no-parallelism", "no loop of it can run on the compute cores in parallel", model.program.scop.loc
+        )
+    plan = replace(made.plan, digest=model.digest)
+    scop = made.program.scop
+    fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
+    text = emit_sunway(
+        scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group, grid
+    )
+    return RegionOutcome(
+        s.region.index,
+        s.region.first_line,
+        text.master,
+        text.helpers,
+        frozenset(),
+        show((plan,), {scop.region: scop}),
+        summarize(plan),
+        tuple(made.remarks),
+        text.slave,
     )
 
 

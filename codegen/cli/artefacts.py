@@ -15,7 +15,7 @@ from codegen.source.write import GENERATED
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
-_EXTENSIONS = {"c": ".c", "plan": ".plan", "report": ".report.txt"}
+_EXTENSIONS = {"c": ".c", "harness": ".mk", "plan": ".plan", "report": ".report.txt"}
 
 
 @record
@@ -43,6 +43,11 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Complain before any work is done about outputs that cannot be."""
     emits = emit_list(arguments)
     named = arguments.output not in (None, "-")
+    if vars(arguments).get("target") == "sunway":
+        if not named:
+            raise BadCommandLine("--target sunway writes several files: name them with -o NAME.c")
+    elif "harness" in emits:
+        raise BadCommandLine("--emit harness is for --target sunway")
     if not named and len(emits) > 1:
         raise BadCommandLine("several artefacts need -o: standard output holds only one")
     if (arguments.mf or arguments.mt or arguments.mp) and not arguments.md:
@@ -74,12 +79,36 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
 
     emits = emit_list(job.arguments)
     output = job.arguments.output or "-"
+    if made.sunway is not None:
+        return _sunway_outputs(job, made, emits, output)
     texts = {"c": made.text, "plan": _marked_plan(made.plan), "report": report_text(job, made)}
     # Without the banner nothing marks the C file as ours, so the guard could only ever be in the way.
     guarded = {"c": job.options.banner, "plan": True, "report": True}
     return tuple(
         Artefact("" if output == "-" else path_of(e, output, emits), texts[e], guarded[e]) for e in emits
     )
+
+
+def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: str) -> tuple[Artefact, ...]:
+    """NAME_master.c, NAME_slave.c and NAME_args.h, and what else was asked for."""
+    from codegen.cli.report import report_text
+
+    assert made.sunway is not None
+    stem, files = output.removesuffix(".c"), made.sunway
+    kept = job.options.banner
+    out: list[Artefact] = []
+    if "c" in emits or "harness" in emits:
+        out.append(Artefact(f"{stem}_master.c", made.text, kept))
+        out.append(Artefact(f"{stem}_slave.c", files.slave, kept))
+        out.append(Artefact(f"{stem}_args.h", files.args, kept))
+    if "plan" in emits:
+        out.append(Artefact(f"{stem}.plan", _marked_plan(made.plan)))
+    if "harness" in emits:
+        out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw, False))
+        out.append(Artefact(f"{stem}.host.mk", files.makefile_host, False))
+    if "report" in emits:
+        out.append(Artefact(f"{stem}.report.txt", f"{report_text(job, made)}\n{files.report}\n"))
+    return tuple(out)
 
 
 def _marked_plan(plan: str) -> str:

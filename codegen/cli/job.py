@@ -92,8 +92,17 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         line_directives=arguments.line_directives,
         banner=not arguments.no_banner,
         timeout=arguments.timeout,
+        threads=arguments.threads,
+        stem=_stem(arguments),
         cpp=CppOptions(command, tuple(arguments.cpp_args), not arguments.no_cpp),
     )
+
+
+def _stem(arguments: argparse.Namespace) -> str:
+    """What the names of generated files begin with, where one file mentions another."""
+    output = vars(arguments).get("output") or ""
+    name = os.path.basename(output if output not in ("", "-") else arguments.file).removesuffix(".c")
+    return name if name not in ("", "-") else "region"
 
 
 def filters(arguments: argparse.Namespace) -> Filters:

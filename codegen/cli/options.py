@@ -11,7 +11,7 @@ from codegen.render import FORMATS
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
 EVERY_COMMAND = (*SOURCE_COMMANDS, "machine", "doctor")
-EMITS = ("c", "plan", "report")
+EMITS = ("c", "plan", "harness", "report")
 _DEFAULTS = GenOptions()
 
 GROUPS = {
@@ -75,15 +75,16 @@ def limit(text: str) -> int:
 TABLE: tuple[Option, ...] = (
     Option(("-o",), "output", _GEN, "write here; `-` or no -o: standard output", "value", "OUT", "output"),
     Option(("--emit",), "output", _GEN,
-           "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt); without -o only one",
+           "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt), harness (sunway: "
+           "Makefiles for sw5cc and for the emulator); without -o only one",
            "value", "LIST", default="c"),
     Option(("--force",), "output", _GEN, "overwrite a file that tilewright did not write"),
     Option(("--line",), "output", SOURCE_COMMANDS, "emit #line directives that point back at the source",
            dest="line_directives", affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
            affects_output=True),
-    Option(("--target",), "generation", SOURCE_COMMANDS, "kind of code: plain C, or C with OpenMP pragmas",
-           "value", choices=("c", "openmp"), default=_DEFAULTS.target, affects_output=True),
+    Option(("--target",), "generation", SOURCE_COMMANDS, "kind of code: plain C, C with OpenMP pragmas, or master and slave files for Sunway",
+           "value", choices=("c", "openmp", "sunway"), default=_DEFAULTS.target, affects_output=True),
     Option(("--machine",), "generation", SOURCE_COMMANDS,
            "processor: a name of `tilewright machine list`, a TOML file, or `native`",
            "value", "NAME|FILE|native", default=_DEFAULTS.machine, affects_output=True),
@@ -97,6 +98,9 @@ TABLE: tuple[Option, ...] = (
            "guard the fast version with a run-time overlap test of its arrays", affects_output=True),
     Option(("--context",), "generation", SOURCE_COMMANDS, "assumptions on parameters, such as 'N >= 64'",
            "value", "COND", default="", affects_output=True),
+    Option(("--threads",), "generation", SOURCE_COMMANDS,
+           "sunway: compute cores, a line of N (16, 32, 64) or a grid R,C (2,8 4,8 8,8)",
+           "value", "N|R,C", default=_DEFAULTS.threads, affects_output=True),
     Option(("--strict",), "generation", _GEN, "a region left untransformed is an error (exit code 3)"),
     Option(("--timeout",), "generation", SOURCE_COMMANDS,
            "bound on the analysis of a region; past it the region is left as it was",

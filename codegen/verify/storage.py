@@ -8,7 +8,7 @@ import islpy as isl
 
 from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
-from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.dependences import Dependences, latest_writers, param_space
 from codegen.scop.model import Scop
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.readback import Run, same_iteration_until
@@ -56,7 +56,9 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
         kept = _lives_apart(scop, reads.union(writes), times, width, name)
     else:
         flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
-        kept = flow.get_may_dependence().is_equal(deps.flows.get(name, isl.UnionMap.empty(space)))
+        should = deps.flows.get(name, isl.UnionMap.empty(space))
+        kept = flow.get_may_dependence().is_equal(should)
+        kept = kept or bool(latest_writers(reads, writes, times)[0].is_equal(should))
     if not kept:
         return [f"`{name}` would be overwritten before its last use"]
     return _shared(scop, uses, reads, writes, times, width, name)

@@ -95,7 +95,8 @@ def test_fault_is_caught(tmp_path, library, kind):
 
 def test_missing_wait_shows_poison(tmp_path, library):
     """Even where the wait comes later, what is read too early is not the data."""
-    early = " ".join((GET, "for (int k = 0; k < T * T; k++) y[k] = 2 * x[k];", WAIT, PUT.replace("x, &b", "y, &b"), DONE))
+    work = "for (int k = 0; k < T * T; k++) y[k] = 2 * x[k];"
+    early = " ".join((GET, work, WAIT, PUT.replace("x, &b", "y, &b"), DONE))
     ran = run_program(build(tmp_path, library, early))
     assert ran.code == 0 and int(ran.out) == 96 * 96
 

@@ -1,0 +1,27 @@
+"""The two spellings of DMA, waits and barriers: Athread of the SW26010, and CRTS of the SW26010-Pro."""
+
+from __future__ import annotations
+
+from codegen.sunway.machine import CoreGroup
+
+
+def get(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+    """One command from main memory. A gap of "0" means that all is contiguous."""
+    if group.crts:
+        return f"athread_dma_iget_stride({ldm}, {mem}, {size}, {block}, {gap}, {reply});"
+    return f"athread_get(PE_MODE, {mem}, {ldm}, {size}, (void *){reply}, 0, {gap}, {block});"
+
+
+def put(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+    """One command to main memory."""
+    if group.crts:
+        return f"athread_dma_iput_stride({mem}, {ldm}, {size}, {block}, {gap}, {reply});"
+    return f"athread_put(PE_MODE, {ldm}, {mem}, {size}, (void *){reply}, {gap}, {block});"
+
+
+def wait(group: CoreGroup, reply: str, count: str) -> str:
+    return f"{'athread_dma_wait_value' if group.crts else 'dma_wait'}({reply}, {count});"
+
+
+def barrier(group: CoreGroup) -> str:
+    return "athread_ssync_array();" if group.crts else "athread_syn(ARRAY_SCOPE, 0xffff);"

@@ -1,0 +1,271 @@
+"""A region for a core group: the text that replaces it in the master file, and its part of the slave file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import Block, CNode, Declare
+from codegen.diagnostics import Unsupported
+from codegen.record import record
+from codegen.scop.dependences import Dependences
+from codegen.scop.expr import Call, Cast, Sym
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Scop
+from codegen.scop.types import CType
+from codegen.sunway.launch import Launch, has_kernel
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.slave import base_type
+from codegen.sunway.threads import Grid
+from codegen.sunway.views import Function, View, line, texts
+from codegen.target.cexpr import IntPrinter
+from codegen.target.emit import _deeper
+from codegen.target.guard import guard_text
+from codegen.target.pragmas import pragma_makers
+from codegen.target.templates import environment
+from codegen.target.view import View as MasterView
+from codegen.target.view import ViewBuilder
+from codegen.verify.readback import Point
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MATH = frozenset(
+    """sqrt exp log pow fabs fmin fmax sin cos tan tanh ceil floor abs labs sqrtf expf logf powf fabsf fminf fmaxf
+    sinf cosf tanf tanhf ceilf floorf cbrt hypot erf erff atan atan2 asin acos exp2 log2 log10 fma fmaf fmod
+    fmodf erfc erfcf copysign round lround rint trunc""".split()
+)
+
+
+@record
+class Field:
+    """A member of a launch's arguments."""
+
+    name: str
+    declaration: str  # in the struct
+    value: str  # what the master puts there; empty for the kernels' own
+    unpack: str  # in the slave; empty for what is used in place
+
+
+@record
+class SlavePart:
+    """What one region adds to the slave file and to the header. Strings only, so that it can be pickled."""
+
+    functions: tuple[Function, ...]
+    structs: tuple[tuple[str, tuple[str, ...]], ...]
+    entries: tuple[str, ...]
+    typedefs: frozenset[str]
+    helpers: frozenset[str]
+    math: bool
+    report: str
+
+
+@record
+class SunwayText:
+    master: str
+    helpers: frozenset[str]
+    slave: SlavePart
+    launches: int
+
+
+def emit_sunway(
+    scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
+    ahead: bool = True,
+) -> SunwayText:  # fmt: skip
+    """The region's new text, for a proven tree whose parallel loops are tile loops. Raises Unsupported."""
+    _check(scop)
+    builder = ViewBuilder(scop, pragma_makers(scop, "c"), threads=False)
+    views: list[MasterView] = []
+    launches: list[Launch] = []
+    functions: list[Function] = []
+    structs: list[tuple[str, tuple[str, ...]]] = []
+    import islpy as isl
+
+    from codegen.scop.dependences import param_space
+
+    start = Point(
+        isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context), (), (), (), ()
+    )
+    for kind, part in _pieces(code):
+        if kind == "master":
+            views.extend(builder.build(part))
+            continue
+        name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
+        launch = Launch(scop, deps, group, grid, name, ahead)
+        body = launch.entry(part, start)
+        launches.append(launch)
+        fields, found = _functions(scop, launch, body)
+        functions.extend(found)
+        structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
+        views.extend(_spawn(name, fields))
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
+    guard = guard_text(scop, ints)
+    text = (
+        environment()
+        .get_template("sunway/region.c.j2")
+        .render(
+            views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
+            reasons=", and ".join(scop.guard.reasons), original=_deeper(original.rstrip("\n")),
+            plain=original.rstrip("\n"), unused=[],
+        )
+    )  # fmt: skip
+    helpers = frozenset().union(*(x.helpers for x in launches))
+    report = "\n".join(_report(x) for x in launches)
+    part_ = SlavePart(
+        tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report
+    )
+    return SunwayText(text if text.endswith("\n") else text + "\n", frozenset(builder.helpers), part_, len(launches))
+
+
+def _check(scop: Scop) -> None:
+    """What the slave file cannot say."""
+    for s in scop.statements:
+        for e in (x for v in (s.rhs,) for x in walk_expr(v)):
+            if isinstance(e, Call) and e.name not in _MATH:
+                raise Unsupported("sunway-call", f"`{e.name}` cannot be called on compute cores", s.loc)
+            if isinstance(e, Sym) and (e.ctype is None or not re.fullmatch(_WORD, e.text)):
+                raise Unsupported("sunway-value", f"`{e.text}` cannot be passed to compute cores", s.loc)
+        for a in s.accesses:
+            array = scop.arrays[a.array]
+            if array.inside:
+                continue
+            if not re.fullmatch(_WORD, array.base) or array.depth > 1 or any(
+                x.kind not in ("sub", "flat") for x in a.path
+            ):
+                raise Unsupported("sunway-array", f"`{array.name}` cannot be reached from compute cores", s.loc,
+                                  "pass it as a plain array")
+            if array.elem.kind == "other":
+                raise Unsupported("sunway-array", f"elements of `{array.name}` are of no plain type", s.loc)
+    for p in scop.params:
+        if not re.fullmatch(_WORD, p.text):
+            raise Unsupported("sunway-value", f"`{p.text}` cannot be passed to compute cores", scop.loc,
+                              "copy it into a variable first")
+
+
+def _pieces(code: CNode) -> list[tuple[str, CNode]]:
+    """Runs of top-level parts for the cores, and what stays on the master between them."""
+    parts = list(code.children) if isinstance(code, Block) else [code]
+    if not any(has_kernel(p) for p in parts):
+        return [("master", code)]
+    out: list[tuple[str, list[CNode]]] = []
+    for p in parts:
+        kind = "launch" if has_kernel(p) else "master"
+        if out and out[-1][0] == kind:
+            out[-1][1].append(p)
+        else:
+            out.append((kind, [p]))
+    return [(kind, Block(tuple(ps)) if len(ps) > 1 else ps[0]) for kind, ps in out]
+
+
+def _fields(scop: Scop, launch: Launch) -> list[Field]:
+    out = []
+    p_ = launch.words.args
+    for p in scop.params:
+        t = base_type(p.ctype)
+        out.append(Field(p.text, f"{t} {p.text};", p.text, f"const {t} {p.text} = {p_}->{p.text};"))
+    have = {f.name for f in out}
+    for s in scop.statements:
+        for e in walk_expr(s.rhs):
+            if isinstance(e, Sym) and e.text not in have:
+                assert e.ctype is not None
+                t = base_type(e.ctype)
+                have.add(e.text)
+                out.append(Field(e.text, f"{t} {e.text};", e.text, f"const {t} {e.text} = {p_}->{e.text};"))
+    for name in sorted(scop.arrays):
+        a = scop.arrays[name]
+        if a.inside or a.base in have:
+            continue
+        have.add(a.base)
+        elem = base_type(a.elem)
+        flat = any(x.array == name and any(q.kind == "flat" for q in x.path) for _, x in scop.accesses())
+        value = f"(void *)&{a.base}" if a.rank == 0 else f"(void *){a.base}"
+        if a.rank < 2 or flat:
+            unpack = f"{elem} *const {a.base} = {p_}->{a.base};"
+        else:
+            sizes = "".join(f"[{e}]" for e in a.extents[1:])
+            unpack = f"{elem} (*const {a.base}){sizes} = (void *){p_}->{a.base};"
+        out.append(Field(a.base, f"{elem} *{a.base};", value, unpack))
+    for name, h in sorted(launch.shared.items()):
+        a = scop.arrays[name]
+        sizes = "".join(f"[{s}]" for s in h.sizes if s)
+        out.append(Field(name, f"{base_type(a.elem)} {name}{sizes};", "", ""))
+    return out
+
+
+def _functions(scop: Scop, launch: Launch, body: tuple[View, ...]) -> tuple[list[Field], list[Function]]:
+    """All functions of a launch, each with what it takes out of the arguments."""
+    fields = _fields(scop, launch)
+    w = launch.words
+    made = []
+    for f in launch.functions:
+        made.append(replace(f, body=(*_ids(launch, f.body), *_unpacked(fields, f.body), *f.body)))
+    entry = Function(
+        f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
+        (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
+    )  # fmt: skip
+    return fields, [*made, entry]
+
+
+def _ids(launch: Launch, body: tuple[View, ...]) -> tuple[View, ...]:
+    words = _words(body)
+    out = []
+    w, columns = launch.words, launch.grid.columns
+    if w.row in words:
+        out.append(line(f"const int {w.row} = {w.id} / {columns}, {w.column} = {w.id} % {columns};"))
+    return tuple(out)
+
+
+def _words(views: Sequence[View]) -> set[str]:
+    return set(_WORD.findall(" ".join(texts(tuple(views)))))
+
+
+def _unpacked(fields: Sequence[Field], body: tuple[View, ...]) -> tuple[View, ...]:
+    """Declarations of what the body mentions, and of what these mention."""
+    words = _words(body)
+    while True:
+        more = {w for f in fields if f.name in words for w in _WORD.findall(f.unpack)} - words
+        if not more:
+            break
+        words |= more
+    return tuple(line(f.unpack) for f in fields if f.name in words and f.unpack)
+
+
+def _spawn(name: str, fields: Sequence[Field]) -> list[MasterView]:
+    sets = ", ".join(f".{f.name} = {f.value}" for f in fields if f.value)
+    return [
+        MasterView("block", body=(
+            MasterView("stmt", f"{name}_args tw_args = {{ {sets} }};"),
+            MasterView("stmt", "tw_start();"),
+            MasterView("stmt", f"athread_spawn({name}, &tw_args);"),
+            MasterView("stmt", "athread_join();"),
+        ))
+    ]  # fmt: skip
+
+
+def _typedefs(scop: Scop) -> frozenset[str]:
+    """Type names of the source that bodies mention, as typedefs for the slave file."""
+    found: set[str] = set()
+
+    def note(t: CType | None) -> None:
+        if t is not None and re.fullmatch(_WORD, t.spelling) and t.kind in ("float", "int"):
+            plain = base_type(t)
+            if t.spelling != plain and t.spelling not in plain.split() and t.spelling not in ("unsigned", "char"):
+                found.add(f"typedef {plain} {t.spelling};")
+
+    for s in scop.statements:
+        for e in walk_expr(s.rhs):
+            note(e.ctype if isinstance(e, Cast) else getattr(e, "ctype", None))
+    for a in scop.arrays.values():
+        note(a.elem)
+    return frozenset(found)
+
+
+def _report(launch: Launch) -> str:
+    return "\n".join(
+        [f"launch {launch.name}: {len(launch.kernels)} kernels, {launch.barriers} barriers in its text"]
+        + [f"  {k.name}: " + (", ".join(f"{b.name} {b.footprint} B" for b in k.buffers) or "nothing staged")
+           + "".join(f"; {a} stays in main memory ({why})" for a, why in sorted(k.left.items()))
+           for k in launch.kernels]
+    )  # fmt: skip
+
+
+__all__ = ["Declare", "SlavePart", "SunwayText", "emit_sunway"]

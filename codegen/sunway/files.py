@@ -1,0 +1,54 @@
+"""The files of a core group's program: master, slave, arguments, and the two Makefiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.record import record
+from codegen.sunway.emit import SlavePart
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.threads import Grid
+from codegen.target.emit import emit_support
+from codegen.target.templates import environment
+
+
+@record
+class SunwayFiles:
+    """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
+
+    slave: str
+    args: str
+    makefile_sw: str
+    makefile_host: str
+    report: str
+
+
+def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid) -> str:
+    """What stands above the user's own text in the master file."""
+    entries = [e for p in parts for e in p.entries]
+    if not entries:
+        return ""
+    return environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
+
+
+def slave_files(parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid) -> SunwayFiles:
+    """Everything but the master file."""
+    env = environment()
+    helpers = frozenset[str]().union(*(p.helpers for p in parts))
+    support = emit_support(helpers, frozenset(), "", 0, 0)
+    slave = env.get_template("sunway/slave.c.j2").render(
+        banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
+        typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
+        support=support, functions=[f for p in parts for f in p.functions],
+    )  # fmt: skip
+    args = env.get_template("sunway/args.h.j2").render(
+        banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
+        structs=[s for p in parts for s in p.structs],
+    )  # fmt: skip
+    names = {"stem": stem, "group": group, "grid": grid}
+    return SunwayFiles(
+        slave.rstrip("\n") + "\n", args,
+        env.get_template("sunway/Makefile.sw.j2").render(**names),
+        env.get_template("sunway/Makefile.host.j2").render(**names),
+        "\n".join(p.report for p in parts),
+    )  # fmt: skip

@@ -1,0 +1,212 @@
+"""What a piece of the C tree touches, as sets of elements that depend on the loops around it.
+
+Loop variables count as parameters here, so that a footprint is a set of elements, and its bounds are expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from codegen.ast.ctree import CExpr, CNode, Fun, Int
+from codegen.ast.generate import expression
+from codegen.record import record
+from codegen.scop.isl_helpers import maps_of
+from codegen.scop.model import Access, Scop
+from codegen.verify.readback import Point, Run, _runs
+
+_PARAM, _SET, _IN, _OUT = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
+
+
+@record
+class Use:
+    """One access of one statement in the tree, and the elements it touches in an iteration of the loops around."""
+
+    run: Run
+    number: int
+    access: Access
+    elements: isl.Set
+
+    @property
+    def write(self) -> bool:
+        return self.access.write
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return id(self.run.instance), self.number
+
+
+def runs_below(node: CNode, at: Point) -> tuple[Run, ...]:
+    return tuple(_runs(node, at))
+
+
+def uses_below(scop: Scop, runs: Sequence[Run], at: Point) -> list[Use]:
+    """All accesses to memory outside the region's own variables."""
+    out = []
+    for r in runs:
+        s = scop.statement(r.instance.stmt)
+        for k, a in enumerate(s.accesses):
+            if not scop.arrays[a.array].inside:
+                out.append(Use(r, k, a, elements(r, k, a, len(at.vars))))
+    return out
+
+
+def elements(r: Run, number: int, a: Access, depth: int) -> isl.Set:
+    """The elements an access touches while the first `depth` loops stand still."""
+    return _fixed(touches(r, number, a), r.point.vars, depth).range()
+
+
+def touches(r: Run, number: int, a: Access) -> isl.Map:
+    """Loop variables to elements."""
+    index = r.instance.accesses[number]
+    space = r.point.domain.get_space()
+    target = space.params().set_from_params().add_dims(_SET, len(index)).set_tuple_name(_SET, a.array)
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k, e in enumerate(index):
+        multi = multi.set_pw_aff(k, r.point.value(e))
+    return isl.Map.from_multi_pw_aff(multi).intersect_domain(r.point.domain)
+
+
+def _fixed(m: isl.Map, names: Sequence[str], depth: int) -> isl.Map:
+    """The outer loop variables as parameters, the inner ones gone."""
+    have = m.dim(_IN)
+    m = m.project_out(_IN, depth, have - depth)
+    first = m.dim(_PARAM)
+    m = m.move_dims(_PARAM, first, _IN, 0, depth)
+    for k in range(depth):
+        m = m.set_dim_name(_PARAM, first + k, names[k])
+    return m
+
+
+def level_domain(at: Point) -> isl.Set:
+    """The values that the loop variables take here, as a set of parameters."""
+    s = at.domain
+    first, depth = s.dim(_PARAM), s.dim(_SET)
+    s = s.move_dims(_PARAM, first, _SET, 0, depth) if depth else s
+    for k in range(depth):
+        s = s.set_dim_name(_PARAM, first + k, at.vars[k])
+    return s.params()
+
+
+@record
+class Box:
+    """The smallest box around some elements. `lens` are numbers of elements, `most` upper bounds of them."""
+
+    lows: tuple[isl.PwAff, ...]
+    lens: tuple[isl.PwAff, ...]
+    most: tuple[int, ...]
+    elements: isl.Set
+
+
+def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
+    """None when a side has no constant bound."""
+    lows, lens, most = [], [], []
+    touched = touched.intersect_params(context)
+    for k in range(touched.dim(_SET)):
+        if not (touched.dim_has_any_lower_bound(_SET, k) and touched.dim_has_any_upper_bound(_SET, k)):
+            return None
+        low, high = touched.dim_min(k), touched.dim_max(k)
+        size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
+        top = _greatest(size)
+        if top is None:
+            return None
+        lows.append(low.gist(context).coalesce())
+        lens.append(size.gist(context).coalesce())
+        most.append(top)
+    return Box(tuple(lows), tuple(lens), tuple(most), box_set(touched))
+
+
+def _greatest(value: isl.PwAff) -> int | None:
+    """The largest value, or None when there is none."""
+    image = isl.Set.from_pw_aff(value)
+    image = image.project_out(_PARAM, 0, image.dim(_PARAM))
+    if image.is_empty() or not image.dim_has_any_upper_bound(_SET, 0):
+        return None
+    top = image.dim_max_val(0)
+    return int(top.to_str()) if top.is_int() else None
+
+
+def box_set(touched: isl.Set) -> isl.Set:
+    """All points between the least and the greatest coordinate in every dimension."""
+    n = touched.dim(_SET)
+    result = isl.Set.universe(touched.get_space())
+    for k in range(n):
+        line = touched.project_out(_SET, k + 1, n - k - 1).project_out(_SET, 0, k)
+        line = line.reset_tuple_id() if line.has_tuple_id() else line
+        pairs = isl.Map.universe(line.get_space().map_from_set())
+        up = line.apply(pairs.order_le(_IN, 0, _OUT, 0))
+        down = line.apply(pairs.order_ge(_IN, 0, _OUT, 0))
+        side = up.intersect(down).insert_dims(_SET, 1, n - k - 1).insert_dims(_SET, 0, k)
+        result = result.intersect(side.set_tuple_name(touched.get_tuple_name()))
+    return result.coalesce()
+
+
+def value_text(value: isl.PwAff, context: isl.Set) -> CExpr:
+    """A value in terms of loop variables and parameters as a C expression, where `context` holds."""
+    context = context.align_params(value.get_space().params())
+    build = isl.AstBuild.from_context(context)
+    pieces = [isl.PwAff.from_aff(aff) for _, aff in value.get_pieces()]
+    if len(pieces) > 1:
+        domain = value.domain().intersect(context)
+        for name in ("min", "max"):
+            whole = pieces[0]
+            for p in pieces[1:]:
+                whole = whole.min(p) if name == "min" else whole.max(p)
+            if whole.intersect_domain(domain).is_equal(value.intersect_domain(domain)):
+                texts = [expression(build.expr_from_pw_aff(p)) for p in pieces]
+                return Fun(name, tuple(sorted(texts, key=lambda e: (not isinstance(e, Int), repr(e)))))
+    return expression(build.expr_from_pw_aff(value))
+
+
+def condition_text(where: isl.Set, context: isl.Set) -> CExpr:
+    build = isl.AstBuild.from_context(context.align_params(where.get_space().params()))
+    return expression(build.expr_from_set(where))
+
+
+def prefix_map(scop: Scop, runs: Sequence[Run], depth: int) -> isl.UnionMap:
+    """Statement instances to the values of the first `depth` loop variables."""
+    total: isl.UnionMap | None = None
+    for r in runs:
+        m = r.executes(scop).project_out(_IN, depth, len(r.point.vars) - depth).reverse()
+        m = m.set_tuple_name(_OUT, "level") if depth else m.set_tuple_name(_OUT, "level")
+        one = isl.UnionMap.from_map(m)
+        total = one if total is None else total.union(one)
+    assert total is not None
+    return total
+
+
+def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[Use], writes: Sequence[Use], runs: Sequence[Run],
+          depth: int) -> bool:
+    """Does any of the reads take a value that was not written in the same iteration of the loops around?"""
+    given = _given(scop, flow, writes, runs, depth)
+    return any(not _read(scop, r).is_subset(given) for r in reads)
+
+
+def fed(scop: Scop, flow: isl.UnionMap, read: Use, writes: Sequence[Use], runs: Sequence[Run], depth: int) -> bool:
+    """Does the read take any value that was written in the same iteration of the loops around?"""
+    return not _read(scop, read).is_disjoint(_given(scop, flow, writes, runs, depth))
+
+
+def _given(
+    scop: Scop, flow: isl.UnionMap, writes: Sequence[Use], runs: Sequence[Run], depth: int
+) -> isl.UnionMap:
+    """Instances to the elements whose values they get from these writes, within an iteration."""
+    prefix = prefix_map(scop, runs, depth)
+    inside = flow.intersect(prefix.apply_range(prefix.reverse()))
+    written: isl.UnionMap = isl.UnionMap.empty(flow.get_space())
+    for w in writes:
+        written = written.union(isl.UnionMap.from_map(w.access.relation.intersect_domain(_instances(scop, w.run))))
+    return inside.reverse().apply_range(written)
+
+
+def _read(scop: Scop, r: Use) -> isl.UnionMap:
+    return isl.UnionMap.from_map(r.access.relation.intersect_domain(_instances(scop, r.run)))
+
+
+def _instances(scop: Scop, r: Run) -> isl.Set:
+    return r.executes(scop).range()
+
+
+__all__ = ["Box", "Use", "box_of", "box_set", "condition_text", "elements", "level_domain", "maps_of", "runs_below",
+           "touches", "unfed", "uses_below", "value_text"]

@@ -1,0 +1,200 @@
+"""One launch: kernels one after the other on all cores, barriers only where data pass between cores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
+from codegen.diagnostics import Unsupported
+from codegen.scop.dependences import Dependences
+from codegen.scop.isl_helpers import maps_of
+from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED
+from codegen.sunway import dialect
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.slave import Phase, words_for
+from codegen.sunway.stage import Buffer, SNode, Stage, Stager
+from codegen.sunway.threads import Grid
+from codegen.sunway.views import Function, View, line
+from codegen.target.cexpr import IntPrinter
+from codegen.target.view import _reserved, fresh
+from codegen.verify.readback import Point, enter
+
+
+def has_kernel(node: CNode) -> bool:
+    return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))
+
+
+def statements_of(node: CNode) -> frozenset[str]:
+    return frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
+
+
+@dataclass
+class KernelInfo:
+    """What became of one kernel, for reports."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    left: Mapping[str, str]
+    tree: SNode
+
+
+@dataclass
+class Launch:
+    """Prints one launch."""
+
+    scop: Scop
+    deps: Dependences
+    group: CoreGroup
+    grid: Grid
+    name: str
+    ahead: bool = True
+    helpers: set[str] = field(default_factory=set)
+    functions: list[Function] = field(default_factory=list)
+    kernels: list[KernelInfo] = field(default_factory=list)
+    shared: dict[str, Held] = field(default_factory=dict)
+    barriers: int = 0
+
+    def __post_init__(self) -> None:
+        self.words = words_for(self.scop)
+        self._wide: dict[str, frozenset[str]] = {}
+        self._pairs: set[tuple[str, str]] = set()
+        for d in self.deps.all:
+            for m in maps_of(d.relation):
+                from codegen.sunway.names import tuple_names
+
+                a, b = tuple_names(m)
+                self._pairs |= {(a, b), (b, a)}
+
+    def entry(self, node: CNode, start: Point) -> tuple[View, ...]:
+        """The body of the function that every core runs."""
+        body, _ = self._node(node, start, {}, frozenset())
+        return tuple(body)
+
+    # -- walking -----------------------------------------------------------------------------------
+
+    def _node(
+        self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        if isinstance(node, For) and node.loop.kind in THREADED:
+            return self._phase(node, at, names, open_)
+        if not has_kernel(node):
+            return self._alone(node, at, names, open_)
+        if isinstance(node, Block):
+            out: list[View] = []
+            for child in node.children:
+                views, open_ = self._node(child, at, names, open_)
+                out += views
+            return out, open_
+        if isinstance(node, If):
+            then, a = self._node(node.then, at, names, open_)
+            orelse, b = ([], open_) if node.orelse is None else self._node(node.orelse, at, names, open_)
+            return [View("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
+        if isinstance(node, Declare):
+            for h in node.slots:
+                if any(s < 0 for s in h.sizes):
+                    raise Unsupported("sunway-shared", f"`{h.array}` is shared between kernels and has no fixed size",
+                                      self.scop.loc, "declare it outside the region")
+                self.shared[h.array] = h
+            return self._node(node.body, at, names, open_)
+        assert isinstance(node, For)
+        name = fresh(node.loop.name, _reserved(self.scop) | set(names.values()) | set(self.words.all))
+        step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+        head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
+        inner = {**names, node.var: name}
+        body, after = self._node(node.body, enter(node, at), inner, open_ | statements_of(node.body))
+        return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
+
+    def _sync(
+        self, stmts: frozenset[str], open_: frozenset[str], wide: frozenset[str] = frozenset()
+    ) -> tuple[list[View], frozenset[str]]:
+        """A barrier in front of these statements, if they depend on what ran since the last one.
+
+        Boxes of the arrays `wide` hold more than is touched, so for those any other use counts."""
+        for s in stmts:
+            self._wide[s] = wide
+        common = {a for a in self.shared if self._uses(a, stmts) and self._uses(a, open_)}
+        loose = wide.union(*(self._wide.get(s, frozenset()) for s in open_))
+        common |= {
+            a
+            for a in loose
+            if (self._uses(a, stmts) and self._uses(a, open_, True)) or (self._uses(a, stmts, True) and self._uses(a, open_))
+        }
+        if not common and not any((a, b) in self._pairs for a in open_ for b in stmts):
+            return [], open_ | stmts
+        self.barriers += 1
+        return [line(dialect.barrier(self.group))], stmts
+
+    def _uses(self, array: str, stmts: frozenset[str], write: bool = False) -> bool:
+        return any(
+            a.array == array and (a.write or not write)
+            for s in self.scop.statements
+            if s.name in stmts
+            for a in s.accesses
+        )
+
+    def _phase(
+        self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        stager = Stager(self.scop, self.deps, self.group, at, node, self.ahead)
+        tree = stager.run()
+        number = len(self.kernels)
+        buffers = _buffers(tree)
+        wide = frozenset(b.array for b in buffers if b.enlarged)
+        before, open_ = self._sync(statements_of(node), open_, wide)
+        left = stager.left()
+        alone = frozenset(
+            b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
+        )
+        phase = Phase(self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared), _width(node))
+        body = phase.views(tree, names, dict(self.shared))
+        title = f"{self.name}_k{number}"
+        self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree))
+        arguments = "".join(f", long {n}" for n in names.values())
+        self.functions.append(
+            Function(f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})", _describe(node),
+                     (*phase.declarations(), *body))
+        )
+        call = "".join(f", {n}" for n in names.values())
+        return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
+
+    def _alone(
+        self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        """What is not parallel: the first core does it, on main memory."""
+        before, open_ = self._sync(statements_of(node), open_)
+        phase = Phase(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words, frozenset(self.shared))
+        body = phase.views(node, names, dict(self.shared))
+        return [*before, View("if", f"{self.words.id} == 0", body)], open_
+
+
+def _width(node: CNode) -> int:
+    """How many bound loops are nested."""
+    if isinstance(node, For):
+        return (node.loop.kind in THREADED) + _width(node.body)
+    if isinstance(node, Block):
+        return max(_width(c) for c in node.children)
+    if isinstance(node, If):
+        return max(_width(node.then), 0 if node.orelse is None else _width(node.orelse))
+    return _width(node.body) if isinstance(node, Declare) else 0
+
+
+def _buffers(node: SNode) -> list[Buffer]:
+    if isinstance(node, Stage):
+        return [*node.buffers, *_buffers(node.body)]
+    if isinstance(node, Block):
+        return [b for c in node.children for b in _buffers(c)]
+    if isinstance(node, (For, Declare)):
+        return _buffers(node.body)
+    if isinstance(node, If):
+        return [*_buffers(node.then), *([] if node.orelse is None else _buffers(node.orelse))]
+    return []
+
+
+def _describe(node: For) -> str:
+    return f"{', '.join(sorted(statements_of(node)))} in tiles of {node.loop.of}"
+
+
+__all__ = ["Launch", "has_kernel", "replace", "statements_of"]

@@ -1,0 +1,333 @@
+"""From a staged C tree to the functions of the slave file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name
+from codegen.ast.ctree import substitute as substitute_expr
+from codegen.record import record
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.tree import THREADED
+from codegen.sunway import dialect
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.stage import Buffer, SNode, Stage
+from codegen.sunway.threads import Grid
+from codegen.sunway.transfer import Transfer, geometry
+from codegen.sunway.views import View, line
+from codegen.target.body import BodyPrinter
+from codegen.target.cexpr import IntPrinter
+from codegen.target.view import _reserved, fresh
+
+
+@dataclass
+class Local:
+    """A buffer as the code around an access sees it: its C name and where it starts."""
+
+    view: str
+    lows: tuple[CExpr, ...]
+    most: tuple[int, ...]
+
+
+@record
+class Words:
+    """Names of the generated code's own variables, none of which is one of the user's."""
+
+    args: str = "args"
+    id: str = "id"
+    row: str = "rid"
+    column: str = "cid"
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self.args, self.id, self.row, self.column
+
+
+def words_for(scop: Scop) -> Words:
+    taken = _reserved(scop) | scop.names
+    return Words(*(fresh(w, taken) for w in Words().all))
+
+
+@record
+class StagedBody(BodyPrinter):
+    """Statement bodies that read and write local copies. `shared` variables live in the arguments."""
+
+    locals: Mapping[tuple[int, int], Local] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+    words: Words = Words()
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        local = self.locals.get((id(at), number))
+        if local is None:
+            array = self.scop.arrays[s.accesses[number].array]
+            if not array.inside and array.rank == 0:
+                return f"(*{array.base})"
+            plain = BodyPrinter.access(self, s, at, number)
+            return f"{self.words.args}->{plain}" if array.name in self.shared else plain
+        out = local.view
+        for e, low in zip(at.accesses[number], local.lows, strict=True):
+            out += f"[{self.ints.text(minus(e, low))}]"
+        return out
+
+
+def minus(e: CExpr, low: CExpr) -> CExpr:
+    """e - low, with what can be seen at once taken away."""
+    if low == Int(0):
+        return e
+    if e == low:
+        return Int(0)
+    if isinstance(e, Bin) and e.op in ("+", "-") and isinstance(e.right, Int):
+        inner = minus(e.left, low)
+        if inner == Int(0):
+            return e.right if e.op == "+" else Int(-e.right.value)
+        return Bin(e.op, inner, e.right)
+    if isinstance(e, Int) and isinstance(low, Int):
+        return Int(e.value - low.value)
+    return Bin("-", e, low)
+
+
+@dataclass
+class Phase:
+    """Prints one kernel. `outer` are the loop variables around it, which it gets as arguments."""
+
+    scop: Scop
+    group: CoreGroup
+    grid: Grid
+    helpers: set[str]
+    alone: frozenset[str]  # arrays that only one buffer of the kernel touches: their puts may be waited for late
+    words: Words
+    shared: frozenset[str] = frozenset()  # variables of the region that live in the arguments
+    wide: int = 1  # bound loops, one inside the other
+    buffers: list[Buffer] = field(default_factory=list)
+    _bound: int = 0
+
+    def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
+        taken = _reserved(self.scop) | set(outer.values()) | set(self.words.all)
+        body = self._views(node, outer, held, frozenset(taken), {})
+        waits = tuple(
+            line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self._late(b)
+        )
+        return (*body, *waits)
+
+    def _late(self, b: Buffer) -> bool:
+        return b.put and b.array in self.alone
+
+    def declarations(self) -> tuple[View, ...]:
+        """Local arrays and reply words."""
+        out = []
+        for b in self.buffers:
+            elem = base_type(self.scop.arrays[b.array].elem)
+            copies = "[2]" if b.ahead else ""
+            out.append(line(f"{elem} {b.name}_ldm{copies}[{b.size}] __attribute__((aligned(32)));", b.note))
+            if b.get:
+                out.append(line(f"volatile int {b.name}_got{copies};"))
+            if b.put:
+                late = self._late(b)
+                out.append(line(f"volatile int {b.name}_put{' = 0' if late else ''};"))
+                if late:
+                    out.append(line(f"int {b.name}_out = 0;"))
+        return tuple(out)
+
+    # -- nodes -------------------------------------------------------------------------------------
+
+    def _ints(self, names: Mapping[str, str]) -> IntPrinter:
+        return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+
+    def _views(
+        self, node: SNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local],
+    ) -> tuple[View, ...]:  # fmt: skip
+        ints = self._ints(names)
+        if isinstance(node, Stage):
+            return self._stage(node, names, held, taken, local, "")
+        if isinstance(node, Block):
+            out: list[View] = []
+            for child in node.children:
+                views = self._views(child, names, held, taken, local)
+                out.extend((View("block", body=views),) if isinstance(child, Declare) else views)
+            return tuple(out)
+        if isinstance(node, Instance):
+            s = self.scop.statement(node.stmt)
+            return (line(StagedBody(self.scop, ints, held, local, self.shared, self.words).statement(s, node)),)
+        if isinstance(node, If):
+            orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken, local)
+            return (View("if", ints.text(node.cond), self._views(node.then, names, held, taken, local), orelse),)
+        if isinstance(node, Declare):
+            now = {**held, **{h.array: h for h in node.slots}}
+            decls = tuple(line(self._declaration(h)) for h in node.slots)
+            return (*decls, *self._views(node.body, names, now, taken, local))
+        assert not isinstance(node, Multiply)
+        return self._for(node, names, held, taken, local)
+
+    def _declaration(self, h: Held) -> str:
+        array = self.scop.arrays[h.array]
+        sizes = [array.extents[k - array.scope] if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
+        return f"{base_type(array.elem)} {array.name}{''.join(f'[{s}]' for s in sizes)};"
+
+    def _for(
+        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local],
+    ) -> tuple[View, ...]:  # fmt: skip
+        ints = self._ints(names)
+        name = fresh(node.loop.name, taken, ("_now", "_next", "_end"))
+        inner = {**names, node.var: name}
+        lower, step, comment = ints.text(node.lower), str(node.step), node.loop.note
+        upper = ints.text(node.upper, 5)
+        if node.loop.kind in THREADED:
+            who, count = self._share()
+            own = f"{who} * {node.step}" if node.step != 1 else who
+            lower = own if lower == "0" else f"{ints.text(node.lower, 5)} + {own}"
+            step = str(node.step * count)
+            comment = f"{comment}, {'every ' + str(count) + 'th' if count > 1 else 'all'} of them on this core"
+            self._bound += 1
+        taken = taken | {name}
+        before: tuple[View, ...] = ()
+        if isinstance(node.body, Stage) and any(b.ahead for b in node.body.buffers):
+            before, body = self._pipeline(node, inner, held, taken, local, lower, upper, step)
+        elif isinstance(node.body, Stage):
+            body = self._stage(node.body, inner, held, taken, local, "")
+        else:
+            body = self._views(node.body, inner, held, taken, local)
+        if node.loop.kind in THREADED:
+            self._bound -= 1
+        advance = f"{name}++" if step == "1" else f"{name} += {step}"
+        if before:
+            advance += f", {name}_now ^= 1"
+        loop = View("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
+        return (View("block", body=(*before, loop)),) if before else (loop,)
+
+    def _share(self) -> tuple[str, int]:
+        if self.wide < 2:
+            return self.words.id, self.grid.count
+        return (self.words.row, self.grid.rows) if self._bound == 0 else (self.words.column, self.grid.columns)
+
+    # -- buffers -----------------------------------------------------------------------------------
+
+    def _pipeline(
+        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local], lower: str, upper: str, step: str,
+    ) -> tuple[tuple[View, ...], tuple[View, ...]]:  # fmt: skip
+        """The next tile is on its way while this one is worked on: the first fetch, and the loop's body."""
+        assert isinstance(node.body, Stage)
+        name = names[node.var]
+        ahead = [b for b in node.body.buffers if b.ahead]
+        first = self._fetch(ahead, node, names, lower, "0")
+        before = (
+            line(f"int {name}_now = 0;"),
+            View("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
+        )
+        after = self._fetch(ahead, node, names, f"{name} + {step}", f"{name}_now ^ 1")
+        step_on = View(
+            "if", f"{name} + {step} {node.op} {upper}", (line(f"const long {name}_next = {name} + {step};"), *after)
+        )
+        body = self._stage(node.body, names, held, taken, local, f"{name}_now", step_on)
+        return before, body
+
+    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], _at: str, copy: str) -> list[View]:
+        """Commands that fill the copies for the iteration whose value is in NAME_next."""
+        next_names = {**names, node.var: f"{names[node.var]}_next"}
+        ints = self._ints(next_names)
+        out: list[View] = []
+        for b in ahead:
+            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in b.lows),
+                         tuple(ints.text(e, 6) for e in b.lens))
+            out.append(line(f"{b.name}_got[{copy}] = 0;"))
+            out.append(t.commands(self.group, False, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
+        return out
+
+    def _geometry(self, b: Buffer):  # type: ignore[no-untyped-def]
+        array = self.scop.arrays[b.array]
+        path = next(a.path for a in _accesses(self.scop, b.array))
+        return geometry(array, path)
+
+    def _stage(
+        self, node: Stage, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local], now: str, step_on: View | None = None,
+    ) -> tuple[View, ...]:  # fmt: skip
+        ints = self._ints(names)
+        lets: list[View] = []
+        gets: list[View] = []
+        waits: list[View] = []
+        puts: list[View] = []
+        inner = dict(local)
+        for b in node.buffers:
+            if b not in self.buffers:
+                self.buffers.append(b)
+            lows, lens = self._sides(b, ints, lets)
+            lets.append(line(self._view(b, lens, now if b.ahead else "")))
+            place = Local(f"{b.name}_t", lows, b.most)
+            inner.update({key: place for key in b.keys})
+            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens)
+            self._moves(b, t, ints, now, gets, waits, puts)
+        body = self._views(node.body, names, held, taken, inner)
+        started = () if step_on is None else (step_on,)
+        return (*lets, *gets, *started, *waits, *body, *puts)
+
+    def _moves(self, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
+               puts: list[View]) -> None:  # fmt: skip
+        def guarded(*views: View) -> list[View]:
+            return list(views) if b.when is None else [View("if", ints.text(b.when), views)]
+
+        copy = f"[{now}]" if b.ahead else ""
+        if b.put and self._late(b):
+            gets.append(line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")))
+        if b.get and not b.ahead:
+            gets += guarded(line(f"{b.name}_got = 0;"),
+                            t.commands(self.group, False, f"{b.name}_ldm", f"&{b.name}_got"))
+        if b.get:
+            waits += guarded(line(dialect.wait(self.group, f"&{b.name}_got{copy}", t.count)))
+        if b.put:
+            commands = [line(f"{b.name}_put = 0;"), t.commands(self.group, True, f"{b.name}_ldm", f"&{b.name}_put")]
+            if self._late(b):
+                puts += guarded(*commands, line(f"{b.name}_out = {t.count};"))
+            else:
+                puts += guarded(*commands, line(dialect.wait(self.group, f"&{b.name}_put", t.count)))
+
+    def _sides(self, b: Buffer, ints: IntPrinter, lets: list[View]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
+        """Where the box starts and how long it is, with names for what is not short."""
+        lows: list[CExpr] = []
+        lens: list[str] = []
+        for k, (low, size) in enumerate(zip(b.lows, b.lens, strict=True)):
+            suffix = str(k) if len(b.lows) > 1 else ""
+            if isinstance(low, (Int, Name)):
+                lows.append(low)
+            else:
+                lets.append(line(f"const long {b.name}_at{suffix} = {ints.text(low)};"))
+                lows.append(Name(f"{b.name}_at{suffix}"))
+            if isinstance(size, Int):
+                lens.append(str(size.value))
+                continue
+            text = ints.text(size)
+            if b.when is not None:
+                text = f"{ints.text(b.when, 1)} ? {ints.text(size, 1)} : 1"
+            lets.append(line(f"const long {b.name}_len{suffix} = {text};"))
+            lens.append(f"{b.name}_len{suffix}")
+        return tuple(lows), tuple(lens)
+
+    def _view(self, b: Buffer, lens: Sequence[str], now: str) -> str:
+        elem = base_type(self.scop.arrays[b.array].elem)
+        store = f"{b.name}_ldm" + (f"[{now}]" if now else "")
+        if len(lens) == 1:
+            return f"{elem} *const {b.name}_t = {store};"
+        return f"{elem} (*const {b.name}_t){''.join(f'[{n}]' for n in lens[1:])} = (void *){store};"
+
+
+def _accesses(scop: Scop, array: str) -> list[Access]:
+    return [a for _, a in scop.accesses() if a.array == array]
+
+
+def base_type(t: object) -> str:
+    """The plain C type of an element, whatever typedef it is spelled with."""
+    from codegen.scop.types import CType
+
+    assert isinstance(t, CType)
+    if t.kind == "float":
+        return {32: "float", 64: "double"}.get(t.bits, "long double")
+    if t.kind == "int":
+        word = {8: "signed char", 16: "short", 32: "int", 64: "long"}[t.bits]
+        return word if t.signed else f"unsigned {word.removeprefix('signed ')}"
+    return t.spelling
+
+
+__all__ = ["CNode", "Phase", "base_type", "substitute_expr"]

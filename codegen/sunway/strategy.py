@@ -1,0 +1,182 @@
+"""Which loops run on the compute cores, and in tiles of which size: plans for core groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, InputError, Severity
+from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
+from codegen.plan.shape import active
+from codegen.plan.strategy import Decision
+from codegen.scop.tree import Band, Loop, Node, Path, Seq, has_band, kids, statements, walk
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.threads import Grid
+from codegen.transform.apply import apply
+from codegen.transform.program import Program
+
+# Sizes of the tiles of a band: the loops (outermost first) with the statements inside, to one size each.
+Sizes = Callable[[Program, Sequence[Loop], tuple[str, ...], int], Mapping[str, int]]
+
+
+@dataclass
+class Author:
+    """Tries directives one by one and keeps those that are legal."""
+
+    p: Program
+    grid: Grid
+    group: CoreGroup
+    sizes: Sizes
+    directives: list[Directive] = field(default_factory=list)
+    remarks: list[Diagnostic] = field(default_factory=list)
+    why: str = ""
+
+    def attempt(self, *steps: Directive) -> bool:
+        """All of the steps, or none."""
+        saved, count = self.p, len(self.directives)
+        for d in steps:
+            try:
+                self.p = apply(self.p, d)
+            except InputError as error:
+                self.why = error.message
+                self.p = saved
+                del self.directives[count:]
+                return False
+            self.directives.append(d)
+        return True
+
+    def remark(self, id: str, text: str, stmt: str, kind: str = "passed") -> None:
+        loc = self.p.scop.statement(stmt).loc
+        self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, kind=kind))
+
+    # -- kernels -----------------------------------------------------------------------------------
+
+    def kernels(self) -> None:
+        """The outermost bands with parallel loops, in tree order."""
+        for path in kernel_bands(self.p.tree):
+            band = _band_of(self.p.tree, path)
+            if band is not None:
+                self._kernel(band)
+
+    def _kernel(self, band: Band) -> None:
+        names = statements(band)
+        order = self._parallel_first(band)
+        loops = [next(lp for lp in band.loops if lp.name == n) for n in order]
+        parallel = [lp.name for lp in loops if lp.coincident]
+        width = 2 if self.grid.rows > 1 and len(parallel) > 1 else 1
+        if order != [lp.name for lp in band.loops] and not self.attempt(
+            Order(tuple(LoopRef(n, names[0]) for n in order))
+        ):
+            return
+        sizes = self.sizes(self.p, loops, names, width)
+        refs = tuple((LoopRef(n, names[0]), sizes.get(n, 0)) for n in order)
+        if not any(s for _, s in refs) or not self.attempt(Tile(refs)):
+            self.remark("no-kernel", self.why or "nothing to tile", names[0], "missed")
+            return
+        tiles = [_tile_name(self.p, n, names[0]) for n in parallel[:width]]
+        self._keep(names, parallel[:width], sizes)
+        bound = [t for t in tiles if t and self.attempt(Parallel(LoopRef(t, names[0])))]
+        if not bound:
+            self.remark("no-kernel", self.why, names[0], "missed")
+            return
+        self._spread(order, names)
+        self._strips(names, sizes)
+        text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
+        grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
+        self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
+
+    def _parallel_first(self, band: Band) -> list[str]:
+        """Loops in the order they are tiled in. Only a permutable band may be reordered."""
+        names = [lp.name for lp in band.loops]
+        if not band.permutable:
+            return names
+        free = [lp.name for lp in band.loops if lp.coincident]
+        return [*free, *(n for n in names if n not in free)]
+
+    def _keep(self, names: tuple[str, ...], bound: Sequence[str], sizes: Mapping[str, int]) -> None:
+        """Variables of the region whose values outlive a point of the tile get room for the whole tile."""
+        scop = self.p.scop
+        for v in sorted(n for n, a in scop.arrays.items() if a.inside and a.scope):
+            users = [s for s in scop.statements if any(a.array == v for a in s.accesses)]
+            if not all(s.name in names for s in users):
+                continue
+            scope = users[0].iterators[: scop.arrays[v].scope]
+            loop = _tile_name(self.p, bound[-1], names[0])
+            dims = tuple(
+                (it, tile, sizes[it]) for it in scope if sizes.get(it) and (tile := _tile_name(self.p, it, users[0].name))
+            )
+            if loop and dims:
+                self.attempt(Store(v, LoopRef(loop, names[0]), dims))
+
+    def _spread(self, order: Sequence[str], names: tuple[str, ...]) -> None:
+        """Inside a tile, parts of different depth get point loops of their own where that is legal."""
+        for n in reversed(order):
+            if not self.attempt(Distribute(LoopRef(n, names[0]))):
+                return
+
+    def _strips(self, names: tuple[str, ...], sizes: Mapping[str, int]) -> None:
+        """Loops below the band that may run long are cut too, outside the point loops if that is legal."""
+        for stmt in names:
+            around = [lp for lp in _around(self.p.tree, stmt) if not lp.tile]
+            done = {lp.of for lp in _around(self.p.tree, stmt) if lp.tile}
+            long = [lp for lp in around if lp.name not in done and active(self.p.scop, lp, stmt)]
+            start = next((k for k, lp in enumerate(around) if lp.name in done), len(around))
+            for lp in long:
+                if around.index(lp) < start or sizes.get(lp.name) == 0:
+                    continue
+                size = self.sizes(self.p, [lp], (stmt,), 0).get(lp.name, 0)
+                points = tuple((LoopRef(q.name, stmt), 0) for q in around[start : around.index(lp)])
+                ref = (LoopRef(lp.name, stmt), size)
+                if size and not self.attempt(Tile((*points, ref))):
+                    self.attempt(Tile((ref,)))
+
+
+def _around(tree: Node, stmt: str) -> tuple[Loop, ...]:
+    from codegen.scop.tree import enclosing
+
+    return enclosing(tree, stmt)
+
+
+def _tile_name(p: Program, of: str, stmt: str) -> str:
+    return next((lp.name for lp in _around(p.tree, stmt) if lp.tile and lp.of == of), "")
+
+
+def kernel_bands(tree: Node) -> list[tuple[str, ...]]:
+    """The statements of each outermost band with a parallel loop (in front, or anywhere if it is permutable)."""
+    found: list[tuple[str, ...]] = []
+
+    def visit(node: Node) -> None:
+        if isinstance(node, Band) and _is_kernel(node):
+            found.append(statements(node))
+            return
+        for k in kids(node):
+            visit(k)
+
+    visit(tree)
+    return found
+
+
+def _is_kernel(band: Band) -> bool:
+    return band.loops[0].coincident or (band.permutable and any(lp.coincident for lp in band.loops))
+
+
+def _band_of(tree: Node, names: tuple[str, ...]) -> Band | None:
+    """The outermost band over exactly these statements that is a kernel."""
+    for _, node in walk(tree):
+        if isinstance(node, Band) and statements(node) == names and _is_kernel(node):
+            return node
+    return None
+
+
+def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes) -> Decision:
+    """A plan for a region given in source order."""
+    tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
+    author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)])
+    author.kernels()
+    return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
+
+
+__all__ = ["Author", "Sizes", "isl", "has_band", "Path", "Seq", "replace", "sunway_plan"]

@@ -1,0 +1,90 @@
+"""A box of an array as DMA commands: one command for what is two-dimensional, a loop of them for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from codegen.record import record
+from codegen.scop.model import Array, Step
+from codegen.sunway import dialect
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.stage import Buffer
+from codegen.sunway.views import View, line
+
+
+@record
+class Geometry:
+    """How an array lies in main memory: its base, and for each dimension the elements between neighbours."""
+
+    base: str
+    pitches: tuple[str, ...]  # "1" for the last
+    flat: bool
+
+    def address(self, index: Sequence[str]) -> str:
+        if not self.flat:
+            return f"&{self.base}{''.join(f'[{i}]' for i in index)}"
+        terms = [i if p == "1" else f"{_factor(i)} * {p}" for i, p in zip(index, self.pitches, strict=True)]
+        return f"&{self.base}[{' + '.join(t for t in terms if t not in ('0',)) or '0'}]"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if any(c in text for c in "+-? ") else text
+
+
+def geometry(array: Array, path: tuple[Step, ...]) -> Geometry:
+    if len(path) == 1 and path[0].kind == "flat":
+        return Geometry(array.base, tuple(path[0].strides), True)
+    inner = [_factor(e) for e in array.extents]
+    pitches = tuple(" * ".join(inner[k + 1 :]) or "1" for k in range(array.rank))
+    return Geometry(array.base, pitches, False)
+
+
+@record
+class Transfer:
+    """The commands of one buffer: where it starts, how long it is, and which dimension is the row of a command."""
+
+    buffer: Buffer
+    where: Geometry
+    lows: tuple[str, ...]
+    lens: tuple[str, ...]
+
+    @property
+    def row(self) -> int:
+        """The dimension a strided command steps through; -1 for a contiguous one."""
+        last = len(self.lens) - 1
+        return next((k for k in range(last - 1, -1, -1) if self.buffer.most[k] > 1), -1)
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """Dimensions that need a loop of commands."""
+        return tuple(k for k in range(self.row) if self.buffer.most[k] > 1)
+
+    @property
+    def count(self) -> str:
+        """How many commands there are."""
+        return " * ".join(self.lens[k] for k in self.loops) or "1"
+
+    def commands(self, group: CoreGroup, put: bool, local: str, reply: str) -> View:
+        """The commands, from or to the buffer that begins at `local`."""
+        size, last = self.buffer.bytes, len(self.lens) - 1
+        steps = {k: f"q{k}" for k in self.loops}
+        index = [f"{_plus(low)}{steps[k]}" if k in steps else low for k, low in enumerate(self.lows)]
+        block = f"{_factor(self.lens[last])} * {size}"
+        if self.row < 0:
+            args = (block, reply, "0", "0")
+        else:
+            gap = f"({self.where.pitches[self.row]} - {_factor(self.lens[last])}) * {size}"
+            args = (f"{_factor(self.lens[self.row])} * {block}", reply, gap, block)
+        offset = ""
+        for k in self.loops:
+            rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
+            offset += f" + {steps[k]} * {rest}"
+        make: Callable[..., str] = dialect.put if put else dialect.get
+        view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
+        for k in reversed(self.loops):
+            view = View("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
+        return view
+
+
+def _plus(low: str) -> str:
+    return "" if low == "0" else f"{low} + "
