@@ -129,6 +129,12 @@ TABLE: tuple[Entry, ...] = (
         "Move inner loops to a region of their own, or split the expression.",
     ),
     _refusal(
+        "no-parallelism",
+        "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
+        "stays on the management core.",
+        "Nothing is wrong; other regions of the file may still use the cores.",
+    ),
+    _refusal(
         "no-proof",
         "No order of the loops, not even the source's own, could be proven within the effort allowed.",
         "Split the region into smaller ones.",
@@ -180,6 +186,29 @@ TABLE: tuple[Entry, ...] = (
         "An expression changes a variable while it is evaluated.",
         "Write the change as a statement of its own.",
         "A[i] = k++;",
+    ),
+    _refusal(
+        "sunway-array",
+        "With `--target sunway`: an array is reached through a pointer, a member or rows of their own, or "
+        "has elements of no plain type.",
+        "Pass it as a plain array or pointer to numbers.",
+    ),
+    _refusal(
+        "sunway-call",
+        "With `--target sunway`: a function is called that the compute cores do not have.",
+        "Write its formula into the region, or use functions of <math.h>.",
+    ),
+    _refusal(
+        "sunway-shared",
+        "With `--target sunway`: a variable declared in the region carries values between kernels and its "
+        "size is not a constant.",
+        "Declare it outside the region.",
+    ),
+    _refusal(
+        "sunway-value",
+        "With `--target sunway`: a value has no plain name and type under which it could be passed to the "
+        "compute cores.",
+        "Copy it into a variable before the region.",
     ),
     _refusal("switch", "`switch` stands in the region.", "Rewrite it with `if` and affine conditions."),
     _refusal("timeout", "The analysis took longer than `--timeout` allows.", "Raise it, or split the region."),
@@ -253,6 +282,12 @@ TABLE: tuple[Entry, ...] = (
         "bad-target",
         "`check` was asked to run results for a target that does not run on this machine.",
         "Check with `--target c` or `--target openmp`.",
+    ),
+    _error(
+        "bad-threads",
+        "`--threads` names no grid of compute cores: they are used consecutively, in full rows of 8.",
+        "Give 1 to 64, or R,8 with 1 to 8 rows.",
+        "--threads 3,5",
     ),
     _error("cannot-read", "A file does not exist, may not be read, or is not C text.", "Check its name and encoding."),
     _error(
@@ -333,6 +368,8 @@ TABLE: tuple[Entry, ...] = (
         "The first plan could not be carried out or proven, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
     ),
+    Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
+    Entry("no-kernel", REMARK, "A nest with parallel loops stays off the compute cores, and why.", ""),
     Entry(
         "no-product",
         REMARK,

@@ -153,7 +153,10 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
 
 def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
     """The region as launches on a core group."""
-    from codegen.sunway.region import author_of, emit_sunway, has_kernel, sunway_plan
+    from codegen.sunway.emit import emit_sunway
+    from codegen.sunway.launch import has_kernel
+    from codegen.sunway.region import author_of
+    from codegen.sunway.strategy import sunway_plan
 
     grid, group, sizes = author_of(options, model.program)
     made: Made | None = None
@@ -172,9 +175,20 @@ def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: s
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
-    text = emit_sunway(
-        scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group, grid
-    )
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(OPERATIONS)
+    try:
+        text = emit_sunway(
+            scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group,
+            grid,
+        )  # fmt: skip
+    except isl.Error as error:
+        raise Unsupported(
+            "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
+        ) from None
+    finally:
+        ctx.set_max_operations(0)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codegen.ast.ctree import Block, CNode, Declare
+from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -30,10 +30,14 @@ from codegen.verify.readback import Point
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MATH = frozenset(
-    """sqrt exp log pow fabs fmin fmax sin cos tan tanh ceil floor abs labs sqrtf expf logf powf fabsf fminf fmaxf
-    sinf cosf tanf tanhf ceilf floorf cbrt hypot erf erff atan atan2 asin acos exp2 log2 log10 fma fmaf fmod
-    fmodf erfc erfcf copysign round lround rint trunc""".split()
-)
+    {
+        *("abs", "labs", "lround", "fma"),
+        *(f"{f}{x}" for x in ("", "f") for f in (
+            "sqrt", "exp", "exp2", "log", "log2", "log10", "pow", "fabs", "fmin", "fmax", "fmod", "sin", "cos", "tan",
+            "asin", "acos", "atan", "atan2", "tanh", "ceil", "floor", "round", "rint", "trunc", "cbrt", "hypot", "erf",
+            "erfc", "copysign")),
+    }
+)  # fmt: skip
 
 
 @record
@@ -266,6 +270,3 @@ def _report(launch: Launch) -> str:
            + "".join(f"; {a} stays in main memory ({why})" for a, why in sorted(k.left.items()))
            for k in launch.kernels]
     )  # fmt: skip
-
-
-__all__ = ["Declare", "SlavePart", "SunwayText", "emit_sunway"]

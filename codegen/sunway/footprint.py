@@ -12,7 +12,6 @@ import islpy as isl
 from codegen.ast.ctree import CExpr, CNode, Fun, Int
 from codegen.ast.generate import expression
 from codegen.record import record
-from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop
 from codegen.verify.readback import Point, Run, _runs
 
@@ -169,7 +168,7 @@ def prefix_map(scop: Scop, runs: Sequence[Run], depth: int) -> isl.UnionMap:
     total: isl.UnionMap | None = None
     for r in runs:
         m = r.executes(scop).project_out(_IN, depth, len(r.point.vars) - depth).reverse()
-        m = m.set_tuple_name(_OUT, "level") if depth else m.set_tuple_name(_OUT, "level")
+        m = m.set_tuple_name(_OUT, "level")
         one = isl.UnionMap.from_map(m)
         total = one if total is None else total.union(one)
     assert total is not None
@@ -206,7 +205,3 @@ def _read(scop: Scop, r: Use) -> isl.UnionMap:
 
 def _instances(scop: Scop, r: Run) -> isl.Set:
     return r.executes(scop).range()
-
-
-__all__ = ["Box", "Use", "box_of", "box_set", "condition_text", "elements", "level_domain", "maps_of", "runs_below",
-           "touches", "unfed", "uses_below", "value_text"]

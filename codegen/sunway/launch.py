@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
 from codegen.diagnostics import Unsupported
@@ -105,6 +105,11 @@ class Launch:
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         inner = {**names, node.var: name}
         body, after = self._node(node.body, enter(node, at), inner, open_ | statements_of(node.body))
+        mine = statements_of(node.body)
+        loose = frozenset[str]().union(*(self._wide.get(s, frozenset()) for s in mine))
+        if any(self._uses(a, mine, True) for a in loose) and body[0].head != dialect.barrier(self.group):
+            self.barriers += 1
+            body, after = [*body, line(dialect.barrier(self.group))], frozenset()
         return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
 
     def _sync(
@@ -120,7 +125,8 @@ class Launch:
         common |= {
             a
             for a in loose
-            if (self._uses(a, stmts) and self._uses(a, open_, True)) or (self._uses(a, stmts, True) and self._uses(a, open_))
+            if (self._uses(a, stmts) and self._uses(a, open_, True))
+            or (self._uses(a, stmts, True) and self._uses(a, open_))
         }
         if not common and not any((a, b) in self._pairs for a in open_ for b in stmts):
             return [], open_ | stmts
@@ -148,14 +154,19 @@ class Launch:
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
-        phase = Phase(self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared), _width(node))
+        phase = Phase(
+            self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared), _width(node)
+        )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"
         self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree))
         arguments = "".join(f", long {n}" for n in names.values())
         self.functions.append(
-            Function(f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})", _describe(node),
-                     (*phase.declarations(), *body))
+            Function(
+                f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})",
+                _describe(node),
+                (*phase.declarations(), *body),
+            )
         )
         call = "".join(f", {n}" for n in names.values())
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
@@ -195,6 +206,3 @@ def _buffers(node: SNode) -> list[Buffer]:
 
 def _describe(node: For) -> str:
     return f"{', '.join(sorted(statements_of(node)))} in tiles of {node.loop.of}"
-
-
-__all__ = ["Launch", "has_kernel", "replace", "statements_of"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from codegen.record import record
 
 # (bytes of a contiguous block, MB/s of the whole group): the table of feifeibear/swGEMM.
@@ -51,7 +53,7 @@ class CoreGroup:
         table = self.dma
         if block <= table[0][0]:
             return table[0][1] * block / table[0][0] * 1e6 / self.clock_hz
-        for (a, ra), (b, rb) in zip(table, table[1:], strict=False):
+        for (a, ra), (b, rb) in pairwise(table):
             if block <= b:
                 return (ra + (rb - ra) * (block - a) / (b - a)) * 1e6 / self.clock_hz
         return table[-1][1] * 1e6 / self.clock_hz

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.options import GenOptions
 from codegen.scop.tree import Loop
-from codegen.sunway.emit import SunwayText, emit_sunway
-from codegen.sunway.launch import has_kernel
 from codegen.sunway.machine import CoreGroup, group_for
-from codegen.sunway.strategy import Sizes, sunway_plan
+from codegen.sunway.strategy import Sizes
 from codegen.sunway.threads import Grid, parse_grid
+from codegen.sunway.tiles import TileModel
 from codegen.transform.program import Program
 
 
@@ -26,8 +24,5 @@ def fixed_sizes(size: int) -> Sizes:
 
 def author_of(options: GenOptions, program: Program) -> tuple[Grid, CoreGroup, Sizes]:
     grid = parse_grid(options.threads)
-    return grid, group_for(options.machine), fixed_sizes(32)
-
-
-__all__ = ["Diagnostic", "Severity", "SunwayText", "Unsupported", "author_of", "emit_sunway", "has_kernel",
-           "sunway_plan"]
+    group = group_for(options.machine)
+    return grid, group, fixed_sizes(32) if options.scheme == "published" else TileModel(group, grid)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name
-from codegen.ast.ctree import substitute as substitute_expr
+from codegen.ast.ctree import Bin, Block, CExpr, Declare, For, Held, If, Instance, Int, Multiply, Name
 from codegen.record import record
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import THREADED
@@ -257,7 +256,7 @@ class Phase:
             lows, lens = self._sides(b, ints, lets)
             lets.append(line(self._view(b, lens, now if b.ahead else "")))
             place = Local(f"{b.name}_t", lows, b.most)
-            inner.update({key: place for key in b.keys})
+            inner.update(dict.fromkeys(b.keys, place))
             t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens)
             self._moves(b, t, ints, now, gets, waits, puts)
         body = self._views(node.body, names, held, taken, inner)
@@ -328,6 +327,3 @@ def base_type(t: object) -> str:
         word = {8: "signed char", 16: "short", 32: "int", 64: "long"}[t.bits]
         return word if t.signed else f"unsigned {word.removeprefix('signed ')}"
     return t.spelling
-
-
-__all__ = ["CNode", "Phase", "base_type", "substitute_expr"]

@@ -8,7 +8,7 @@ from typing import Union
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Instance, Int, Multiply, walk
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Multiply, walk
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
@@ -128,7 +128,7 @@ class Stager:
             )
             return If(node.cond, then, orelse)  # type: ignore[arg-type]
         if isinstance(node, (Declare, Multiply)):
-            return replace(node, body=self._visit(node.body, at, room))
+            return replace(node, body=self._visit(node.body, at, room))  # type: ignore[arg-type]
         return node
 
     def _body(self, node: For, at: Point, room: int) -> CNode:
@@ -183,8 +183,8 @@ class Stager:
                 u
                 for u in rest
                 if _own(u, writes)
-                or not u.elements.is_disjoint(written)
-                and fed(self.scop, flow, u, writes, runs, len(at.vars))
+                or (not u.elements.is_disjoint(written)
+                and fed(self.scop, flow, u, writes, runs, len(at.vars)))
             ]
             groups.append([*writes, *meets])
             rest = [u for u in rest if u not in meets]
@@ -353,6 +353,3 @@ def _differ(space: isl.Space, a: str, b: str) -> isl.Set:
     names = [space.get_dim_name(isl.dim_type.param, k) for k in range(space.dim(isl.dim_type.param))]
     texts = ", ".join(n for n in names if n)
     return isl.Set.read_from_str(space.get_ctx(), f"[{texts}] -> {{ : {a} < {b} or {a} > {b} }}")
-
-
-__all__ = ["Buffer", "Int", "Instance", "Lost", "SNode", "Stage", "Stager"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-
-import islpy as isl
+from dataclasses import dataclass, field
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
 from codegen.plan.shape import active
 from codegen.plan.strategy import Decision
-from codegen.scop.tree import Band, Loop, Node, Path, Seq, has_band, kids, statements, walk
+from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.transform.apply import apply
@@ -105,9 +103,8 @@ class Author:
                 continue
             scope = users[0].iterators[: scop.arrays[v].scope]
             loop = _tile_name(self.p, bound[-1], names[0])
-            dims = tuple(
-                (it, tile, sizes[it]) for it in scope if sizes.get(it) and (tile := _tile_name(self.p, it, users[0].name))
-            )
+            tiles = {it: _tile_name(self.p, it, users[0].name) for it in scope if sizes.get(it)}
+            dims = tuple((it, tile, sizes[it]) for it, tile in tiles.items() if tile)
             if loop and dims:
                 self.attempt(Store(v, LoopRef(loop, names[0]), dims))
 
@@ -177,6 +174,3 @@ def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes) -> 
     author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)])
     author.kernels()
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
-
-
-__all__ = ["Author", "Sizes", "isl", "has_band", "Path", "Seq", "replace", "sunway_plan"]

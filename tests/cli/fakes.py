@@ -27,6 +27,7 @@ class Made:
     diagnostics: tuple[Diagnostic, ...] = ()
     deps: tuple[str, ...] = ("a.h", "b c.h")
     plan: str = "tile 32 32\n"
+    sunway: None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,241 @@
+"""Tile sizes from a model of local memory and DMA, instead of one constant.
+
+For every candidate the boxes of all references are estimated from how far each loop moves them; those that fit are
+compared by the time one point takes: transfers at the rate of their blocks, shared by all cores, against arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import islpy as isl
+
+from codegen.plan.tiles import constant_extent
+from codegen.recognize.strides import coefficients, step_of
+from codegen.record import record
+from codegen.scop.expr import Binary, Call
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.tree import Loop, enclosing
+from codegen.sunway.machine import CoreGroup
+from codegen.sunway.threads import Grid
+from codegen.transform.program import Program
+
+SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
+FEW = (8, 16, 32, 64, 128)  # for nests of more than three loops
+# Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
+EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
+SHORT = 16  # loops that never run longer than this stay whole
+
+
+@record
+class Group:
+    """References to an array that one box serves: how far each loop moves it, by dimension."""
+
+    array: str
+    bytes: int
+    moves: tuple[tuple[int, ...], ...]  # per dimension, per loop
+    spread: tuple[int, ...]
+    write: bool
+
+    def sides(self, sizes: Sequence[int]) -> list[int]:
+        return [
+            1 + s + sum(abs(m) * (t - 1) for m, t in zip(row, sizes, strict=True))
+            for row, s in zip(self.moves, self.spread, strict=True)
+        ]
+
+    def moved_by(self, k: int) -> bool:
+        return any(row[k] for row in self.moves)
+
+
+@record
+class Nest:
+    """A band with the loops below it: names, extents where known, references, and work per point."""
+
+    names: tuple[str, ...]
+    extents: tuple[int | None, ...]
+    bound: int
+    groups: tuple[Group, ...]
+    work: float  # arithmetic operations per point
+    variables: int  # bytes of the region's own variables, per point of the bound loops
+
+
+@dataclass
+class TileModel:
+    """Chooses sizes; remembers those of loops below a band for when they are asked for."""
+
+    group: CoreGroup
+    grid: Grid
+    chosen: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
+        if not width:
+            return {lp.name: self.chosen.get((stmts[0], lp.name), 32) for lp in loops}
+        nest, below = describe(p, loops, stmts, width)
+        sizes = self.best(nest)
+        result = dict(zip(nest.names, sizes, strict=True))
+        for stmt, name in below:
+            self.chosen[stmt, name] = result.get(name, 32)
+        return {lp.name: result[lp.name] for lp in loops}
+
+    def best(self, nest: Nest) -> tuple[int, ...]:
+        """The sizes with the least time per point among those that fit."""
+        choices = [self._choices(nest, k) for k in range(len(nest.names))]
+        found: tuple[float, tuple[int, ...]] | None = None
+        for sizes in itertools.product(*choices):
+            if self.bytes(nest, sizes) > self.group.ldm_bytes - self.group.reserve - 1024:
+                continue
+            cost = self.cost(nest, sizes)
+            if found is None or cost < found[0]:
+                found = cost, sizes
+        if found is None:
+            return tuple(min(c) for c in choices)
+        whole = [e is not None and e <= SHORT for e in nest.extents]
+        return tuple(0 if w else s for s, w in zip(found[1], whole, strict=True))
+
+    def _choices(self, nest: Nest, k: int) -> tuple[int, ...]:
+        extent = nest.extents[k]
+        if extent is not None and extent <= SHORT:
+            return (max(1, extent),)
+        sizes = SIZES if len(nest.names) <= 3 else FEW
+        return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
+
+    def bytes(self, nest: Nest, sizes: Sequence[int]) -> int:
+        """Local memory of all boxes; what is only read is there twice."""
+        total = nest.variables
+        for k in range(nest.bound):
+            total *= sizes[k]
+        for g in nest.groups:
+            n = g.bytes * (1 if g.write else 2)
+            for side in g.sides(sizes):
+                n *= side
+            total += n
+        return total
+
+    def cost(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """Cycles per point of one core, with all cores at work."""
+        cores = self.grid.count
+        points = 1
+        for s in sizes:
+            points *= s
+        lanes = self.group.vector_bits // 64
+        compute = nest.work * points / lanes + 30
+        transfer = serial = 0.0
+        for g in nest.groups:
+            sides = g.sides(sizes)
+            n, block = g.bytes, sides[-1] * g.bytes
+            for side in sides:
+                n *= side
+            commands = 1
+            for side in sides[:-2]:
+                commands *= side
+            share = 1.0
+            for k in range(len(sizes) - 1, nest.bound - 1, -1):
+                if g.moved_by(k):
+                    break
+                share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
+            time = share * (n * cores / self.group.rate(block) + 40 * commands)
+            if g.write:
+                serial += 2 * time + share * self.group.startup
+            else:
+                transfer += time
+        return (max(compute, transfer) + serial) / points / self.balance(nest, sizes)
+
+    def balance(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """The part of the cores' time that is not idle, over typical extents."""
+        shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
+        total = 1.0
+        for k, n in enumerate(shape):
+            extent = nest.extents[k]
+            extents = EXTENTS if extent is None else (extent,)
+            part = 0.0
+            for e in extents:
+                tiles = -(-e // sizes[k])
+                part += e / (-(-tiles // n) * n * sizes[k])
+            total *= part / len(extents)
+        return total
+
+
+def describe(
+    p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int
+) -> tuple[Nest, list[tuple[str, str]]]:
+    """The nest, and which (statement, loop) pairs lie below the band."""
+    scop = p.scop
+    names = [lp.name for lp in loops]
+    extents = [_extent(scop, lp) for lp in loops]
+    below: list[tuple[str, str]] = []
+    chains: dict[str, tuple[Loop, ...]] = {}
+    for name in stmts:
+        around = enclosing(p.tree, name)
+        start = next(k for k, lp in enumerate(around) if lp.name == loops[0].name or lp.name in names)
+        mine = [lp for lp in around[start:] if lp.name in names]
+        inner = [lp for lp in around[start:] if lp.name not in names]
+        chains[name] = (*around[:start], *mine, *inner)
+        for lp in inner:
+            below.append((name, lp.name))
+            if lp.name not in names:
+                names.append(lp.name)
+                extents.append(_extent(scop, lp))
+    groups: list[Group] = []
+    work = 1.0
+    for name in stmts:
+        s = scop.statement(name)
+        work = max(work, float(sum(isinstance(e, (Binary, Call)) for e in walk_expr(s.rhs))))
+        for a in s.accesses:
+            if scop.arrays[a.array].inside or not scop.arrays[a.array].rank:
+                continue
+            groups.append(_group(scop, s, a, chains[name], names))
+    return Nest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work, _variables(scop, stmts)), below
+
+
+def _extent(scop: Scop, lp: Loop) -> int | None:
+    found = [constant_extent(scop, lp, s) for s in lp.exprs]
+    return max(e for e in found if e is not None) if all(e is not None for e in found) else None
+
+
+def _variables(scop: Scop, stmts: tuple[str, ...]) -> int:
+    used = {a.array for n in stmts for a in scop.statement(n).accesses if scop.arrays[a.array].inside}
+    return sum(scop.arrays[n].elem.bytes for n in used)
+
+
+def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Sequence[str]) -> Group:
+    """How the loops of a chain move one access."""
+    rank = a.index.dim(isl.dim_type.out)
+    steps = {lp.name: step_of(s, chain, k) for k, lp in enumerate(chain)}
+    rows, offsets = [], []
+    for d in range(rank):
+        value = a.index.get_pw_aff(d)
+        c = coefficients(value, len(s.iterators))
+        row = []
+        for n in names:
+            step = steps.get(n)
+            if step is None:
+                row.append(0)
+                continue
+            moved = sum((x * y for x, y in zip(c, step, strict=True)), Fraction(0)) if c is not None else Fraction(1)
+            row.append(int(abs(moved)) if moved else 0)
+        rows.append(tuple(row))
+        offsets.append(_constant(value))
+    return Group(a.array, scop.arrays[a.array].elem.bytes, tuple(rows), tuple(offsets), a.write)
+
+
+def _constant(value: isl.PwAff) -> int:
+    pieces = value.get_pieces()
+    v = pieces[0][1].get_constant_val()
+    return v.get_num_si() if v.is_int() else 0
+
+
+def _merged(groups: Sequence[Group]) -> list[Group]:
+    """References that move alike share a box as wide as their offsets differ."""
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for g in groups:
+        found.setdefault((g.array, g.moves), []).append(g)
+    out = []
+    for same in found.values():
+        spread = tuple(max(c) - min(c) for c in zip(*(g.spread for g in same), strict=True))
+        first = same[0]
+        out.append(Group(first.array, first.bytes, first.moves, spread, any(g.write for g in same)))
+    return out
