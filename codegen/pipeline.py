@@ -70,8 +70,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     if not source.regions:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
+    from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.emit import emit_banner, emit_support
-    from codegen.target.pragmas import PARALLEL_MIN
 
     outcomes: list[RegionOutcome] = []
     messages: list[Diagnostic] = []

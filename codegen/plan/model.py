@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Union
+
+import islpy as isl
 
 from codegen.diagnostics import Loc
 from codegen.record import record
@@ -38,6 +41,18 @@ class Expand:
     variable: str
     over: tuple[str, ...]
     limit: int
+    loc: Loc = NOWHERE
+
+
+@record
+class Block:
+    """Count the value that each statement listed in `values` has in blocks of `size`, by a new iterator `name`, and
+    make statements of their own of the instances where the values `apart` lie beyond the block, or before it."""
+
+    name: str
+    values: Mapping[str, isl.PwAff]
+    size: int
+    apart: Mapping[str, tuple[isl.PwAff, ...]]
     loc: Loc = NOWHERE
 
 
@@ -140,7 +155,20 @@ class Multiply:
 
 
 Directive = Union[
-    Forward, Expand, Schedule, Tile, Order, Reverse, Skew, Distribute, Parallel, Vector, Unroll, Store, Multiply
+    Forward,
+    Expand,
+    Block,
+    Schedule,
+    Tile,
+    Order,
+    Reverse,
+    Skew,
+    Distribute,
+    Parallel,
+    Vector,
+    Unroll,
+    Store,
+    Multiply,
 ]
 
 

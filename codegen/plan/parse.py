@@ -12,6 +12,7 @@ import islpy as isl
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.isl_schedule import describe
 from codegen.plan.model import (
+    Block,
     Directive,
     Distribute,
     Expand,
@@ -35,6 +36,7 @@ from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Sweep
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
+from codegen.transform.block import blocked
 
 _TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
 
@@ -227,6 +229,36 @@ def _expand(r: _Reader, at: Loc) -> Directive:
     return Expand(name, over, limit, at)
 
 
+def _block(r: _Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    head = _head(r)
+    size = _size(r, "by")
+    places = _listed(r) if r.accept("apart") else {}
+    for name in (*head.values, *places):
+        if name not in {s.name for s in r.scop.statements}:
+            raise InputError("bad-plan", f"there is no statement {name}", at, "")
+    values = {n: affine(r.scop, n, text, at) for n, text in head.values.items()}
+    apart = {n: tuple(affine(r.scop, n, text, at) for text in texts) for n, texts in places.items()}
+    d = Block(head.name, values, size, apart, at)
+    r.scop = blocked(r.scop, d).scop if size else r.scop
+    return d
+
+
+def _listed(r: _Reader) -> dict[str, tuple[str, ...]]:
+    """`{S1: i, j; S2: i}`"""
+    out: dict[str, tuple[str, ...]] = {}
+    r.take("{")
+    while not r.accept("}"):
+        stmt = r.word("a statement").text
+        r.take(":")
+        items = [_until(r, ",", ";", "}")]
+        while r.accept(","):
+            items.append(_until(r, ",", ";", "}"))
+        out[stmt] = tuple(items)
+        r.accept(";")
+    return out
+
+
 def _schedule(r: _Reader, at: Loc) -> Directive:
     r.take("{")
     tree = _items(r, ())
@@ -313,26 +345,31 @@ def _fill(node: Node, scop: Scop) -> Node:
 def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
     exprs = {}
     for name in below:
-        s = scop.statement(name)
         value = text.values.get(name, text.values.get("", text.name if not text.values else None))
         if value is None:
             raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, "")
-        params = ", ".join(p.name for p in scop.params)
-        try:
-            pw = isl.PwAff.read_from_str(
-                isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}"
-            )
-        except isl.Error:
-            raise InputError(
-                "bad-plan",
-                f"{value!r} is not an affine value of {name}",
-                text.loc,
-                f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters",
-            ) from None
-        target = s.domain.get_space()
-        exprs[name] = pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
+        exprs[name] = affine(scop, name, value, text.loc)
     lp = Loop(text.name, exprs)
     return replace(lp, note=describe(scop, lp))
+
+
+def affine(scop: Scop, name: str, value: str, loc: Loc) -> isl.PwAff:
+    """A value of a statement's instances, from isl's notation."""
+    s = scop.statement(name)
+    params = ", ".join(p.name for p in scop.params)
+    try:
+        pw = isl.PwAff.read_from_str(
+            isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}"
+        )
+    except isl.Error:
+        raise InputError(
+            "bad-plan",
+            f"{value!r} is not an affine value of {name}",
+            loc,
+            f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters",
+        ) from None
+    target = s.domain.get_space()
+    return pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
 
 
 def _multiply(r: _Reader, at: Loc) -> Directive:
@@ -388,6 +425,7 @@ def _size(r: _Reader, word: str) -> int:
 _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "forward": _forward,
     "expand": _expand,
+    "block": _block,
     "schedule": _schedule,
     "tile": _tile,
     "order": lambda r, at: Order(r.loops(), at),

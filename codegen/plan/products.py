@@ -15,7 +15,8 @@ from codegen.plan.distribute import Nest, distribute, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
-from codegen.plan.model import Directive, Multiply
+from codegen.plan.model import Block, Directive, Multiply
+from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import in_strip, in_strips, parts_of
 from codegen.plan.worth import unwanted
@@ -25,7 +26,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq
 from codegen.scop.tree import walk as walk_tree
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.text import takes_lane
@@ -96,6 +97,40 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
     return Products(tree, tuple(directives), tuple(remarks), missed, shape)
 
 
+def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Block, ...], Products] | None:
+    """The region with loops in blocks, if that makes products: in new names, how, and with all its products."""
+    panels = find_panels(p, machine, fusion)
+    if panels is None:
+        return None
+    q = panels.program
+    done: list[Products] = []
+    for x in panels.parts:
+        if isinstance(x, Panel):
+            done.append(_of_panel(q.scop, x, machine))
+            continue
+        scop, deps = part(q.scop, q.deps, x)
+        rest = make_program(scop, deps, only(q.tree, x), q.reassociate)
+        found = find_products(rest, machine, fusion)
+        done.append(found if found.directives else Products(_arranged(rest, x, fusion), (), (), found.missed))
+    together = Products(
+        seq([x.tree for x in done]),
+        tuple(d for x in done for d in x.directives),
+        tuple(r for x in done for r in x.remarks),
+        tuple(r for x in done for r in x.missed),
+        tuple(d for x in done for d in x.shape),
+    )
+    return q.with_tree(together.tree), panels.blocks, together
+
+
+def _of_panel(scop: Scop, panel: Panel, machine: Machine) -> Products:
+    directives, remarks = [], []
+    for what in panel.products:
+        how = blocking(what, machine)
+        directives.append(_directive(panel.tree, what, how))
+        remarks.append(_remark(scop, what, f"panels of {panel.blocks[0].size}, {_words(how)}"))
+    return Products(panel.tree, tuple(directives), tuple(remarks))
+
+
 def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[str, str]) -> Contraction | None:
     s = p.scop.statement(name)
     try:
@@ -153,8 +188,11 @@ def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
     if not what.columns:
         return sweep(p, p.scop.statement(what.stmt), what, machine)
     how = blocking(what, machine)
-    tiles = f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors, blocks of {how.mc} x {how.kc} x {how.nc}"
-    return how, tiles
+    return how, _words(how)
+
+
+def _words(how: Blocking) -> str:
+    return f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors, blocks of {how.mc} x {how.kc} x {how.nc}"
 
 
 def _directive(tree: Node, what: Contraction, how: How) -> Multiply:

@@ -24,10 +24,12 @@ from codegen.plan.model import (
     Tile,
     Vector,
 )
-from codegen.plan.products import Products, find_products
+from codegen.plan.products import Products, find_products, in_panels
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
 from codegen.recognize.forward import candidates
+from codegen.recognize.strides import coefficients
+from codegen.recognize.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import THREADED, Band, Loop, Place, Seq, enclosing, has_band, loops, statements, walk
@@ -65,6 +67,10 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
     best: tuple[Expanded, tuple[Directive, ...]] | None = None
     for p, first in _forms(source):
         made = expand_for_products(p, find_products(p, machine, fusion), machine, fusion)
+        panels = None if _all_products(made) else in_panels(made.program, machine, fusion)
+        if panels is not None and _rank(panels[2]) > _rank(made.products):
+            q, blocks, found = panels
+            made = replace(made, program=q, products=found, directives=(*made.directives, *blocks))
         if best is None or _rank(made.products) > _rank(best[0].products):
             best = made, first
     assert best is not None
@@ -73,6 +79,11 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
 
 def _rank(found: Products) -> tuple[int, bool]:
     return len(blocked(found)), bool(found.directives)
+
+
+def _all_products(made: Expanded) -> bool:
+    """Is everything that could be a matrix product one?"""
+    return all(len(s.iterators) < 3 or s.name in blocked(made.products) for s in made.program.scop.statements)
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
@@ -260,8 +271,22 @@ class _Author:
             if self._marked_around(place) or (short and _is_innermost(place)):
                 continue
             names = statements(place.band)
+            if self._few(place, names):
+                continue
             if self._try(Parallel(LoopRef(place.loop.name, names[0]))):
                 self._remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
+
+    def _few(self, place: Place, names: tuple[str, ...]) -> bool:
+        """Is there too little to do for threads, whatever the parameters are?"""
+        around = [enclosing(self.p.tree, n)[: len(place.names)] for n in names]
+        fixed = [[_stepped(lp, n) for lp in loops_] for n, loops_ in zip(names, around, strict=True)]
+        if any(d is None for part in fixed for d in part):
+            return False
+        counts = [
+            most_instances(self.p.scop.statement(n), [d for d in part if d is not None])
+            for n, part in zip(names, fixed, strict=True)
+        ]
+        return sum(c for c in counts if c is not None) < PARALLEL_MIN and None not in counts
 
     def _in_tile(self, place: Place) -> bool:
         around = enclosing(self.p.tree, statements(place.band)[0])
@@ -291,6 +316,12 @@ class _Author:
 def _is_innermost(place: Place) -> bool:
     """Nothing but statements inside: below several sequential loops, starting threads here never pays."""
     return place.member == len(place.band.loops) - 1 and not has_band(place.band.child)
+
+
+def _stepped(lp: Loop, stmt: str) -> int | None:
+    """The iterator that a loop steps through for a statement; None when it is not just one."""
+    moving = [k for k, c in enumerate(coefficients(lp.exprs[stmt], lp.exprs[stmt].dim(isl.dim_type.in_)) or ()) if c]
+    return moving[0] if len(moving) == 1 else None
 
 
 def _restrict(lp: Loop, names: tuple[str, ...]) -> Loop:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 
 from codegen.plan.model import (
+    Block,
     Directive,
     Distribute,
     Expand,
@@ -64,12 +65,16 @@ def show_tree(node: Node, scop: Scop) -> list[str]:
 
 def _loop(lp: Loop, scop: Scop) -> str:
     """`i` when every statement's value is its own iterator i, else `i = {S1: i; S2: i + 1}`."""
-    texts = {name: affine_text(lp.exprs[name]) for name in sorted(lp.exprs, key=lambda n: int(n[1:]))}
+    texts = {name: affine_text(lp.exprs[name]) for name in _in_order(lp.exprs)}
     if all(t == lp.name for t in texts.values()):
         return lp.name
     if len(set(texts.values())) == 1:
         return f"{lp.name} = ({next(iter(texts.values()))})"
     return f"{lp.name} = {{{'; '.join(f'{n}: {t}' for n, t in texts.items())}}}"
+
+
+def _in_order(by_statement: Mapping[str, object]) -> list[str]:
+    return sorted(by_statement, key=lambda n: int(n[1:]))
 
 
 def affine_text(value: isl.PwAff) -> str:
@@ -79,6 +84,12 @@ def affine_text(value: isl.PwAff) -> str:
     text = pieces[0][1].to_str()
     inner = text[text.rindex("-> [") + 4 : text.rindex("]")]
     return str(inner[1:-1]) if inner.startswith("(") and inner.endswith(")") else str(inner)
+
+
+def _block(d: Block, scop: Scop | None) -> list[str]:
+    values = "; ".join(f"{n}: {affine_text(d.values[n])}" for n in _in_order(d.values))
+    apart = "; ".join(f"{n}: {', '.join(map(affine_text, d.apart[n]))}" for n in _in_order(d.apart) if d.apart[n])
+    return [f"block {d.name} = {{{values}}} by {d.size}" + (f" apart {{{apart}}}" if apart else "")]
 
 
 def _tile(d: Tile, scop: Scop | None) -> list[str]:
@@ -114,6 +125,7 @@ def _sweep(d: Multiply, h: Sweep) -> list[str]:
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
     Expand: lambda d, s: [f"expand {d.variable} over {', '.join(d.over)} limit {d.limit}"],
+    Block: _block,
     Schedule: _schedule,
     Tile: _tile,
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],

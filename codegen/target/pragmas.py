@@ -9,16 +9,13 @@ import islpy as isl
 
 from codegen.ast.ctree import For, Instance, walk
 from codegen.ast.generate import expression
+from codegen.recognize.work import extent
 from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, VECTOR
 from codegen.target.cexpr import IntPrinter
 
 Maker = Callable[[For, IntPrinter], str]
-
-# Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
-# about 5 us with libgomp, some 10,000 cycles; an instance of a simple statement takes one cycle or less.
-PARALLEL_MIN = 20000
 
 
 def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
@@ -79,8 +76,13 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
     """Sizes of the iterators that the loop and those inside it vary, as texts."""
     out = []
     fixed = node.loop.fixed.get(s.name, frozenset())
-    for d in range(s.domain.dim(isl.dim_type.set)):
-        if d in fixed:
+    n = s.domain.dim(isl.dim_type.set)
+    for d in range(n):
+        if d in fixed or extent(s, d, (k for k in range(n) if k != d)) == 1:
+            continue  # decided by loops around, or by the other iterators, as the number of a block is
+        few = extent(s, d, fixed)
+        if few is not None:
+            out.append(str(few))
             continue
         low, high = bounds(s.domain, d)
         size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()

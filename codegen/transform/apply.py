@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from codegen.plan.model import (
+    Block,
     Directive,
     Distribute,
     Expand,
@@ -27,7 +28,7 @@ from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import mark, order, product, tile
+from codegen.transform import block, mark, order, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
@@ -120,6 +121,7 @@ def _store(p: Program, d: Store) -> Program:
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
+    Block: block.apply,
     Schedule: _schedule,
     Tile: tile.apply,
     Order: order.order,

@@ -11,13 +11,13 @@ from codegen.frontend.symbols import find_site
 from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Opened
+from codegen.recognize.work import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, model_region
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
-from codegen.target.pragmas import PARALLEL_MIN
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, harness_of
 from codegen.verify.check_memory import memory_of

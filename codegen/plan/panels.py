@@ -1,0 +1,263 @@
+"""Factorizations in panels: a sequential loop in blocks, and what lies beyond a block as a product.
+
+In lu, cholesky and their like no loop around the update may be blocked as in a product: its operands are results of the
+same loop. Counted in blocks, a panel of results is finished first; what it does to the rest is then a product of depth
+`size`, of operands that nobody writes any more. Which instances can wait is a matter of dependences: after `block` has
+told apart what lies inside and beyond, the circles of dependences within one block say what must stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.diagnostics import InputError
+from codegen.machine import Machine
+from codegen.plan.distribute import circles, only, part
+from codegen.plan.independent import independent
+from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.model import Block
+from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.strips import parts_of
+from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.strides import coefficients, move
+from codegen.record import record
+from codegen.scop.dependences import Dependence, Dependences
+from codegen.scop.distance import is_zero, same_value
+from codegen.scop.model import Scop, Statement
+from codegen.scop.product import Contraction
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
+from codegen.transform.block import apply as apply_block
+from codegen.transform.block import fresh
+from codegen.transform.program import Program, make_program
+
+
+@record
+class Panel:
+    """A part of the region below one loop in blocks: how it is cut, the tree that follows, the products in it."""
+
+    blocks: tuple[Block, ...]
+    tree: Node
+    products: tuple[Contraction, ...]
+
+
+@record
+class Panels:
+    """The region in new names, and its parts in order: panels, and statements between them."""
+
+    program: Program
+    parts: tuple[Panel | tuple[str, ...], ...]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(d for x in self.parts if isinstance(x, Panel) for d in x.blocks)
+
+
+def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
+    """The region `p`, given in the order of the source, in panels; None where that gives no product."""
+    if not any(len(s.iterators) > 2 for s in p.scop.statements):
+        return None
+    q = p
+    out: list[Panel | tuple[str, ...]] = []
+    for node in parts_of(isl_schedule(p.scop, p.deps, p.tree, fusion)):
+        found = next((x for lp in _sequential(node) if (x := _panel(q, node, lp, machine, fusion))), None)
+        if found is not None:
+            q, panel = found
+            out.append(panel)
+        elif out and not isinstance(out[-1], Panel):
+            out[-1] = (*out[-1], *statements(node))
+        else:
+            out.append(statements(node))
+    return Panels(q, tuple(out)) if any(isinstance(x, Panel) for x in out) else None
+
+
+def _sequential(node: Node) -> list[Loop]:
+    """Loops that could stand outermost and have to run in order."""
+    if not isinstance(node, Band):
+        return []
+    return [lp for lp in (node.loops if node.permutable else node.loops[:1]) if not lp.coincident]
+
+
+def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) -> tuple[Program, Panel] | None:
+    """One part of the region with one of its loops outermost and in blocks."""
+    names = statements(band)
+    deep = [s for s in p.scop.statements if s.name in names and len(s.iterators) > 2]
+    if not deep or any(not _plain(shared.exprs[n]) for n in names):
+        return None
+    apart = {n: _apart(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
+    if not any(apart[s.name] for s in deep):
+        return None
+    d = Block(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
+    try:
+        q = apply_block(p, d)
+    except InputError:
+        return None
+    mine = tuple(s.name for s in q.scop.statements if s.iterators[-1:] == (d.name,))
+    outer = _over(q.scop, d, mine)
+    products: list[Contraction] = []
+    parts: list[Node] = []
+    blocks = [d]
+    for circle in circles(q.scop, same_value(q.must, outer.exprs), mine):
+        what = _product(q, circle[0], outer) if len(circle) == 1 else None
+        if what is not None:
+            products.append(what)
+            parts.append(Band(_loops(q.scop.statement(what.stmt), what), Leaf(what.stmt), True))
+            continue
+        inner = _arranged(q, circle, outer, fusion)
+        lines = _lines(inner)
+        tree = inner.tree
+        if lines is not None:
+            q, strips, tree = _in_strips(q, tree, lines, d.size)
+            blocks.append(strips)
+        parts.append(tree)
+    if not products:
+        return None
+    return q, Panel(tuple(blocks), Band((_over(q.scop, d, mine),), seq(parts)), tuple(products))
+
+
+def _over(scop: Scop, d: Block, names: Sequence[str]) -> Loop:
+    """The loop over blocks."""
+    exprs = {n: _value(s, s.iterators.index(d.name)) for n in names for s in [scop.statement(n)]}
+    return Loop(d.name, exprs, note=f"blocks of {d.size}")
+
+
+def size(scop: Scop, deep: Sequence[Statement], machine: Machine) -> int:
+    """Iterations in a block: a square of results, which everything in a panel goes through, fills half of the first
+    cache."""
+    widest = max(scop.arrays[a.array].elem.bytes for s in deep for a in s.accesses)
+    first = machine.cache(1)
+    side = int(((first.bytes if first else 1 << 15) / 2 / widest) ** 0.5)
+    return max(8, side // 8 * 8)
+
+
+def _plain(value: isl.PwAff) -> bool:
+    """Does a loop step through one iterator, forwards or backwards?"""
+    found = [c for c in coefficients(value, value.dim(isl.dim_type.in_)) or () if c]
+    return len(found) == 1 and abs(found[0]) == 1
+
+
+def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
+    """The iterators that the source compares with the loop: inside its block, what they say is settled there."""
+    known = s.domain.intersect_params(scop.context)
+    sign = sum(coefficients(value, len(s.iterators)) or ())
+    out = []
+    for k in range(len(s.iterators)):
+        own = _value(s, k) if sign > 0 else _value(s, k).neg()
+        if known.is_subset(own.eq_set(value)):
+            continue
+        both = isl.Map.from_pw_aff(own).intersect_domain(known).flat_range_product(isl.Map.from_pw_aff(value)).range()
+        box = (
+            both.project_out(isl.dim_type.set, 1, 1)
+            .insert_dims(isl.dim_type.set, 1, 1)
+            .intersect(both.project_out(isl.dim_type.set, 0, 1).insert_dims(isl.dim_type.set, 0, 1))
+        )
+        if not box.is_subset(both):
+            out.append(own)
+    return tuple(out)
+
+
+def _value(s: Statement, k: int) -> isl.PwAff:
+    """The statement's iterator number `k`."""
+    local = isl.LocalSpace.from_space(s.domain.get_space())
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k % len(s.iterators)))
+
+
+def _product(q: Program, name: str, outer: Loop) -> Contraction | None:
+    """The product that a piece is within one block."""
+    s = q.scop.statement(name)
+    try:
+        found = contraction(q.scop, s, (len(s.iterators) - 1,), q.reassociate)
+    except NoContraction:
+        return None
+    if not found.columns or not found.step.left or not found.step.right or len(found.outer) > 1:
+        return None
+    return found if independent(q, s, found, (outer,), _loops(s, found)) else None
+
+
+def _loops(s: Statement, what: Contraction) -> tuple[Loop, ...]:
+    return tuple(Loop(s.iterators[k], {s.name: _value(s, k)}) for k in what.inner)
+
+
+def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> Program:
+    """What shares a circle within one block: the scheduler's order for that."""
+    scop, deps = part(q.scop, _within(q.deps, outer), names)
+    source = only(q.tree, names)
+    inner = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), q.reassociate)
+    return innermost_unit_stride(separate(inner))
+
+
+def _lines(inner: Program) -> Loop | None:
+    """The outermost loop, when nothing ties its iterations together, all accesses run along it, and more loops are
+    inside: a few of its iterations at a time stay in cache, and innermost they make vectors."""
+    tree = inner.tree
+    if (
+        not isinstance(tree, Band)
+        or not tree.loops[0].coincident
+        or not _plain(tree.loops[0].exprs[statements(tree)[0]])
+    ):
+        return None
+    first = tree.loops[0]
+    for name in statements(tree):
+        s, around = inner.scop.statement(name), enclosing(tree, name)
+        moves = [move(inner.scop, s, a, around, 0) for a in s.accesses if inner.scop.arrays[a.array].rank]
+        if (
+            not all(m.unit or m.still for m in moves)
+            or not moves[s.target].unit
+            or not is_zero(inner.must, first.exprs)
+        ):
+            return None
+    return first if any(len(enclosing(tree, n)) > 2 for n in statements(tree)) else None
+
+
+def _in_strips(q: Program, tree: Node, lines: Loop, width: int) -> tuple[Program, Block, Node]:
+    """Blocks of `width` lines around everything, and the lines themselves innermost."""
+    d = Block(fresh(q.scop, lines.name + "b"), dict(lines.exprs), width, {})
+    q = apply_block(q, d)
+    names = statements(tree)
+    over = replace(_over(q.scop, d, names), coincident=True)
+    assert isinstance(tree, Band)
+    below = replace(tree, loops=tree.loops[1:]) if len(tree.loops) > 1 else tree.child
+    return q, d, Band((over,), _sunk(q.scop, below, lines))
+
+
+def _sunk(scop: Scop, node: Node, lines: Loop) -> Node:
+    """The tree, in new names, with the loop `lines` innermost around every statement."""
+    if isinstance(node, Leaf):
+        return Band((_widened(scop, lines, (node.stmt,)),), node)
+    if isinstance(node, Band):
+        loops = tuple(_widened(scop, lp, statements(node)) for lp in node.loops)
+        child = _sunk(scop, node.child, lines)
+        if isinstance(child, Band) and isinstance(child.child, Leaf) and len(child.loops) == 1:
+            return Band((*loops, *child.loops), child.child)
+        return Band(loops, child)
+    return seq([_sunk(scop, k, lines) for k in kids(node)])
+
+
+def _widened(scop: Scop, lp: Loop, names: Sequence[str]) -> Loop:
+    """A loop for statements that have one more iterator than before."""
+    exprs = {}
+    for n in names:
+        space = scop.statement(n).domain.get_space()
+        old = lp.exprs[n]
+        multi = isl.MultiAff.zero(space.map_from_domain_and_range(old.get_domain_space()))
+        for k in range(old.dim(isl.dim_type.in_)):
+            local = isl.LocalSpace.from_space(space)
+            multi = multi.set_aff(k, isl.Aff.var_on_domain(local, isl.dim_type.set, k))
+        exprs[n] = old.pullback_multi_aff(multi)
+    return replace(lp, exprs=exprs)
+
+
+def _within(deps: Dependences, outer: Loop) -> Dependences:
+    """Dependences between instances of one block."""
+
+    def cut(m: isl.UnionMap) -> isl.UnionMap:
+        return same_value(m, outer.exprs)
+
+    return replace(
+        deps,
+        all=tuple(Dependence(d.kind, d.array, cut(d.relation)) for d in deps.all),
+        folds={a: cut(m) for a, m in deps.folds.items()},
+        flows={a: cut(m) for a, m in deps.flows.items()},
+    )

@@ -1,0 +1,48 @@
+"""How much there is to do inside a loop, where that does not depend on parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import islpy as isl
+
+from codegen.scop.model import Statement
+
+# Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
+# about 5 us with libgomp, some 10,000 cycles; an instance of a simple statement takes one cycle or less.
+PARALLEL_MIN = 20000
+
+
+def extent(s: Statement, d: int, fixed: Iterable[int]) -> int | None:
+    """The most values that iterator `d` takes while those in `fixed` stand still; None when parameters decide."""
+    known = sorted(set(fixed) - {d})
+    n = s.domain.dim(isl.dim_type.set)
+    both = s.domain
+    for k in reversed(range(n)):
+        if k != d and k not in known:
+            both = both.project_out(isl.dim_type.set, k, 1)
+    pairs = isl.Map.universe(both.get_space().map_from_set()).intersect_domain(both).intersect_range(both)
+    at = sorted([*known, d])
+    for k, which in enumerate(at):
+        if which != d:
+            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    apart = pairs.deltas()
+    if apart.is_empty():
+        return 0
+    local = isl.LocalSpace.from_space(apart.get_space())
+    most = apart.max_val(isl.Aff.var_on_domain(local, isl.dim_type.set, at.index(d)))
+    return int(most.to_str()) + 1 if most.is_int() else None
+
+
+def most_instances(s: Statement, fixed: Iterable[int]) -> int | None:
+    """A bound on the instances of a statement that agree in the iterators `fixed`; None when parameters decide."""
+    total = 1
+    done = set(fixed)
+    for d in range(s.domain.dim(isl.dim_type.set)):
+        if d in done:
+            continue
+        size = extent(s, d, done)
+        if size is None:
+            return None
+        total *= size
+    return total
