@@ -27,7 +27,8 @@ class Best:
     wrong: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def of(self, side: str, threads: int) -> float | None:
-        return self.seconds.get((side, threads))
+        """What gives wrong results is no peer."""
+        return None if (side, threads) in self.wrong else self.seconds.get((side, threads))
 
     def peer(self, threads: int) -> float | None:
         """The better of the compiler and Polly at this number of threads."""
