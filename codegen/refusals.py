@@ -262,10 +262,22 @@ TABLE: tuple[Entry, ...] = (
         "--context 'N is large'",
     ),
     _error(
+        "bad-descriptor",
+        "A format descriptor does not parse, or what it says cannot be meant; the place is given.",
+        "See docs/sparse.md for the language.",
+        "map {[n] -> [i, j] : row(n) = i and 0 <= n < NNZ}",
+    ),
+    _error(
         "bad-hint",
         "`#pragma tilewright` is followed by something unknown.",
         "Known hints are `assume(condition)` and `reassociate`.",
         "#pragma tilewright faster",
+    ),
+    _error(
+        "bad-kernel",
+        "A kernel's index notation does not parse, or its shape is outside what is generated.",
+        "See docs/sparse.md for the notation.",
+        "tilewright sparse kernel 'y(i) = A(i,j*x(j)'",
     ),
     _error(
         "bad-machine",
@@ -288,6 +300,18 @@ TABLE: tuple[Entry, ...] = (
         "`--threads` names no grid of compute cores: they are used consecutively, in full rows of 8.",
         "Give 1 to 64, or R,8 with 1 to 8 rows.",
         "--threads 3,5",
+    ),
+    _error(
+        "cannot-compile",
+        "The C compiler failed on generated code that Python asked for.",
+        "Set `CC` to a C11 compiler.",
+    ),
+    _error(
+        "cannot-keep",
+        "The destination format has one place for each element, so entries of equal coordinates cannot "
+        "all be kept.",
+        "Choose `--duplicates sum` or `reject`.",
+        "tilewright sparse convert --from COO --to DIA --duplicates keep",
     ),
     _error("cannot-read", "A file does not exist, may not be read, or is not C text.", "Check its name and encoding."),
     _error(
@@ -325,6 +349,12 @@ TABLE: tuple[Entry, ...] = (
         "Mend it as for the compiler; headers are found with `-I`.",
     ),
     _error(
+        "ranks-differ",
+        "The two formats have different numbers of dimensions.",
+        "Name formats of one rank, such as COO3 and CSF.",
+        "tilewright sparse convert --from COO --to CSF",
+    ),
+    _error(
         "stale-plan",
         "The plan was made for another version of the region.",
         "Make it anew, or replace its digest after checking it.",
@@ -339,7 +369,17 @@ TABLE: tuple[Entry, ...] = (
         "`#pragma scop` and `#pragma endscop` do not pair up.",
         "Close every region; regions do not nest.",
     ),
+    _error(
+        "unknown-format",
+        "There is no sparse format of that name.",
+        "`tilewright sparse formats` names them; a file works too.",
+    ),
     _error("unknown-machine", "There is no machine description of that name.", "`tilewright machine list` names them."),
+    _error(
+        "unsolved-format",
+        "A descriptor is well formed, but one of its variables does not follow from it.",
+        "The message names what is missing: a bound, an equality, or an order that fits.",
+    ),
     Entry(
         "inactive-region",
         WARNING,

@@ -35,6 +35,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("gen", "generate: the file with its marked loop nests transformed", _FILE, True),
     Command("check", "generate, compile original and result, run both, compare", _FILE, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
+    Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
+        Positional("action", "convert|kernel|formats", "what to do", ("convert", "kernel", "formats")),
+        Positional("expression", "EXPR|FMT", "kernel: index notation such as 'y(i) = A(i,j)*x(j)'; formats: show one",
+                   optional=True),
+    )),
     Command("machine", "processor descriptions: list them, show one, detect this host", (
         Positional("action", "list|show|detect", "what to print", ("list", "show", "detect")),
         Positional("name", "NAME|FILE", "the machine to show", optional=True),

@@ -10,13 +10,16 @@ from codegen.render import FORMATS
 
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
-EVERY_COMMAND = (*SOURCE_COMMANDS, "machine", "doctor")
+_SPARSE = ("sparse",)
+_WRITES = (*_GEN, *_SPARSE)
+EVERY_COMMAND = (*SOURCE_COMMANDS, *_SPARSE, "machine", "doctor")
 EMITS = ("c", "plan", "harness", "report")
 _DEFAULTS = GenOptions()
 
 GROUPS = {
     "output": "Output",
     "generation": "Generation",
+    "sparse": "Sparse formats",
     "preprocessor": "Preprocessor (as for cc; order is kept)",
     "dependencies": "Dependencies (as for gcc)",
     "diagnostics": "Diagnostics",
@@ -73,12 +76,12 @@ def limit(text: str) -> int:
 
 
 TABLE: tuple[Option, ...] = (
-    Option(("-o",), "output", _GEN, "write here; `-` or no -o: standard output", "value", "OUT", "output"),
+    Option(("-o",), "output", _WRITES, "write here; `-` or no -o: standard output", "value", "OUT", "output"),
     Option(("--emit",), "output", _GEN,
            "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt), harness (sunway: "
            "Makefiles for sw5cc and for the emulator); without -o only one",
            "value", "LIST", default="c"),
-    Option(("--force",), "output", _GEN, "overwrite a file that tilewright did not write"),
+    Option(("--force",), "output", _WRITES, "overwrite a file that tilewright did not write"),
     Option(("--line",), "output", SOURCE_COMMANDS, "emit #line directives that point back at the source",
            dest="line_directives", affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
@@ -106,6 +109,22 @@ TABLE: tuple[Option, ...] = (
     Option(("--timeout",), "generation", SOURCE_COMMANDS,
            "bound on the analysis of a region; past it the region is left as it was",
            "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout),
+    Option(("--from",), "sparse", _SPARSE, "convert: the format to read, a name or a descriptor file", "value", "FMT",
+           "source_format", affects_output=True),
+    Option(("--to",), "sparse", _SPARSE, "convert: the format to make, a name or a descriptor file", "value", "FMT",
+           "target_format", affects_output=True),
+    Option(("--values",), "sparse", _SPARSE, "element type of the values", "value",
+           choices=("f32", "f64", "i32", "i64"), default="f64", affects_output=True),
+    Option(("--indices",), "sparse", _SPARSE, "bits of an index", "value", choices=("32", "64"), default="32",
+           affects_output=True),
+    Option(("--duplicates",), "sparse", _SPARSE,
+           "entries of equal coordinates; without it they are kept, or added where the format has one place for each",
+           "value", choices=("keep", "sum", "reject"), affects_output=True),
+    Option(("--no-optimize",), "sparse", _SPARSE, "convert: the chain as derived, one loop for each statement",
+           affects_output=True),
+    Option(("--name",), "sparse", _SPARSE, "name of the generated function", "value", "NAME", "function_name",
+           affects_output=True),
+    Option(("--explain",), "sparse", _SPARSE, "print the derivation instead of C"),
     Option(("-I",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers", "cpp", "DIR", "cpp_args",
            affects_output=True),
     Option(("-D",), "preprocessor", SOURCE_COMMANDS, "define a macro", "cpp", "NAME[=VALUE]", "cpp_args",

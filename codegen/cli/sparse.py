@@ -1,0 +1,71 @@
+"""`tilewright sparse`: conversions between formats, kernels over them, the list of formats."""
+from __future__ import annotations
+
+import os
+import re
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.artefacts import Artefact
+from codegen.cli.job import Job, Outcome
+from codegen.cli.writing import write_all
+from codegen.sparse.emit.file import CFile
+
+
+def run(job: Job) -> Outcome:
+    """The three actions."""
+    return {"convert": _convert, "formats": _formats}[job.arguments.action](job)
+
+
+def _formats(job: Job) -> Outcome:
+    from codegen.sparse.formats.builtin import FAMILIES
+    from codegen.sparse.formats.load import load
+
+    if job.arguments.expression:
+        return Outcome(stdout=load(job.arguments.expression).text)
+    rows = [f"{name:8} rank {', '.join(map(str, ranks)):10} {about}\n"
+            for name, (_, ranks, _, _, about) in FAMILIES.items()]
+    notes = ("\nA rank other than the usual one follows the name (COO3, CSF4), block sizes a colon (BCSR:3x2).\n"
+             "`tilewright sparse formats NAME` prints a descriptor; a file with one works wherever a name does.\n")
+    return Outcome(stdout="".join(rows) + notes)
+
+
+def _convert(job: Job) -> Outcome:
+    from codegen.sparse.api import Options, convert
+    from codegen.sparse.emit.types import Types
+    from codegen.sparse.formats.load import load
+
+    a = job.arguments
+    if not a.source_format or not a.target_format:
+        raise BadCommandLine("sparse convert needs --from and --to")
+    if a.expression:
+        raise BadCommandLine(f"unexpected argument '{a.expression}'")
+    options = Options(Types(a.values, a.indices), a.duplicates, not a.no_optimize, function_name(a.function_name))
+    made = convert(load(a.source_format), load(a.target_format), options, header_of(a.output))
+    if a.explain:
+        from codegen.sparse.explain import explain
+
+        return Outcome(stdout=explain(made))
+    return deliver(job, made.file)
+
+
+def function_name(name: str | None) -> str:
+    if name and not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise BadCommandLine(f"--name: '{name}' is no C identifier")
+    return name or ""
+
+
+def header_of(output: str | None) -> str:
+    """The header beside OUT.c; on standard output everything is in one text."""
+    return os.path.basename(_header_path(output)) if output and output != "-" else ""
+
+
+def _header_path(output: str) -> str:
+    return output.removesuffix(".c") + ".h"
+
+
+def deliver(job: Job, file: CFile) -> Outcome:
+    output = job.arguments.output
+    if not output or output == "-":
+        return Outcome(stdout=file.source)
+    write_all([Artefact(output, file.source), Artefact(_header_path(output), file.header)], job.arguments.force)
+    return Outcome()

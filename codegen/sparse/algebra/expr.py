@@ -1,0 +1,281 @@
+"""Integer expressions with uninterpreted functions: sums of atoms with integer coefficients.
+
+An atom is a name (tuple variable or symbolic constant), a call of an uninterpreted function, a floor division or
+remainder by a literal, or a product of two expressions. Products are only ever printed; nothing is solved through them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Union
+
+from codegen.record import record
+
+
+@record
+class Name:
+    """A tuple variable or a symbolic constant."""
+
+    id: str
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+@record
+class Call:
+    """An uninterpreted function at some arguments; in C an array element."""
+
+    id: str
+    args: tuple["Exp", ...]
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+@record
+class Div:
+    """Floor division by a positive literal."""
+
+    of: "Exp"
+    by: int
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+@record
+class Mod:
+    """Remainder of floor division by a positive literal."""
+
+    of: "Exp"
+    by: int
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+@record
+class Prod:
+    """A product of two expressions that are not constant."""
+
+    left: "Exp"
+    right: "Exp"
+
+    def __hash__(self) -> int:
+        return hash(show(self))
+
+
+Atom = Union[Name, Call, Div, Mod, Prod]
+
+
+@record
+class Exp:
+    """The sum of `terms` and `const`; terms are sorted, without zero coefficients."""
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    const: int = 0
+
+    def __add__(self, other: "Exp | int") -> "Exp":
+        other = lift(other)
+        total = dict(self.terms)
+        for atom, c in other.terms:
+            total[atom] = total.get(atom, 0) + c
+        return make(total, self.const + other.const)
+
+    def __sub__(self, other: "Exp | int") -> "Exp":
+        return self + lift(other) * -1
+
+    def __mul__(self, factor: int) -> "Exp":
+        return make({a: c * factor for a, c in self.terms}, self.const * factor)
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def __hash__(self) -> int:
+        return hash(text(self))
+
+
+def make(terms: Mapping[Atom, int], const: int) -> Exp:
+    """The normal form: equal sums are equal objects."""
+    kept = [(a, c) for a, c in terms.items() if c]
+    return Exp(tuple(sorted(kept, key=lambda t: (show(t[0]), t[1]))), const)
+
+
+def num(value: int) -> Exp:
+    return Exp((), value)
+
+
+def var(name: str) -> Exp:
+    return Exp(((Name(name), 1),), 0)
+
+
+def atom(a: Atom) -> Exp:
+    return Exp(((a, 1),), 0)
+
+
+def call(function: str, *args: Exp | int) -> Exp:
+    return atom(Call(function, tuple(lift(a) for a in args)))
+
+
+def lift(value: Exp | int) -> Exp:
+    return num(value) if isinstance(value, int) else value
+
+
+def product(left: Exp, right: Exp) -> Exp:
+    if not left.terms:
+        return right * left.const
+    if not right.terms:
+        return left * right.const
+    return atom(Prod(left, right))
+
+
+def div(of: Exp, by: int) -> Exp:
+    """of div by, folded where the coefficients allow it."""
+    if by == 1:
+        return of
+    if not of.terms:
+        return num(of.const // by)
+    if of.const % by == 0 and all(c % by == 0 for _, c in of.terms):
+        return Exp(tuple((a, c // by) for a, c in of.terms), of.const // by)
+    return atom(Div(of, by))
+
+
+def mod(of: Exp, by: int) -> Exp:
+    if by == 1:
+        return num(0)
+    return atom(Mod(of, by)) if of.terms else num(of.const % by)
+
+
+def single(e: Exp) -> Atom | None:
+    """The atom when the expression is just that."""
+    return e.terms[0][0] if e.const == 0 and len(e.terms) == 1 and e.terms[0][1] == 1 else None
+
+
+def as_name(e: Exp) -> str | None:
+    a = single(e)
+    return a.id if isinstance(a, Name) else None
+
+
+def as_call(e: Exp) -> Call | None:
+    a = single(e)
+    return a if isinstance(a, Call) else None
+
+
+def inner(a: Atom) -> tuple[Exp, ...]:
+    """The expressions inside an atom."""
+    if isinstance(a, Call):
+        return a.args
+    if isinstance(a, Prod):
+        return (a.left, a.right)
+    return () if isinstance(a, Name) else (a.of,)
+
+
+def atoms(e: Exp) -> Iterator[Atom]:
+    """Every atom, also inside others, outermost first."""
+    for a, _ in e.terms:
+        yield a
+        for part in inner(a):
+            yield from atoms(part)
+
+
+def names(e: Exp) -> frozenset[str]:
+    return frozenset(a.id for a in atoms(e) if isinstance(a, Name))
+
+
+def calls(e: Exp) -> tuple[Call, ...]:
+    return tuple(a for a in atoms(e) if isinstance(a, Call))
+
+
+def functions(e: Exp) -> frozenset[str]:
+    return frozenset(c.id for c in calls(e))
+
+
+def rewrite(e: Exp, f: Callable[[Atom], Exp | None]) -> Exp:
+    """Replace atoms bottom-up; f answers None to keep one."""
+    out = num(e.const)
+    for a, c in e.terms:
+        out = out + _rebuilt(a, f) * c
+    return out
+
+
+def _rebuilt(a: Atom, f: Callable[[Atom], Exp | None]) -> Exp:
+    if isinstance(a, Name):
+        found = f(a)
+        return atom(a) if found is None else found
+    parts = tuple(rewrite(p, f) for p in inner(a))
+    if isinstance(a, Call):
+        new = Call(a.id, parts)
+        found = f(new)
+        return atom(new) if found is None else found
+    if isinstance(a, Prod):
+        return product(parts[0], parts[1])
+    return div(parts[0], a.by) if isinstance(a, Div) else mod(parts[0], a.by)
+
+
+def subst(e: Exp, values: Mapping[str, Exp]) -> Exp:
+    """Names replaced by expressions."""
+    return rewrite(e, lambda a: values.get(a.id) if isinstance(a, Name) else None)
+
+
+def rename_calls(e: Exp, names_: Mapping[str, str]) -> Exp:
+    """Functions renamed."""
+    return rewrite(e, lambda a: atom(Call(names_[a.id], a.args)) if isinstance(a, Call) and a.id in names_ else None)
+
+
+def coefficient(e: Exp, a: Atom) -> int:
+    return next((c for b, c in e.terms if b == a), 0)
+
+
+def solve(e: Exp, a: Atom) -> Exp | None:
+    """x with e = 0 equivalent to a = x; None unless the coefficient is ±1 and `a` occurs nowhere else."""
+    c = coefficient(e, a)
+    if c not in (1, -1):
+        return None
+    rest = e - atom(a) * c
+    return None if a in set(atoms(rest)) else rest * -c
+
+
+def show(a: Atom) -> str:
+    """An atom as text; kept with the object, since order and hashes ask for it all the time."""
+    kept = a.__dict__.get("_text")
+    if kept is None:
+        kept = a.__dict__["_text"] = _shown(a)
+    return str(kept)
+
+
+def _shown(a: Atom) -> str:
+    if isinstance(a, Name):
+        return a.id
+    if isinstance(a, Call):
+        return f"{a.id}({', '.join(text(x) for x in a.args)})"
+    if isinstance(a, Prod):
+        return f"{_factor(a.left)}*{_factor(a.right)}"
+    return f"{_factor(a.of)} {'div' if isinstance(a, Div) else 'mod'} {a.by}"
+
+
+def _factor(e: Exp) -> str:
+    return text(e) if isinstance(single(e), (Name, Call)) else f"({text(e)})"
+
+
+def text(e: Exp) -> str:
+    """As the descriptor language writes it."""
+    kept = e.__dict__.get("_text")
+    if kept is None:
+        kept = e.__dict__["_text"] = _sum(e)
+    return str(kept)
+
+
+def _sum(e: Exp) -> str:
+    out = ""
+    for a, c in sorted(e.terms, key=lambda t: t[1] < 0):
+        body = show(a) if abs(c) == 1 else f"{abs(c)}*{_grouped(a)}"
+        sign = "-" if c < 0 else "+"
+        out += (f" {sign} " if out else "-" if c < 0 else "") + body
+    if e.const or not out:
+        sign = "-" if e.const < 0 else "+"
+        out += f" {sign} {abs(e.const)}" if out else str(e.const)
+    return out
+
+
+def _grouped(a: Atom) -> str:
+    return f"({show(a)})" if isinstance(a, (Div, Mod, Prod)) else show(a)

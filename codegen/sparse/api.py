@@ -1,0 +1,67 @@
+"""The public calls: descriptors in, C out."""
+from __future__ import annotations
+
+from codegen.record import record
+from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.emit.convert import conversion
+from codegen.sparse.emit.file import CFile, CFunction, c_file
+from codegen.sparse.emit.formats import struct
+from codegen.sparse.emit.types import Types
+from codegen.sparse.formats.model import Descriptor, Key
+from codegen.sparse.ir.model import Computation
+from codegen.sparse.ir.optimize import optimize
+from codegen.sparse.ir.passes.prune import prune
+from codegen.sparse.synth.fast import lower
+from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.naive import lower_naive
+from codegen.sparse.synth.pair import Pair, pair
+
+
+@record
+class Options:
+    """How to convert. `duplicates`: keep, sum, reject, or None for keep where possible and sum elsewhere."""
+
+    types: Types = Types()
+    duplicates: str | None = None
+    optimize: bool = True
+    name: str = ""
+
+
+@record
+class Conversion:
+    """A synthesised conversion."""
+
+    pair: Pair
+    chain: Computation
+    function: CFunction
+    file: CFile
+
+
+def convert(source: Descriptor, target: Descriptor, options: Options | None = None, header: str = "") -> Conversion:
+    """Synthesise the conversion of one format to another."""
+    o = options or Options()
+    p = pair(source, target, o.duplicates)
+    chain = optimize(lower(p), numbered(p)) if o.optimize else prune(lower_naive(p))
+    name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
+    f = conversion(p, chain, source, target, name, o.types)
+    structs = (struct(layout(source), o.types), struct(layout(target), o.types))
+    file = c_file(f"{source.name} to {target.name}", structs, (f,), o.types, header, key_functions(source, target))
+    return Conversion(p, chain, f, file)
+
+
+def numbered(p: Pair) -> dict[str, Exp]:
+    """Loop variables that number all entries from 0, with their count."""
+    full = p.source.full
+    own = {full.var: var(full.size)} if full and not full.group else {}
+    return {**own, "o": var(full.size) if own and full else var("entries")}
+
+
+def key_functions(*formats: Descriptor) -> tuple[str, ...]:
+    """The C of users' keys, each once."""
+    keys = {k.name: k for d in formats for k in d.keys}
+    return tuple(_key(k) for k in keys.values())
+
+
+def _key(k: Key) -> str:
+    parameters = ", ".join(f"int64_t {p}" for p in k.parameters)
+    return f"static inline uint64_t tw_key_{k.name}({parameters})\n{{\n    {k.body}\n}}"

@@ -1,0 +1,94 @@
+"""A conversion as a C function."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.emit.file import CFunction
+from codegen.sparse.emit.formats import type_name
+from codegen.sparse.emit.steps import StepPrinter
+from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.ir.model import Alloc, Computation, Define, NewList
+from codegen.sparse.ir.walk import reads
+from codegen.sparse.synth.pair import SOURCE, Pair, sizes
+
+
+def extents_of(p: Pair, c: Computation) -> dict[str, tuple[Exp, ...]]:
+    """Extents of every array, for elements with several arguments."""
+    return {**sizes(p.source), **sizes(p.target)}
+
+
+def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, name: str, types: Types) -> CFunction:
+    """The function NAME(const SOURCE *src, TARGET *dst)."""
+    w = Writer()
+    printer = StepPrinter(w, extents_of(p, c), types)
+    printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for d in (source, target) for k in d.keys}
+    used = frozenset().union(*(reads(s) for s in c.steps))
+    for n, e in p.source.desc.lets:
+        if n in used:
+            printer.step(Define(n, e))
+    for s in c.steps:
+        printer.step(s)
+    deliver(w, p, types)
+    arrays = {s.array: types.c(s.kind) for s in c.steps if isinstance(s, Alloc)}
+    lists = [s.list for s in c.steps if isinstance(s, NewList)]
+    prototype = f"int {name}(const {type_name(source, types)} *src, {type_name(target, types)} *dst)"
+    owned = [a for a in arrays if a not in {f.name for f in target.functions} | {target.data}]
+    declared = _declarations(p, printer, arrays, lists, types, used)
+    return CFunction(_comment(source, target, p), prototype, declared, w.text, _ending(p, owned, lists))
+
+
+def _comment(source: Descriptor, target: Descriptor, p: Pair) -> str:
+    dup = {"keep": "entries of equal coordinates are kept", "sum": "values of equal coordinates are added",
+           "reject": "entries of equal coordinates are an error"}[p.policy]
+    return (f"/* {source.name} to {target.name}; {dup}. Fills *dst, whose arrays are then the caller's to free;\n"
+            "   on any status but TW_SPARSE_OK nothing is allocated. */")
+
+
+def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: Iterable[str], types: Types,
+                  used: frozenset[str]) -> str:
+    w = Writer()
+    w.line("int status = TW_SPARSE_OK;")
+    shape = [f"{n} = src->{o}" for n, o in zip(p.shape, p.source_shape, strict=True)]
+    w.line(f"const int64_t {', '.join(shape)};")
+    own = list(dict.fromkeys(q.size for q in p.source.positions if q.size in used))
+    if own:
+        w.line("const int64_t " + ", ".join(f"{n} = src->{n.removeprefix(SOURCE)}" for n in own) + ";")
+    for f in (f for f in p.source.desc.functions if f.name in used):
+        w.line(f"const {types.c_index} *const {f.name} = src->{f.name.removeprefix(SOURCE)};")
+    d = p.source.desc.data
+    w.line(f"const {types.c_value} *const {d} = src->{d.removeprefix(SOURCE)};")
+    for name, ctype in sorted(arrays.items()):
+        w.line(f"{ctype} *{name} = NULL;")
+    for name in lists:
+        w.line(f"tw_list {name} = {{0}};")
+    for name in sorted(printer.scalars):
+        w.line(f"{printer.scalars[name]} {name} = 0;")
+    if types.index == "32":
+        w.line(f"if ({' || '.join(f'{n} > INT32_MAX' for n in p.shape)})")
+        w.line("    return TW_SPARSE_RANGE;")
+    return w.text.rstrip("\n") + "\n"
+
+
+def deliver(w: Writer, p: Pair, types: Types) -> None:
+    for n in p.shape:
+        w.line(f"dst->{n} = {n};")
+    for n in dict.fromkeys(q.size for q in p.target.positions):
+        w.line(f"dst->{n} = {n};")
+    for f in (*(f.name for f in p.target.desc.functions), p.target.desc.data):
+        w.line(f"dst->{f} = {f};")
+
+
+def _ending(p: Pair, owned: list[str], lists: Iterable[str]) -> str:
+    w = Writer()
+    w.open("if (status != TW_SPARSE_OK)")
+    for f in (*(f.name for f in p.target.desc.functions), p.target.desc.data):
+        w.line(f"free({f});")
+    w.close()
+    for a in sorted(owned):
+        w.line(f"free({a});")
+    for n in lists:
+        w.line(f"tw_list_free(&{n});")
+    return w.text
+

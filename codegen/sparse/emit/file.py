@@ -1,0 +1,81 @@
+"""A generated C file and its header, put together from functions and the helpers they use."""
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from codegen import __version__
+from codegen.record import record
+from codegen.resources import templates_dir
+from codegen.sparse.emit.formats import Struct
+from codegen.sparse.emit.types import Types
+from codegen.target.templates import environment
+
+
+@record
+class CFunction:
+    """One function of the file. `only`: a macro that must be defined for it to exist."""
+
+    comment: str
+    prototype: str
+    declarations: str
+    body: str
+    ending: str
+    only: str = ""
+
+
+@record
+class CFile:
+    """A source and its header."""
+
+    source: str
+    header: str
+
+
+def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, ...], types: Types, header: str,
+           keys: tuple[str, ...] = ()) -> CFile:
+    """`header` is the name the source includes; without one the declarations stand in the source itself."""
+    env = environment()
+    once = tuple({s.type: s for s in structs}.values())
+    formats = _squeeze(env.get_template("sparse/formats.h.j2").render(formats=once)).strip("\n")
+    body = "".join(f.body for f in functions) + "".join(keys)
+    guard = re.sub(r"\W", "_", header or "H").upper()
+    common = {"version": __version__, "title": title, "formats": formats, "functions": functions, "guard": guard}
+    source = env.get_template("sparse/file.c.j2").render(
+        **common, header=header, helpers=[*(h.strip("\n") for h in helpers(body, types)), *keys],
+        parallel=any(f.only for f in functions))
+    return CFile(_squeeze(source), _squeeze(env.get_template("sparse/file.h.j2").render(**common)))
+
+
+def _squeeze(text: str) -> str:
+    """At most one empty line in a row, and one end of line at the end."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[str, ...]:
+    return tuple(sorted(p.name.removesuffix(".c.j2") for p in (templates_dir() / "sparse" / "helpers").glob("*.j2")))
+
+
+def helpers(body: str, types: Types) -> list[str]:
+    """The helpers a text needs, each after those it needs itself."""
+    out: dict[str, str] = {}
+
+    def need(text: str) -> None:
+        for name in _names():
+            if name not in out and re.search(rf"\b{_entry(name)}\b", text):
+                template = environment().get_template(f"sparse/helpers/{name}.c.j2")
+                mine = template.render(value=types.c_value, index=types.c_index)
+                out[name] = ""  # it may call itself
+                need(mine)
+                del out[name]
+                out[name] = mine
+
+    need(body)
+    return list(out.values())
+
+
+def _entry(name: str) -> str:
+    """What calls a helper; a list is needed by everything that handles one."""
+    return "(tw_list|tw_list_sort|tw_list_insert|tw_list_free|tw_list_compare)" if name == "tw_list_sort" else name

@@ -1,0 +1,81 @@
+"""A format descriptor: what a sparse format means, and nothing about any other format."""
+from __future__ import annotations
+
+from codegen.diagnostics import Loc
+from codegen.record import record
+from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.algebra.relation import Relation
+
+
+@record
+class Function:
+    """An uninterpreted function: an index array. `fill` is what elements that no entry owns hold."""
+
+    name: str
+    domain: Relation
+    range: Relation
+    fill: int | None = None
+    loc: Loc = Loc("")
+
+
+@record
+class Quantifier:
+    """forall v1 < v2: left(v1) sign left(v2), with the quantified variable written `v` in `key`."""
+
+    variable: str
+    key: Exp
+    sign: str
+    loc: Loc = Loc("")
+
+    @property
+    def down(self) -> bool:
+        return self.sign in (">", ">=")
+
+    @property
+    def strict(self) -> bool:
+        return self.sign in ("<", ">")
+
+
+@record
+class Key:
+    """A user's key function: a C body that returns uint64_t."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: str
+
+
+@record
+class Descriptor:
+    """One format. `access` is the index of an entry's value in the array `data`.
+
+    `fill`: the value array holds zeros where no entry is, so zeros read from it are no entries.
+    """
+
+    name: str
+    shape: tuple[str, ...]
+    map: Relation
+    access: Exp
+    data: str
+    fill: bool
+    lets: tuple[tuple[str, Exp], ...]
+    functions: tuple[Function, ...]
+    quantifiers: tuple[Quantifier, ...]
+    keys: tuple[Key, ...]
+    text: str
+    loc: Loc = Loc("")
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.shape, str(self.map)))
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def function(self, name: str) -> Function | None:
+        return next((f for f in self.functions if f.name == name), None)
+
+    @property
+    def skips_zeros(self) -> bool:
+        """Padding can only be told by its value."""
+        return self.fill and all(f.fill is None for f in self.functions)

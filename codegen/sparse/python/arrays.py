@@ -1,0 +1,66 @@
+"""NumPy arrays as the arrays of a C struct and back, without copying."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from codegen.sparse.algebra.evaluate import evaluate
+from codegen.sparse.emit.formats import Struct
+from codegen.sparse.synth.bounds import volume
+from codegen.sparse.synth.layout import Layout
+from codegen.sparse.synth.pair import sizes
+
+if TYPE_CHECKING:
+    import numpy
+
+_DTYPES = {"float": "float32", "double": "float64", "int32_t": "int32", "int64_t": "int64"}
+
+
+def lengths(lay: Layout, values: Mapping[str, int]) -> dict[str, int]:
+    """Elements of every array of a format with these extents and sizes."""
+    known = dict(values)
+    for n, e in lay.desc.lets:
+        known[n] = evaluate(e, known)
+    return {a: max(0, evaluate(volume(s), known)) for a, s in sizes(lay).items()}
+
+
+def to_struct(ffi: Any, lay: Layout, s: Struct, values: Mapping[str, Any]) -> Any:
+    """A struct that points into the given arrays. TypeError and ValueError when they do not fit the format."""
+    import numpy
+
+    out = ffi.new(f"{s.type} *")
+    for n in (*s.shape, *s.sizes):
+        setattr(out, n, int(values[n]))
+    need = lengths(lay, {n: int(values[n]) for n in (*s.shape, *s.sizes)})
+    keep = []
+    for a in s.arrays:
+        array = values[a.name]
+        if not isinstance(array, numpy.ndarray) or array.dtype != numpy.dtype(_DTYPES[a.type]):
+            raise TypeError(f"{a.name} must be a NumPy array of {_DTYPES[a.type]}")
+        if array.size < need[a.name] or not array.flags.c_contiguous:
+            raise ValueError(f"{a.name} must be contiguous and have {need[a.name]} elements, not {array.size}")
+        buffer = ffi.from_buffer(f"{a.type}[]", array)
+        keep.append(buffer)
+        setattr(out, a.name, ffi.cast(f"{a.type} *", buffer))
+    return out, keep
+
+
+def from_struct(ffi: Any, library: Any, lay: Layout, s: Struct, made: Any) -> dict[str, Any]:
+    """The struct's extents, sizes and arrays; an array's memory goes when the last view of it does."""
+    values: dict[str, Any] = {n: int(getattr(made, n)) for n in (*s.shape, *s.sizes)}
+    need = lengths(lay, values)
+    for a in s.arrays:
+        values[a.name] = _view(ffi, library, getattr(made, a.name), a.type, need[a.name])
+    return values
+
+
+def _view(ffi: Any, library: Any, pointer: Any, ctype: str, count: int) -> numpy.ndarray[Any, Any]:
+    import numpy
+
+    dtype = numpy.dtype(_DTYPES[ctype])
+    owner = ffi.gc(pointer, library.free)
+    if not count:
+        return numpy.empty(0, dtype)
+    return numpy.frombuffer(ffi.buffer(owner, count * dtype.itemsize), dtype)
+
+

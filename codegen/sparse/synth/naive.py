@@ -1,0 +1,149 @@
+"""The unoptimised chain: one loop for each statement of the derivation, ordered lists for the positions.
+
+A permutation is a list of key tuples that is filled (case 4), sorted by comparison and asked for the rank of an entry;
+a position that entries share is a list without repeats, in which keys are searched. Every monotonic function is
+filled by minimum and maximum (cases 2 and 3) and repaired by a sweep. Correct, slow, and kept as the reference.
+"""
+from __future__ import annotations
+
+from codegen.sparse.algebra.expr import Exp, call, num, subst, var
+from codegen.sparse.algebra.relation import equal
+from codegen.sparse.ir.model import (
+    FLAG,
+    INDEX,
+    VALUE,
+    Alloc,
+    Computation,
+    Define,
+    Find,
+    Free,
+    Insert,
+    Let,
+    Loop,
+    NewList,
+    Reject,
+    Require,
+    SortList,
+    Step,
+    Stmt,
+    Store,
+    Sweep,
+    Tick,
+)
+from codegen.sparse.synth.bounds import linear, volume
+from codegen.sparse.synth.fast import div8
+from codegen.sparse.synth.pair import REJECT, Pair, Place, sizes, symbols
+from codegen.sparse.synth.source import scan
+from codegen.sparse.synth.stream import of_scan
+
+
+def lower_naive(p: Pair) -> Computation:
+    """The chain of single statements for a pair."""
+    return _Naive(p).run()
+
+
+class _Naive:
+    def __init__(self, p: Pair) -> None:
+        self.p, self.t = p, p.target
+        self.stream = of_scan(scan(p.source))
+        self.nest = self.stream.nest
+        self.sizes = sizes(p.target)
+        self.env = {v: self.stream.at(self.t, e) for v, e in p.target.resolved}
+        self.steps: list[Step] = []
+        self.finds: tuple[Stmt, ...] = ()
+        self.place = Tick("e")
+
+    def run(self) -> Computation:
+        for n, e in self.t.desc.lets:
+            self.steps.append(Define(n, e))
+        for place in self.p.places:
+            self.position(place)
+        self.allocate()
+        for place in self.p.places:
+            self.functions(place)
+        self.values()
+        if self.p.policy == REJECT and self.t.unique:
+            self.steps.append(Free("taken"))
+        return Computation(tuple(self.steps), frozenset({*self.t.desc.shape, *symbols(self.t), *self.sizes}))
+
+    def at(self, e: Exp) -> Exp:
+        return subst(self.stream.at(self.t, e), self.env)
+
+    def loop(self, body: tuple[Stmt, ...], note: str) -> None:
+        self.steps.append(Loop((*self.nest, self.place), (*self.finds, *body), note, True))
+
+    def position(self, place: Place) -> None:
+        """Fill and sort the list of a position; from then on its variable is known in every loop."""
+        pos, name = place.pos, f"list_{place.pos.var}"
+        parts = (*pos.group, *place.order.parts)
+        if place.dedup:
+            parts = (*parts, *(k for k in pos.key if k not in parts))
+        words = tuple(self.key(place, e) for e in parts) or (num(0),)
+        self.steps.append(NewList(name, sum(_width(w) for w in words)))
+        self.loop((Insert(name, words),), f"insert the keys of {pos.var}")
+        if self.p.policy == REJECT and pos.full:
+            self.steps.append(Define("entries", var(f"{name}.size")))
+        grouped = bool(pos.group)
+        self.steps.append(SortList(name, place.dedup, "" if grouped else pos.size))
+        if self.p.policy == REJECT and pos.full:
+            self.steps.append(Require(equal(var(f"{name}.size"), var("entries")), "DUPLICATE"))
+        find: Stmt = Find(pos.var, name, words) if place.dedup else Let(pos.var, call(f"{name}.map", var("e")))
+        if grouped:
+            # The rank within a group: the rank in the list less that of the group's first key.
+            first = (*words[:len(pos.group)], *(_lowest(w) for w in words[len(pos.group):]))
+            rank = Find("rank", name, words) if place.dedup else Let("rank", call(f"{name}.map", var("e")))
+            self.finds = (*self.finds, rank, Find("first", name, first), Let(pos.var, var("rank") - var("first")))
+            self.steps.append(Define(pos.size, num(0)))
+            self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"{pos.size} by maximum (case 3)")
+        else:
+            self.finds = (*self.finds, find)
+        self.env[pos.var] = var(pos.var)
+
+    def key(self, place: Place, e: Exp) -> Exp:
+        out = self.at(e)
+        return call("DOWN", out) if place.order.down and e in place.order.parts else out
+
+    def allocate(self) -> None:
+        for f in self.t.desc.functions:
+            ptr = any(q.pos.ptr == f.name for q in self.p.places)
+            self.steps.append(Alloc(f.name, volume(self.sizes[f.name]), INDEX, 0 if ptr else f.fill))
+        data = self.t.desc.data
+        self.steps.append(Alloc(data, self.sizes[data][0], VALUE, 0))
+        if self.p.policy == REJECT and self.t.unique:
+            self.steps.append(Alloc("taken", div8(self.sizes[data][0]), FLAG, 0))
+
+    def functions(self, place: Place) -> None:
+        from codegen.sparse.algebra.expr import calls
+
+        pos = place.pos
+        for f, e in pos.values:
+            found = next(c for con in self.t.desc.map.cons if con.equal for c in calls(con.exp) if c.id == f)
+            index = linear(self.sizes[f], tuple(self.at(a) for a in found.args))
+            self.loop((Store(f, index, self.at(e)),), f"{f} = {e} (case 1)")
+        if pos.ptr:
+            at = self.at(var(pos.parent))
+            self.loop((Store(pos.ptr, at, var(pos.var), "min"),), f"{pos.ptr} by minimum (case 2)")
+            self.loop((Store(pos.ptr, at + 1, var(pos.var) + 1, "max"),), f"{pos.ptr} by maximum (case 3)")
+            self.steps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
+
+    def values(self) -> None:
+        index = self.at(self.t.desc.access)
+        store: Stmt = Store(self.t.desc.data, index, self.stream.value, "+=" if self.p.adds else "=")
+        body = (Reject("taken", index), store) if self.p.policy == REJECT and self.t.unique else (store,)
+        self.loop(body, "copy the values")
+
+
+def _width(e: Exp) -> int:
+    """Words of a key: MORTON of several coordinates needs two."""
+    from codegen.sparse.algebra.expr import single
+
+    a = single(e)
+    if getattr(a, "id", "") == "DOWN":
+        return _width(a.args[0])  # type: ignore[union-attr]
+    return 2 if getattr(a, "id", "") == "MORTON" and len(a.args) > 1 else 1  # type: ignore[union-attr]
+
+
+def _lowest(e: Exp) -> Exp:
+    return num(0)
+
+

@@ -1,0 +1,34 @@
+"""Entries on their way from source to destination: a nest that gives coordinates and a value at each iteration."""
+from __future__ import annotations
+
+from codegen.record import record
+from codegen.sparse.algebra.expr import Exp, call, num, subst, var
+from codegen.sparse.ir.model import For, Let, Nest
+from codegen.sparse.synth.layout import Layout
+from codegen.sparse.synth.source import Scan
+
+
+@record
+class Stream:
+    """`count`: how many entries, when known; `position`: the entry's number, when the nest has it."""
+
+    nest: Nest
+    coords: tuple[Exp, ...]
+    value: Exp
+    count: Exp | None
+    position: Exp | None
+
+    def at(self, target: Layout, e: Exp) -> Exp:
+        """An expression over the destination's coordinates as one over this nest."""
+        return subst(e, dict(zip(target.coords, self.coords, strict=True)))
+
+
+def of_scan(s: Scan) -> Stream:
+    return Stream(s.nest, s.coords, s.value, s.count, var(s.position) if s.position else None)
+
+
+def of_arrays(arrays: tuple[str, ...], values: str, count: Exp) -> Stream:
+    """Entries that were put into arrays in the order they are needed in."""
+    o = var("o")
+    lets = tuple(Let(f"x{d}", call(a, o)) for d, a in enumerate(arrays))
+    return Stream((For("o", num(0), count), *lets), tuple(var(x.var) for x in lets), call(values, o), count, o)
