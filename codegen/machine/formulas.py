@@ -23,10 +23,23 @@ B_SLIVERS = 256
 
 @record
 class Tile:
-    """The register tile: `mr` rows of `nr` elements."""
+    """The register tile: `mr` rows of `nr` elements. A step has `lefts` packed elements of A for every row, and
+    `rights` of B for every column."""
 
     mr: int
     nr: int
+    lefts: int = 1
+    rights: int = 1
+
+    @property
+    def a(self) -> int:
+        """Elements of A's sliver, one step of it."""
+        return self.mr * self.lefts
+
+    @property
+    def b(self) -> int:
+        """The same of B's."""
+        return self.nr * self.rights
 
 
 @record
@@ -87,12 +100,12 @@ def model_tile(p: Processor) -> Tile:
 
 def a_ways(p: Processor, tile: Tile) -> int:
     """Lines of each set of L1 for a sliver of A, when B's sliver takes its share and C one line."""
-    return (p.l1.ways - 1) * tile.mr // (tile.mr + tile.nr)
+    return (p.l1.ways - 1) * tile.a // (tile.a + tile.b)
 
 
 def k_block(p: Processor, tile: Tile) -> Fraction:
     """K_c: a sliver of A then fills its lines exactly, so each one replaces the one before and nothing else."""
-    return Fraction(a_ways(p, tile) * way_bytes(p.l1), tile.mr * p.element_bytes)
+    return Fraction(a_ways(p, tile) * way_bytes(p.l1), tile.a * p.element_bytes)
 
 
 def k_capacity(p: Processor, tile: Tile) -> int:
@@ -102,12 +115,12 @@ def k_capacity(p: Processor, tile: Tile) -> int:
     4 ways), f64 products of 1000 and 1500 run at 17.5 GFlop/s with its 341 and at 18.1 with the 512 of this one.
     """
     room = Fraction(p.l1.bytes * (2 * p.l1.ways - 1), 2 * p.l1.ways)
-    return floor(room / ((tile.mr + tile.nr) * p.element_bytes))
+    return floor(room / ((tile.a + tile.b) * p.element_bytes))
 
 
-def m_block(p: Processor, kc: int) -> Fraction:
+def m_block(p: Processor, kc: int, lefts: int = 1) -> Fraction:
     """M_c: the block of A fills all of L2 but two lines of each set."""
-    return Fraction((p.l2.ways - 2) * p.l2.bytes, kc * p.element_bytes * p.l2.ways)
+    return Fraction((p.l2.ways - 2) * p.l2.bytes, kc * lefts * p.element_bytes * p.l2.ways)
 
 
 def n_block(p: Processor, kc: int, nr: int, b_bytes: int) -> int:
@@ -119,7 +132,7 @@ def gemm_model(p: Processor, tile: Tile | None = None) -> GemmModel:
     """The formulas' values before any rounding, for the model's own tile or a given one."""
     t = tile or model_tile(p)
     kc = k_block(p, t)
-    mc = m_block(p, floor(kc)) if kc >= 1 else Fraction(0)
+    mc = m_block(p, floor(kc), t.lefts) if kc >= 1 else Fraction(0)
     live = Fraction(t.mr * t.nr + t.nr, p.lanes)
     return GemmModel(gamma(p), t.mr, t.nr, a_ways(p, t), kc, mc, live)
 
@@ -131,11 +144,11 @@ def gemm_blocks(p: Processor, tile: Tile | None = None, b_bytes: int | None = No
     """
     t = tile or model_tile(p)
     kc = max(1, floor(k_block(p, t)), k_capacity(p, t))
-    mc = floor(m_block(p, kc)) if p.l2.ways > 2 else p.l2.bytes // (2 * kc * p.element_bytes)
+    mc = floor(m_block(p, kc, t.lefts)) if p.l2.ways > 2 else p.l2.bytes // (2 * kc * t.lefts * p.element_bytes)
     if b_bytes is None:
-        nc = n_block(p, kc, t.nr, floor(p.l3.bytes * B_SHARE)) if p.l3 else B_SLIVERS * t.nr
+        nc = n_block(p, kc * t.rights, t.nr, floor(p.l3.bytes * B_SHARE)) if p.l3 else B_SLIVERS * t.nr
     else:
-        nc = n_block(p, kc, t.nr, b_bytes)
+        nc = n_block(p, kc * t.rights, t.nr, b_bytes)
     return GemmBlocks(t.mr, t.nr, kc, max(t.mr, mc // t.mr * t.mr), max(t.nr, nc))
 
 

@@ -386,11 +386,12 @@ def _multiply(r: _Reader, at: Loc) -> Directive:
         return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
     mr, nv = _size(r, "tile"), _size(r, "by")
     r.take("vectors")
+    spread = r.accept("spread")
     r.take(",")
     mc, kc, nc = _size(r, "block"), _size(r, "by"), _size(r, "by")
     r.take(",")
     direct, threads = _size(r, "direct"), _size(r, "threads")
-    return Multiply(stmt, rows, columns, depth, Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads), at)
+    return Multiply(stmt, rows, columns, depth, Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread), at)
 
 
 def _sweep(r: _Reader, isa: str, bits: int) -> Sweep:

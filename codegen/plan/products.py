@@ -10,7 +10,7 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.machine.formulas import Tile, gemm_blocks
 from codegen.machine.processor import processor
-from codegen.machine.registers import register_tile
+from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
 from codegen.plan.distribute import Nest, distribute, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
@@ -25,11 +25,13 @@ from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Contraction, How
+from codegen.scop.product import Blocking, Contraction, How, Step
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq
 from codegen.scop.tree import walk as walk_tree
+from codegen.target.isa.live import demand
 from codegen.target.isa.load import load as load_isa
-from codegen.target.isa.text import takes_lane
+from codegen.target.isa.model import Isa
+from codegen.target.isa.text import spreads, takes_lane
 from codegen.transform.program import Program, make_program
 
 # What a packed product costs however small it is (memory, a team of one thread), and the plain nest meanwhile does a
@@ -192,7 +194,8 @@ def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
 
 
 def _words(how: Blocking) -> str:
-    return f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors, blocks of {how.mc} x {how.kc} x {how.nc}"
+    spread = ", the left operand spread over vectors" if how.spread else ""
+    return f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors{spread}, blocks of {how.mc} x {how.kc} x {how.nc}"
 
 
 def _directive(tree: Node, what: Contraction, how: How) -> Multiply:
@@ -210,16 +213,23 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     isa = load_isa(machine.isa, machine.vector_bits)
     combine, reduce = operations(what.step.lane)
     cpu = processor(machine, what.step.elem, combine, reduce)
-    lane_fma = takes_lane(isa.vec(what.step.elem), what.step.lane)
-    fused = (combine, reduce) == ("mul", "add") and what.step.elem in ("f64", "f32")
-    more = 2 * (len(what.step.right) - 1) + len(what.step.left) - 1
-    spare = (0 if fused else 2) + more
-    mr, nv = register_tile(machine.registers, cpu.lanes, cpu.latency, cpu.throughput, lane_fma, spare=spare)
-    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes))
+    needs = _needs(isa, what.step)
+    mr, nv = register_tile(machine.registers, cpu.lanes, cpu.latency, cpu.throughput, needs)
+    spread = needs.a == VECTORS
+    lefts = needs.lefts * (cpu.lanes if spread else 1)
+    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes, lefts, needs.rights))
     # Two threads halve the time: work of twice the cost of starting them breaks even.
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
     direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
-    return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads)
+    return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread)
+
+
+def _needs(isa: Isa, step: Step) -> Needs:
+    vec = isa.vec(step.elem)
+    asked = demand(vec, step.lane)
+    a = LANES if takes_lane(vec, step.lane) else VECTORS if spreads(isa, step.elem, step.lane) else VALUES
+    constants = asked.literals + len(step.consts)
+    return Needs(a, len(step.left), len(step.right), asked.temporaries, constants)
 
 
 def operations(lane: Lane) -> tuple[str, str]:

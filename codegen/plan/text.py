@@ -106,9 +106,10 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
     if isinstance(h, Sweep):
         return _sweep(d, h)
     parts = [f"rows {', '.join(d.rows)}", *([f"columns {', '.join(d.columns)}"] if d.columns else [])]
+    tile = f"tile {h.mr} by {h.nv} vectors{' spread' if h.spread else ''}"
     return [
         f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}",
-        f"  isa {h.isa} bits {h.bits} tile {h.mr} by {h.nv} vectors, block {h.mc} by {h.kc} by {h.nc},",
+        f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc},",
         f"  direct {h.direct} threads {h.threads}",
     ]
 

@@ -47,7 +47,7 @@ class Blocking:
     """How a product runs: the register tile (rows x vectors), and blocks of rows, depth and columns.
 
     `direct` is the number of steps up to which operands are used where they lie, without packing; from `threads`
-    steps on, threads share the work.
+    steps on, threads share the work. `spread` packs every value of the left operand as often as a vector has lanes.
     """
 
     isa: str
@@ -59,6 +59,7 @@ class Blocking:
     nc: int
     direct: int = 0
     threads: int = 0
+    spread: bool = False
 
 
 @record

@@ -28,6 +28,7 @@ def name(isa: Isa, mk: MicroKernel) -> str:
     if not _plain(mk.step) or mk.consts:
         parts.append(hashlib.sha256(f"{mk.step} {mk.consts}".encode()).hexdigest()[:6])
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
+    parts += ["spread"] if mk.spread else []
     parts += [f"u{mk.unroll}"] if mk.unroll != UNROLL else []
     parts += [f"p{mk.ahead}"] if mk.ahead != AHEAD else []
     return "_".join([*parts, *(["direct"] if mk.direct else [])])

@@ -33,3 +33,4 @@ class MicroKernel:
     rights: int = 1  # rows of b for each step
     a_rows: int = 0  # rows that a is packed for, where the tile is a part of them (0: those of the tile)
     b_vectors: int = 0  # the same for the vectors of a row of b
+    spread: bool = False  # every value of a is packed as often as a vector has lanes

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
+from codegen.target.isa.live import demand
 from codegen.target.isa.model import Isa, bits_of
 from codegen.target.isa.text import Operand, bare, call, expression, fuse, takes, takes_lane
 from codegen.target.microkernel_model import MicroKernel
@@ -63,9 +64,10 @@ class Tile:
         self.lanes = self.vec.lanes if isa.bits else "vl"
         self.nr = times(mk.b_vectors or mk.nv, self.lanes)
         self.a_rows = mk.a_rows or mk.mr
-        in_lanes = not mk.direct and self.vec.group and takes_lane(self.vec, mk.step)
+        self.copies = isa.lanes_max(mk.elem) if mk.spread else 1
+        in_lanes = not mk.direct and not mk.spread and self.vec.group and takes_lane(self.vec, mk.step)
         self.lane_rows = mk.mr // self.vec.group * self.vec.group if in_lanes else 0
-        self.scalar_rows = takes(self.vec, mk.step, "_n")
+        self.scalar_rows = not mk.spread and takes(self.vec, mk.step, "_n")
         self.single = not any(x.args for x in fuse(self.vec, mk.step)[1])
 
     def acc(self, r: int, j: int) -> str:
@@ -117,7 +119,10 @@ class Tile:
         for q in range(self.mk.lefts):
             place = (u * self.mk.lefts + q) * self.a_rows + r
             offset = plus(times(r, "a_row"), times(u, "a_step")) if self.direct else str(place)
-            if self.scalar_rows:
+            if self.mk.spread:
+                value = self._call("load", plus("a", str(place * self.copies)))
+                lines.append(f"const {self.vec.vector} {self.a(r, q)} = {bare(value)};")
+            elif self.scalar_rows:
                 lines.append(f"const {self.vec.scalar} {self.a(r, q)} = a[{offset}];")
             else:
                 lines.append(f"const {self.vec.vector} {self.a(r, q)} = {bare(self._call('dup', f'a[{offset}]'))};")
@@ -143,8 +148,11 @@ class Tile:
         return call(self.isa, self.elem, op, args)
 
     def rows_ahead(self) -> int:
-        """As many rows as there are registers for, beside the tile, a row of b and the value in use."""
-        taken = self.mr * self.nv + self.mk.rights * self.nv + self.mk.lefts
+        """As many rows as there are registers for, beside the tile, a row of b, the value in use and what a row's
+        vectors leave waiting."""
+        asked = demand(self.vec, self.step)
+        taken = self.mr * self.nv + (self.mk.rights + asked.temporaries) * self.nv + self.mk.lefts
+        taken += asked.literals + self.mk.consts
         return max(0, min(ROWS_AHEAD, (self.isa.registers - taken) // self.mk.lefts))
 
     def body(self, u: int) -> list[str]:
@@ -159,7 +167,7 @@ class Tile:
 
     def advance(self, steps: int) -> list[str]:
         """Move the pointers past so many steps."""
-        a, b = str(self.mk.lefts * self.a_rows), times(self.mk.rights, self.nr)
+        a, b = str(self.mk.lefts * self.a_rows * self.copies), times(self.mk.rights, self.nr)
         if self.direct:
             a, b = "a_step", "b_step"
         return [f"a += {times(steps, a)};", f"b += {times(steps, b)};"]
@@ -174,7 +182,7 @@ class Tile:
 
     def prefetch(self) -> list[str]:
         """What the steps of one turn of the loop read, but `ahead` steps later."""
-        rows, vectors = self.mk.lefts * self.a_rows, self.mk.rights * (self.mk.b_vectors or self.nv)
+        rows, vectors = self.mk.lefts * self.a_rows * self.copies, self.mk.rights * (self.mk.b_vectors or self.nv)
         at, steps, per_line = self.mk.ahead * rows, self.mk.unroll, LINE_BYTES * 8 // bits_of(self.elem)
         a = [f"a, {x}" for x in range(at, at + steps * rows, per_line)]
         b = [f"b, {x}" for x in self._lines(steps * vectors, self.mk.ahead * vectors)]

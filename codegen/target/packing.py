@@ -24,6 +24,7 @@ class Packing:
     slivers: str
     along: bool  # neighbours of the rows or columns are neighbours in memory
     fixed: bool  # the width of a sliver is a number
+    copies: int = 1  # how often every value is stored
 
 
 def along(scop: Scop, s: Statement, operands: tuple[Expr, ...], d: int) -> bool:

@@ -7,7 +7,7 @@ bundle of several is counted through in order, and tables hold the offset of eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
 from codegen.recognize.contraction import unit_stride
@@ -99,6 +99,7 @@ class ProductPrinter:
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
         edge = edges(what, how, nr)
+        copies = isa.lanes_max(what.step.elem) if how.spread else 1
         direct, pointer, stride = self._direct(in_place(edge, how, nr))
         consts = tuple(f"{C_TYPES[what.step.elem]} tw_s{k} = {self._const(e)};" for k, e in enumerate(what.step.consts))
         return ProductView(
@@ -115,7 +116,7 @@ class ProductPrinter:
             nr_max(isa, kernel),
             tuple(self.tables.values()),
             tuple(self.bases.values()),
-            self._packing(left, what.step.left, what.rows[-1], str(how.mr)),
+            replace(self._packing(left, what.step.left, what.rows[-1], str(how.mr)), copies=copies),
             self._packing(right, what.step.right, what.columns[-1], nr),
             target,
             direct,
@@ -125,13 +126,14 @@ class ProductPrinter:
             consts,
             threads,
             self._work(how),
-            self._cut(corners, how.mr, nr) if corners else None,
+            self._cut(corners, how.mr, nr, copies) if corners else None,
         )
 
-    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str) -> Cut:
-        return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, self._one_step(mr, nr))
+    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int) -> Cut:
+        step = self._one_step(mr, nr, copies)
+        return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, step)
 
-    def _one_step(self, mr: int, nr: str) -> str:
+    def _one_step(self, mr: int, nr: str, copies: int) -> str:
         """One step of one element, from the packed operands: they hold what the operands were before the product."""
         step, k = self.what.step, f"({self.depth.name}r - {self.depth.name}b)"
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
@@ -143,7 +145,8 @@ class ProductPrinter:
             count = len(step.left if x.op == "a" else step.right)
             scale = f" * {count}" if count > 1 else ""
             more = f" + {x.index} * {width}" if x.index else ""
-            return f"{base}[({b.name}t * tw_k + {k} * {width}){scale}{more} + {b.name}r]"
+            place = f"({b.name}t * tw_k + {k} * {width}){scale}{more} + {b.name}r"
+            return f"{base}[({place}) * {copies}]" if x.op == "a" and copies > 1 else f"{base}[{place}]"
 
         value = scalar(step.lane, step.elem, leaf)
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"

@@ -24,7 +24,15 @@ def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> M
     """The register kernel that a product calls."""
     step = what.step
     return MicroKernel(
-        step.elem, step.lane, len(step.consts), how.mr, how.nv, direct, lefts=len(step.left), rights=len(step.right)
+        step.elem,
+        step.lane,
+        len(step.consts),
+        how.mr,
+        how.nv,
+        direct,
+        lefts=len(step.left),
+        rights=len(step.right),
+        spread=how.spread,
     )
 
 

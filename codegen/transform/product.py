@@ -16,6 +16,7 @@ from codegen.scop.product import Blocking, Contraction, Product, Sweep
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
 from codegen.target.isa.load import NAMES as ISAS
+from codegen.target.isa.load import load as load_isa
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import BITS, check_sweep, folded_array, kept
 from codegen.transform.program import Program, carried
@@ -87,6 +88,8 @@ def _kinds(
         raise illegal(f"there is no instruction set {d.how.isa} with vectors of {d.how.bits} bits", d.loc)
     elif not (1 <= d.how.mr <= 32 and 1 <= d.how.nv <= 16 and min(d.how.mc, d.how.kc, d.how.nc) > 0):
         raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc)
+    elif d.how.spread and not load_isa(d.how.isa, d.how.bits).bits:
+        raise illegal(f"vectors of {d.how.isa} have no length that values could be spread over", d.loc)
     elif not found.columns:
         raise illegal(f"{d.stmt} is a matrix-vector product; it has no columns to make tiles of", d.loc)
     return kinds

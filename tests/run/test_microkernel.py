@@ -51,7 +51,9 @@ def cases(isa: Isa) -> list[MicroKernel]:
         for i, step in enumerate(steps(elem)):
             consts = int(S in walk(step))
             columns = 1 + (i % 4 == 0)
-            found.append(MicroKernel(elem, step, consts, rows, columns, direct=i % 5 == 1, unroll=1 + (i % 7 == 2)))
+            direct, spread = i % 5 == 1, isa.bits > 0 and i % 5 in (2, 3)
+            kernel = MicroKernel(elem, step, consts, rows, columns, direct, unroll=1 + (i % 7 == 2), spread=spread)
+            found.append(kernel)
     found.append(MicroKernel("i16", op("add", C, op("mul", A, B)), 0, 9, 1))
     return found
 
@@ -140,9 +142,12 @@ def one(isa: Isa, mk: MicroKernel, reference: str = "") -> tuple[str, str]:
     t, n = C_TYPES[mk.elem], name(isa, mk)
     streams = "a, ar, as, b, bs" if mk.direct else "a, b"
     ref = reference or scalar(mk.step, mk.elem)
+    lanes = nr_max(isa, mk) // mk.nv
+    copy = f"for (long i = 0; i < {mk.mr} * k * {lanes}; i++) w[i] = a[i / {lanes}];"
+    wide = f"static {t} w[8192]; {copy} a = w;" if mk.spread else ""
     text = f"""{micro_kernel(isa, mk)}
 static void call_{n}(long k, const {t} *a, long ar, long as, const {t} *b, long bs, {t} *c, long ldc, {t} s0)
-{{ (void)ar, (void)as, (void)bs, (void)s0; {n}(k, {streams}, c, ldc{", s0" if mk.consts else ""}); }}
+{{ (void)ar, (void)as, (void)bs, (void)s0; {wide} {n}(k, {streams}, c, ldc{", s0" if mk.consts else ""}); }}
 static {t} ref_{n}({t} acc, {t} a, {t} b, {t} s0) {{ (void)s0; return {ref}; }}
 """
     kind = kind_of(mk.step)
@@ -156,6 +161,7 @@ def program(isa: Isa, kernels: list[MicroKernel], fused: bool = False) -> str:
         sign = "-" if mk.step.op == "sub" else ""
         parts.append(one(isa, mk, f"fma{'f' if mk.elem == 'f32' else ''}({sign}a, b, acc)" if fused else ""))
     assert all(nr_max(isa, k) * (k.mr + 1) < 8192 for k in kernels)
+    assert all(7 * k.mr * nr_max(isa, k) // k.nv < 8192 for k in kernels if k.spread)
     checks = "".join(f"  bad += {check};\n" for _, check in parts)
     target = f'__attribute__((target("{isa.target}")))\n' if isa.target else ""
     main = f"{target}int main(void)\n{{\n  int bad = 0;\n{checks}  return bad != 0;\n}}\n"
@@ -261,6 +267,36 @@ def loops(assembly: str) -> list[str]:
     return [at[0] for at in re.finditer(pattern, assembly, re.M)]
 
 
+def kernel_loops(where: Path, table: Isa, mk: MicroKernel, family: str) -> list[str]:
+    text = f"{prelude(table, [mk])}\n{micro_kernel(table, mk)}\nvoid *keep = (void *){name(table, mk)};\n"
+    return loops(build(where, text, compiler(family), "-O3", "-S", "-std=gnu11").read_text(encoding="utf-8"))
+
+
+def stack(body: str) -> list[str]:
+    return [line for line in body.splitlines() if re.search(r"\[(sp|x29)|\(%r[sb]p", line)]
+
+
+# Tiles of the processor model for min(acc, a + b), in steps of two operations.
+PLUS = [
+    ("neon", "aarch64", "f64", 5, 4, True), ("neon", "aarch64", "f32", 5, 4, True),
+    ("avx2", "x86_64", "f64", 5, 2, False), ("avx512", "x86_64", "f32", 13, 2, False),
+    ("sve", "aarch64", "f64", 13, 2, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("isa", "family", "elem", "mr", "nv", "spread"), PLUS)
+def test_no_spills_between_operations(
+    tmp_path: Path, isa: str, family: str, elem: str, mr: int, nv: int, spread: bool
+) -> None:
+    """Neither accumulators nor what waits between the operations of a step go to the stack; values of a that are
+    spread cost no operation of the vector units."""
+    least = "fmin" if isa in ("neon", "sve") else "min"
+    table, mk = load(isa), MicroKernel(elem, op(least, C, op("add", A, B)), 0, mr, nv, spread=spread)
+    (body,) = [b for b in kernel_loops(tmp_path, table, mk, family) if len(re.findall(r"v?f?min\w*\s", b)) == mr * nv]
+    assert len(re.findall(r"v?f?add(?:p[sd])?\s+[vzxyz%]", body)) >= mr * nv
+    assert not stack(body) and not re.search(r"\bdup\b|ld1r\b", body if spread else "")
+
+
 TILES = [
     ("neon", "aarch64", "f64", 6, 4), ("neon", "aarch64", "f32", 8, 3), ("avx2", "x86_64", "f64", 6, 2),
     ("avx2", "x86_64", "f32", 6, 2), ("avx512", "x86_64", "f64", 14, 2), ("sve", "aarch64", "f64", 8, 3),
@@ -274,9 +310,7 @@ def test_no_spills(tmp_path: Path, isa: str, family: str, elem: str, mr: int, nv
     if direct and mr > 8 and family == "x86_64":
         pytest.skip("more rows than general registers: their offsets are on the stack")
     table, mk = load(isa), MicroKernel(elem, op("add", C, op("mul", A, B)), 0, mr, nv, direct)
-    text = f"{prelude(table, [mk])}\n{micro_kernel(table, mk)}\nvoid *keep = (void *){name(table, mk)};\n"
-    assembly = build(tmp_path, text, compiler(family), "-O3", "-S", "-std=gnu11").read_text(encoding="utf-8")
-    body = [b for b in loops(assembly) if len(re.findall(r"\b(?:v?fn?ml[as]|vfmadd\w+)", b)) == mr * nv]
+    found = kernel_loops(tmp_path, table, mk, family)
+    body = [b for b in found if len(re.findall(r"\b(?:v?fn?ml[as]|vfmadd\w+)", b)) == mr * nv]
     assert body, f"no loop with {mr * nv} multiply-adds"
-    stack = [line for line in "\n".join(body).splitlines() if re.search(r"\[(sp|x29)|\(%r[sb]p", line)]
-    assert not stack, stack
+    assert not stack("\n".join(body))

@@ -81,7 +81,9 @@ def test_no_strange_keys(isa: str) -> None:
     path = resources.files("codegen.target.isa") / "data" / f"{isa}.toml"
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     facts = {"name", "header", "target", "vector_bits", "registers"}
-    assert set(data) <= facts | {"types", "words", "ops", "typedef", "typedef_unaligned"} and data["name"] == isa
+    tables = {"types", "words", "ops", "typedef", "typedef_unaligned", "broadcast"}
+    assert set(data) <= facts | tables and data["name"] == isa
+    assert "all" in data["broadcast"] and set(data["broadcast"]) <= {g for elem in ELEMENTS for g in groups(elem)}
     assert set(data["ops"]) <= {g for elem in ELEMENTS for g in groups(elem)}
     known = {op for elem in ELEMENTS for op in operations(elem)} | {*MEMORY, *INNER}
     assert {op for group in data["ops"].values() for op in group} <= known
@@ -130,7 +132,7 @@ def test_names_tell_kernels_apart() -> None:
     assert name(load("generic"), mk) == "tw_v128_f64_6x8_add_mul"
     other = Lane("add", (C, Lane("mul", (B, A))))
     variants = [mk, replace(mk, direct=True), replace(mk, unroll=2), replace(mk, ahead=0), replace(mk, step=other)]
-    variants += [replace(mk, consts=1), replace(mk, elem="f32", nv=2), replace(mk, mr=5)]
+    variants += [replace(mk, spread=True), replace(mk, consts=1), replace(mk, elem="f32", nv=2), replace(mk, mr=5)]
     assert len({name(load("neon"), v) for v in variants}) == len(variants)
 
 

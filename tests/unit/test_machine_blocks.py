@@ -6,14 +6,14 @@ import pytest
 from codegen.machine.formulas import Tile, gemm_blocks, matvec, matvec_transposed, matvec_transposed_l1
 from codegen.machine.load import load, names
 from codegen.machine.processor import Processor, processor
-from codegen.machine.registers import register_tile
+from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
 
 TYPES = ("f64", "f32", "i16", "i32")
 
 
-def _tile(p: Processor, a_vectors: bool) -> Tile:
-    mr, nv = register_tile(p.registers, p.lanes, p.latency, p.throughput, a_vectors)
-    return Tile(mr, nv * p.lanes)
+def _tile(p: Processor, a: str) -> Tile:
+    mr, nv = register_tile(p.registers, p.lanes, p.latency, p.throughput, Needs(a))
+    return Tile(mr, nv * p.lanes, p.lanes if a == VECTORS else 1)
 
 
 @pytest.mark.parametrize("name", names())
@@ -23,14 +23,16 @@ def test_gemm(name: str) -> None:
         for threads in (1, 1000):
             p = processor(m, elem, threads=threads)
             _check_gemm(p, None)
-            _check_gemm(p, _tile(p, m.isa in ("neon", "sve")))
+            for a in (LANES, VALUES, VECTORS):
+                _check_gemm(p, _tile(p, a))
 
 
 def _check_gemm(p: Processor, tile: Tile | None) -> None:
     b = gemm_blocks(p, tile)
-    slivers, block = (b.mr + b.nr) * b.kc * p.element_bytes, b.mc * b.kc * p.element_bytes
+    lefts = tile.lefts if tile else 1
+    slivers, block = (b.mr * lefts + b.nr) * b.kc * p.element_bytes, b.mc * b.kc * lefts * p.element_bytes
     assert b.nr % p.lanes == 0 and b.mc % b.mr == 0 and b.nc % b.nr == 0
-    assert 64 <= b.kc <= 4096
+    assert (64 if lefts == 1 else 32) <= b.kc <= 4096  # whole vectors of A: 640 bytes for a step of AVX-512
     assert p.l1.bytes / 4 <= slivers <= p.l1.bytes
     assert p.l2.bytes / 4 <= block <= p.l2.bytes
     assert p.l3 is None or p.l3.bytes / 4 <= b.nc * b.kc * p.element_bytes <= p.l3.bytes
@@ -55,5 +57,5 @@ def _check_matvec(p: Processor) -> None:
 
 def test_the_tile_in_use_here() -> None:
     p = processor(load("neoverse-n1"), "f64")
-    b = gemm_blocks(p, _tile(p, True))
+    b = gemm_blocks(p, _tile(p, LANES))
     assert (b.mr, b.nr, b.kc, b.mc) == (6, 8, 512, 192)

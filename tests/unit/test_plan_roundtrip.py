@@ -115,9 +115,10 @@ def test_other_regions_are_passed_over() -> None:
     assert planned_regions(text, "p") == ((2, Loc("p", 1, 8)), (1, Loc("p", 3, 8)))
 
 
+@pytest.mark.parametrize("spread", [False, True])
 @pytest.mark.parametrize("rows, columns, depth", [(("i",), ("j",), ("k",)), (("a", "b"), ("c",), ("k", "l"))])
-def test_products(rows: tuple[str, ...], columns: tuple[str, ...], depth: tuple[str, ...]) -> None:
-    d = Multiply("S1", rows, columns, depth, Blocking("neon", 128, 6, 4, 120, 256, 2048, 2500, 80000))
+def test_products(rows: tuple[str, ...], columns: tuple[str, ...], depth: tuple[str, ...], spread: bool) -> None:
+    d = Multiply("S1", rows, columns, depth, Blocking("neon", 128, 6, 4, 120, 256, 2048, 2500, 80000, spread))
     text = "\n".join(show_directive(d, None))
     (plan,) = parse(f"region 1\n  {text}\n", "p", {1: scop()})
     (read,) = plan.directives

@@ -34,7 +34,8 @@ class Vec:
     """One element type on one instruction set: C types of a vector and of a comparison's result, and patterns.
 
     `lanes` is C text for the number of elements. `group` is how many values one register holds for operations that
-    take a lane of it (mul_lane, fma_lane, fms_lane); 0 where there are none. A pattern is C text with {0}, {1}, ...
+    take a lane of it (mul_lane, fma_lane, fms_lane); 0 where there are none. `broadcast` is how many vector operations
+    it takes, beside the load, to bring a value from memory into every lane. A pattern is C text with {0}, {1}, ...
     where the arguments go, an expression that can stand as an operand, or a function's body {{ ... }} in x, y and z.
     """
 
@@ -43,6 +44,7 @@ class Vec:
     mask: str
     lanes: str
     group: int
+    broadcast: int
     ops: tuple[tuple[str, str], ...]
 
     @property

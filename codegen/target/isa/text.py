@@ -87,6 +87,13 @@ def takes_lane(vec: Vec, e: Lane) -> bool:
     return takes(vec, e, "_lane")
 
 
+def spreads(isa: Isa, elem: str, e: Lane) -> bool:
+    """Whether kernels had better find the values of a in whole vectors: where every use of one would cost an operation
+    to bring it into all lanes. The length of a vector must be known to store them so."""
+    vec = isa.vec(elem)
+    return bool(isa.bits and vec.broadcast) and not takes(vec, e, "_lane") and not takes(vec, e, "_n")
+
+
 def takes(vec: Vec, e: Lane, how: str) -> bool:
     """Whether every a in the expression is the factor of an operation that has the form `how`."""
     if not e.args:
