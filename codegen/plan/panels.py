@@ -18,6 +18,7 @@ from codegen.machine import Machine
 from codegen.plan.distribute import circles, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.matvec import reason_against
 from codegen.plan.model import Block
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import parts_of
@@ -57,12 +58,11 @@ class Panels:
 
 def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
     """The region `p`, given in the order of the source, in panels; None where that gives no product."""
-    if not any(len(s.iterators) > 2 for s in p.scop.statements):
-        return None
     q = p
     out: list[Panel | tuple[str, ...]] = []
     for node in parts_of(isl_schedule(p.scop, p.deps, p.tree, fusion)):
-        found = next((x for lp in _sequential(node) if (x := _panel(q, node, lp, machine, fusion))), None)
+        loops = _sequential(p, node)
+        found = next((x for lp in loops if (x := _panel(q, node, lp, machine, fusion))), None)
         if found is not None:
             q, panel = found
             out.append(panel)
@@ -73,17 +73,27 @@ def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
     return Panels(q, tuple(out)) if any(isinstance(x, Panel) for x in out) else None
 
 
-def _sequential(node: Node) -> list[Loop]:
-    """Loops that could stand outermost and have to run in order."""
+def _sequential(p: Program, node: Node) -> list[Loop]:
+    """Loops that could stand outermost and have to run in order, the most promising first.
+
+    Where the work is matrix-vector products, the source's own loop comes first: it reads the matrix line by line.
+    """
     if not isinstance(node, Band):
         return []
-    return [lp for lp in (node.loops if node.permutable else node.loops[:1]) if not lp.coincident]
+    names = statements(node)
+    out = [lp for lp in (node.loops if node.permutable else node.loops[:1]) if not lp.coincident]
+    around = [enclosing(p.tree, n) for n in names]
+    if out and all(around) and len({id(x[0]) for x in around}) == 1 and max(map(len, around)) == 2:
+        first = around[0][0]
+        out.insert(0, replace(first, exprs={n: first.exprs[n] for n in names}))
+    return out
 
 
 def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) -> tuple[Program, Panel] | None:
     """One part of the region with one of its loops outermost and in blocks."""
     names = statements(band)
-    deep = [s for s in p.scop.statements if s.name in names and len(s.iterators) > 2]
+    deepest = max(len(p.scop.statement(n).iterators) for n in names)
+    deep = [s for s in p.scop.statements if s.name in names and len(s.iterators) == max(2, deepest)]
     if not deep or any(not _plain(shared.exprs[n]) for n in names):
         return None
     apart = {n: _apart(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
@@ -96,24 +106,24 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
         return None
     mine = tuple(s.name for s in q.scop.statements if s.iterators[-1:] == (d.name,))
     outer = _over(q.scop, d, mine)
-    products: list[Contraction] = []
+    groups = circles(q.scop, same_value(q.must, outer.exprs), mine)
+    found = {c[0]: _product(q, c[0], outer, machine) for c in groups if len(c) == 1}
+    products = [what for what in found.values() if what is not None]
+    if not products:
+        return None
     parts: list[Node] = []
     blocks = [d]
-    for circle in circles(q.scop, same_value(q.must, outer.exprs), mine):
-        what = _product(q, circle[0], outer) if len(circle) == 1 else None
+    for circle in groups:
+        what = found.get(circle[0])
         if what is not None:
-            products.append(what)
             parts.append(Band(_loops(q.scop.statement(what.stmt), what), Leaf(what.stmt), True))
             continue
         inner = _arranged(q, circle, outer, fusion)
-        lines = _lines(inner)
-        tree = inner.tree
+        tree, lines = inner.tree, _lines(inner)
         if lines is not None:
             q, strips, tree = _in_strips(q, tree, lines, d.size)
             blocks.append(strips)
         parts.append(tree)
-    if not products:
-        return None
     return q, Panel(tuple(blocks), Band((_over(q.scop, d, mine),), seq(parts)), tuple(products))
 
 
@@ -164,14 +174,16 @@ def _value(s: Statement, k: int) -> isl.PwAff:
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k % len(s.iterators)))
 
 
-def _product(q: Program, name: str, outer: Loop) -> Contraction | None:
+def _product(q: Program, name: str, outer: Loop, machine: Machine) -> Contraction | None:
     """The product that a piece is within one block."""
     s = q.scop.statement(name)
     try:
         found = contraction(q.scop, s, (len(s.iterators) - 1,), q.reassociate)
     except NoContraction:
         return None
-    if not found.columns or not found.step.left or not found.step.right or len(found.outer) > 1:
+    if len(found.outer) > 1 or (found.columns and not (found.step.left and found.step.right)):
+        return None
+    if not found.columns and reason_against(q, s, found, machine):
         return None
     return found if independent(q, s, found, (outer,), _loops(s, found)) else None
 
@@ -199,14 +211,12 @@ def _lines(inner: Program) -> Loop | None:
     ):
         return None
     first = tree.loops[0]
+    if not is_zero(inner.must, first.exprs):
+        return None
     for name in statements(tree):
         s, around = inner.scop.statement(name), enclosing(tree, name)
-        moves = [move(inner.scop, s, a, around, 0) for a in s.accesses if inner.scop.arrays[a.array].rank]
-        if (
-            not all(m.unit or m.still for m in moves)
-            or not moves[s.target].unit
-            or not is_zero(inner.must, first.exprs)
-        ):
+        moves = [move(inner.scop, s, a, around, 0) for a in s.accesses]
+        if not all(m.unit or m.still for m in moves) or not moves[s.target].unit:
             return None
     return first if any(len(enclosing(tree, n)) > 2 for n in statements(tree)) else None
 

@@ -108,7 +108,7 @@ def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple
     done: list[Products] = []
     for x in panels.parts:
         if isinstance(x, Panel):
-            done.append(_of_panel(q.scop, x, machine))
+            done.append(_of_panel(q, x, machine))
             continue
         scop, deps = part(q.scop, q.deps, x)
         rest = make_program(scop, deps, only(q.tree, x), q.reassociate)
@@ -124,12 +124,12 @@ def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple
     return q.with_tree(together.tree), panels.blocks, together
 
 
-def _of_panel(scop: Scop, panel: Panel, machine: Machine) -> Products:
+def _of_panel(q: Program, panel: Panel, machine: Machine) -> Products:
     directives, remarks = [], []
     for what in panel.products:
-        how = blocking(what, machine)
+        how, words = _how(q, what, machine)
         directives.append(_directive(panel.tree, what, how))
-        remarks.append(_remark(scop, what, f"panels of {panel.blocks[0].size}, {_words(how)}"))
+        remarks.append(_remark(q.scop, what, f"panels of {panel.blocks[0].size}, {words}"))
     return Products(panel.tree, tuple(directives), tuple(remarks))
 
 

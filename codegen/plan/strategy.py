@@ -82,8 +82,13 @@ def _rank(found: Products) -> tuple[int, bool]:
 
 
 def _all_products(made: Expanded) -> bool:
-    """Is everything that could be a matrix product one?"""
-    return all(len(s.iterators) < 3 or s.name in blocked(made.products) for s in made.program.scop.statements)
+    """Is everything that could be a product one, and a matrix product if it could be that?"""
+    any_kind = {d.stmt for d in made.products.directives}
+    return all(
+        s.name in (blocked(made.products) if len(s.iterators) > 2 else any_kind)
+        for s in made.program.scop.statements
+        if len(s.iterators) > 1
+    )
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:

@@ -2,7 +2,8 @@
 
 `double s = 0; for (k) s += ...; C[i][j] = s;` computes in C[i][j] what `C[i][j] = 0; for (k) C[i][j] += ...` does, and
 the second form is a product that can be blocked. The copy goes; every use of the scalar becomes the element. This holds
-as long as the copy is the scalar's last use, and nobody looks at the element while the scalar lives.
+as long as the copy is the scalar's last use, and nobody looks at the element while the scalar lives. The last use may
+also compute with the value, `C[i][j] = s / d[j]`; it then stays, with the element in the scalar's place.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.scop.dependences import order_map
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Ref, walk
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, seq, statements
 
 
 def candidates(scop: Scop) -> tuple[str, ...]:
-    """Scalars that are copied to an element somewhere."""
-    return tuple(n for n in sorted(scop.arrays) if any(_is_copy(scop, s, n) for s in scop.statements))
+    """Scalars that gather something and end in an element."""
+    return tuple(n for n in sorted(scop.arrays) if any(_ends_in(scop, s, n) for s in scop.statements))
 
 
 def forward(scop: Scop, tree: Node, name: str) -> tuple[Scop, Node] | None:
     """The region with the element in place of the scalar; None where that would change something."""
-    copies = [s for s in scop.statements if _is_copy(scop, s, name)]
+    copies = [s for s in scop.statements if _ends_in(scop, s, name)]
     if len(copies) == 1 and len(scop.statements) > 1 and _allowed(scop, tree, copies[0], name):
         after = _replaced(scop, copies[0], name)
         gone = {s.name for s in scop.statements} - {s.name for s in after.statements}
@@ -35,13 +36,14 @@ def forward(scop: Scop, tree: Node, name: str) -> tuple[Scop, Node] | None:
 
 def forwarded(scop: Scop, name: str) -> Scop | None:
     """The region with the element in place of the scalar, whether or not that is allowed."""
-    copies = [s for s in scop.statements if _is_copy(scop, s, name)]
+    copies = [s for s in scop.statements if _ends_in(scop, s, name)]
     return _replaced(scop, copies[0], name) if len(copies) == 1 else None
 
 
-def _is_copy(scop: Scop, s: Statement, name: str) -> bool:
-    """`C[..] = s`, once for every object that `s` is."""
-    if s.op != "=" or not isinstance(s.rhs, Ref) or s.accesses[s.rhs.access].array != name:
+def _ends_in(scop: Scop, s: Statement, name: str) -> bool:
+    """`C[..] = s`, or a value computed from a scalar `s` that gathers, once for every object that `s` is."""
+    read = {s.accesses[e.access].array for e in walk(s.rhs) if isinstance(e, Ref)}
+    if s.op != "=" or name not in read or any(a.write and a.array == name for a in s.accesses):
         return False
     target, source = scop.arrays[s.accesses[s.target].array], scop.arrays[name]
     alike = (target.elem.kind, target.elem.bits, target.elem.signed) == (
@@ -50,7 +52,13 @@ def _is_copy(scop: Scop, s: Statement, name: str) -> bool:
         source.elem.signed,
     )
     scalar = source.inside and not source.rank and len(s.iterators) == source.scope
-    return alike and scalar and source.elem.kind != "other" and not target.inside
+    plain = alike and scalar and source.elem.kind != "other" and not target.inside
+    return plain and (isinstance(s.rhs, Ref) or any(_gathers(t, name) for t in scop.statements))
+
+
+def _gathers(s: Statement, name: str) -> bool:
+    """Does the statement add something to the scalar?"""
+    return s.accesses[s.target].array == name and any(not a.write and a.array == name for a in s.accesses)
 
 
 def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
@@ -61,7 +69,7 @@ def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
     for s in writers:
         written = written.union(objects[s.name].range())
     every = all(objects[s.name].range().is_subset(copy.domain) for s in users)
-    if not writers or not every or not copy.domain.is_subset(written):
+    if not writers or not every or not copy.domain.is_subset(written) or _reads_own(copy):
         return False
     times = order_map(scop, tree)
     before, after = times.lex_lt_union_map(times), times.lex_gt_union_map(times)
@@ -72,6 +80,13 @@ def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
     for s in writers:
         begun = begun.union(isl.UnionMap.from_map(objects[s.name]).reverse())
     return not any(_looks(s, a, copy, before, begun) for s, a in scop.accesses())
+
+
+def _reads_own(copy: Statement) -> bool:
+    """Does the last use need what the element was before?"""
+    target = copy.accesses[copy.target]
+    same = (a.relation.intersect(target.relation) for a in copy.reads if a.array == target.array)
+    return any(not m.is_empty() for m in same)
 
 
 def _looks(s: Statement, a: Access, copy: Statement, before: isl.UnionMap, begun: isl.UnionMap) -> bool:
@@ -100,7 +115,9 @@ def _prefix(s: Statement, copy: Statement) -> isl.MultiPwAff:
 
 
 def _replaced(scop: Scop, copy: Statement, name: str) -> Scop:
-    kept = tuple(_redirected(s, copy, name) for s in scop.statements if s is not copy)
+    kept = tuple(
+        _redirected(s, copy, name) for s in scop.statements if s is not copy or not isinstance(copy.rhs, Ref)
+    )
     busy = tuple(s for s in kept if not _is_idle(s))
     arrays = {n: a for n, a in scop.arrays.items() if n != name}
     return replace(scop, statements=busy or kept, arrays=arrays)

@@ -2,7 +2,7 @@
 
 C programmers often declare `double t;` at the top of a function. If every value that `t` takes in the region is
 used within the same iteration of some loops, and nobody looks at `t` afterwards, each iteration can have its
-own `t`, and loops become parallel.
+own `t`, and loops become parallel. Where one scalar serves several purposes one after the other, each gets its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import islpy as isl
 
 from codegen.frontend.symbols import RegionSite
 from codegen.scop.dependences import Dependences
+from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Node, enclosing
 
@@ -24,9 +25,11 @@ def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Sc
         array = scop.arrays[name]
         if array.rank or array.inside or not _is_candidate(array, site):
             continue
-        depth = _depth(scop, tree, deps, name)
-        if depth is not None:
-            changed = _make_inside(changed, name, depth)
+        if _fed_from_outside(deps, name):
+            continue
+        for k, users in enumerate(_purposes(scop, deps, name)):
+            own = name if k == 0 else _fresh(changed, f"{name}{k + 1}")
+            changed = _make_inside(changed, name, own, users, _depth(scop, tree, deps, name, users))
     return changed
 
 
@@ -42,17 +45,37 @@ def _is_candidate(array: Array, site: RegionSite) -> bool:
     )
 
 
-def _depth(scop: Scop, tree: Node, deps: Dependences, name: str) -> int | None:
-    """How many outer loops separate its values; None when a value from before the region is read."""
-    fed_from_outside = []
-    deps.live_in.foreach_map(lambda m: fed_from_outside.append(m.get_tuple_name(isl.dim_type.out)))
-    if name in fed_from_outside:
-        return None
-    users = [s for s in scop.statements if any(a.array == name for a in s.accesses)]
+def _fed_from_outside(deps: Dependences, name: str) -> bool:
+    """Is a value from before the region read?"""
+    found: list[str] = []
+    deps.live_in.foreach_map(lambda m: found.append(m.get_tuple_name(isl.dim_type.out)))
+    return name in found
+
+
+def _purposes(scop: Scop, deps: Dependences, name: str) -> list[tuple[str, ...]]:
+    """The statements that use the scalar, in groups between which no value flows."""
+    groups = [{s.name} for s in scop.statements if any(a.array == name for a in s.accesses)]
+    for m in maps_of(deps.flows[name]) if name in deps.flows else ():
+        ends = {m.get_tuple_name(isl.dim_type.in_), m.get_tuple_name(isl.dim_type.out)}
+        tied = [g for g in groups if g & ends]
+        groups = [g for g in groups if not g & ends] + [set().union(*tied)]
+    ordered = [tuple(s.name for s in scop.statements if s.name in g) for g in groups]
+    return sorted(ordered, key=lambda g: int(g[0][1:]))
+
+
+def _fresh(scop: Scop, name: str) -> str:
+    while name in scop.arrays or name in scop.names:
+        name += "_"
+    return name
+
+
+def _depth(scop: Scop, tree: Node, deps: Dependences, name: str, names: tuple[str, ...]) -> int:
+    """How many outer loops separate the values that these statements pass on."""
+    users = [s for s in scop.statements if s.name in names]
     common = _common_loops(tree, users)
-    flow = [deps.flows[name]] if name in deps.flows else []
+    flow = [m for m in maps_of(deps.flows[name]) if m.get_tuple_name(isl.dim_type.in_) in names]
     depth = 0
-    while depth < common and all(_same_iterator(r, depth) for r in flow):
+    while depth < common and all(_same_iterator(m, depth) for m in flow):
         depth += 1
     return depth
 
@@ -66,25 +89,19 @@ def _common_loops(tree: Node, users: list[Statement]) -> int:
     return depth
 
 
-def _same_iterator(relation: isl.UnionMap, pos: int) -> bool:
-    ok = [True]
-
-    def check(m: isl.Map) -> None:
-        same = m.equate(isl.dim_type.in_, pos, isl.dim_type.out, pos)
-        ok[0] = ok[0] and bool(m.is_subset(same))
-
-    relation.foreach_map(check)
-    return ok[0]
+def _same_iterator(m: isl.Map, pos: int) -> bool:
+    return bool(m.is_subset(m.equate(isl.dim_type.in_, pos, isl.dim_type.out, pos)))
 
 
-def _make_inside(scop: Scop, name: str, depth: int) -> Scop:
-    array = replace(scop.arrays[name], inside=True, scope=depth, place="inside")
-    statements = tuple(_rescoped(s, name, depth) for s in scop.statements)
-    return replace(scop, arrays={**scop.arrays, name: array}, statements=statements)
+def _make_inside(scop: Scop, name: str, own: str, users: tuple[str, ...], depth: int) -> Scop:
+    """These uses of the scalar as a variable of the region, called `own`."""
+    array = replace(scop.arrays[name], name=own, base=own, inside=True, scope=depth, place="inside")
+    statements = tuple(_rescoped(s, name, own, depth) if s.name in users else s for s in scop.statements)
+    return replace(scop, arrays={**scop.arrays, own: array}, statements=statements)
 
 
-def _rescoped(s: Statement, name: str, depth: int) -> Statement:
-    accesses = tuple(_with_scope(s, a, depth) if a.array == name else a for a in s.accesses)
+def _rescoped(s: Statement, name: str, own: str, depth: int) -> Statement:
+    accesses = tuple(_with_scope(s, replace(a, array=own), depth) if a.array == name else a for a in s.accesses)
     return replace(s, accesses=accesses)
 
 

@@ -70,8 +70,10 @@ REFUSED = {
     "double s = 0; C[i][j] = 1; %s v[i] += C[i][j]; C[i][j] = s;": "the element is looked at in between",
     "double s = 0; v[i] = C[i][j]; %s C[i][j] = s;": "the element is looked at in between",
     "double s = 0; for (int k = 0; k < n; k++) s += C[k][j]; C[i][j] = s;": "the element is looked at in between",
-    "double s = 0; %s C[i][j] = s + 1;": "no copy",
     "double s = 0; %s C[i][j] += s;": "no copy",
+    "double s = 0; %s C[i][j] = s + C[i][j];": "the element's old value is needed",
+    "double s = 0; %s C[i][j] = s * C[j][i];": "the element's old value is needed where i is j",
+    "double s = v[i]; C[i][j] = s + 1;": "nothing is gathered",
     "double s = 0; %s F[i][j] = s;": "another type",
     "double s = 0; %s I[i][j] = s;": "another type",
     "float s = 0; %s C[i][j] = s;": "another type",
@@ -86,6 +88,16 @@ REFUSED = {
 def test_refused(body: str) -> None:
     p = program(body.replace("%s", GATHER))
     assert forward(p.scop, p.tree, "s") is None
+
+
+@pytest.mark.parametrize("last", ["s + 1", "s / v[j]", "s / C[n - 1 - i][n + 1]", "2 * s - s"])
+def test_the_last_use_may_compute(last: str) -> None:
+    p = program(f"double s = C[i][j]; {GATHER} C[i][j] = {last};")
+    found = forward(p.scop, p.tree, "s")
+    assert found is not None
+    scop, tree = found
+    assert sorted(statements(tree)) == ["S2", "S3"]
+    assert "s" not in {a.array for _, a in scop.accesses()}
 
 
 def test_one_copy_for_every_object() -> None:
