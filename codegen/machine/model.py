@@ -27,7 +27,8 @@ class Cache:
 class Operation:
     """A vector instruction on elements of `type`: `throughput` counts those started per cycle and core.
 
-    `units` has one character for each execution unit that can run it, such as "01"; empty when not known.
+    `units` has one character for each execution unit that can run it, such as "01"; empty when not known. `chain` is
+    how long the next one waits for the sum alone, where that is shorter than the latency; 0 where it is not.
     """
 
     type: str
@@ -35,6 +36,7 @@ class Operation:
     latency: float
     throughput: float
     units: str = ""
+    chain: float = 0.0
 
 
 @record

@@ -44,12 +44,14 @@ class Step:
     """A chain of operations on one vector: cycles until its result can be used, and chains started per cycle.
 
     `last_latency` is that of the last operation alone, which is what joins two results; `fused` tells of an FMA.
+    Steps that differ in nothing but the sum follow each other every `repeat` cycles.
     """
 
     latency: Fraction
     throughput: Fraction
     last_latency: Fraction
     fused: bool
+    repeat: Fraction
 
     def flops_per_cycle(self, lanes: int) -> Fraction:
         """The most that can be computed per cycle and core, a step counting as two operations in every lane."""
@@ -96,7 +98,8 @@ def chain(machine: Machine, elem: str, names: Sequence[str]) -> Step:
     slowest = min(exact(p.throughput) for p in parts)
     throughput = slowest if _side_by_side(parts, slowest) else slowest / len(parts)
     last = operation(machine, elem, names[-1])
-    return Step(sum((exact(p.latency) for p in parts), Fraction(0)), throughput, exact(last.latency), fused)
+    repeat = exact(parts[-1].chain or parts[-1].latency)
+    return Step(sum((exact(p.latency) for p in parts), Fraction(0)), throughput, exact(last.latency), fused, repeat)
 
 
 def _fuse(machine: Machine, elem: str, names: Sequence[str]) -> tuple[tuple[Operation, ...], bool]:

@@ -19,8 +19,9 @@ class Processor:
     """A machine as one data type and one step `c = reduce(c, combine(a, b))` see it.
 
     `lanes` is 1 where there are no vector registers. `latency` and `throughput` are those of the vector step,
-    `add_latency` is that of its `reduce` alone. Latencies are in cycles, throughputs per cycle. `l2` is `l1` again
-    where there is no second level, and `l3` is None where there is no third.
+    `add_latency` is that of its `reduce` alone, `repeat` what a step waits for the sum of the one before. Latencies are
+    in cycles, throughputs per cycle. `l2` is `l1` again where there is no second level, and `l3` is None where there is
+    no third.
     """
 
     element_bytes: int
@@ -35,6 +36,7 @@ class Processor:
     prefetches_per_cycle: Fraction = Fraction(1)
     prefetch_latency: Fraction = Fraction(300)
     add_latency: Fraction = Fraction(4)
+    repeat: Fraction = Fraction(4)
 
     @property
     def in_flight(self) -> Fraction:
@@ -74,6 +76,7 @@ def processor(machine: Machine, elem: str, combine: str = "mul", reduce: str = "
         prefetches_per_cycle=exact(machine.prefetches_per_cycle),
         prefetch_latency=exact(machine.prefetch_latency),
         add_latency=step.last_latency,
+        repeat=step.repeat,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from codegen.machine.model import OPERATIONS, TYPES, Operation
 from codegen.machine.toml_reader import Reader, check_value
 
-_KEYS = ("latency", "throughput", "units")
+_KEYS = ("latency", "throughput", "units", "chain")
 
 
 def read_operations(reader: Reader, data: object) -> tuple[Operation, ...]:
@@ -32,15 +32,16 @@ def _operation(reader: Reader, type_: str, name: str, data: Any) -> Operation:
         known = ", ".join(OPERATIONS)
         raise reader.fail(f"unknown operation '{name}'", name, hint=f"one of {known}", table=table)
     if not isinstance(data, dict) or not set(_KEYS[:2]) <= set(data) <= set(_KEYS):
-        wanted = '{ latency = ..., throughput = ..., units = "..." }, where only units may be left out'
+        wanted = '{ latency = ..., throughput = ..., units = "...", chain = ... }; the last two may be left out'
         raise reader.fail(f"'{name}' must be {wanted}", name, table=table)
-    for key in _KEYS[:2]:
+    for key in ("latency", "throughput", *(["chain"] if "chain" in data else [])):
         check_value(reader, key, data[key], (int, float), table=table, at=name)
     check_value(reader, "units", data.get("units", ""), (str,), table=table, at=name)
     units = "".join(sorted(set(data.get("units", ""))))
     if units and not units.isalnum():
         raise reader.fail("'units' must be letters and digits, one for each unit", name, table=table)
-    return Operation(type_, name, float(data["latency"]), float(data["throughput"]), units)
+    chain = float(data.get("chain", 0))
+    return Operation(type_, name, float(data["latency"]), float(data["throughput"]), units, chain)
 
 
 def write_operations(operations: Sequence[Operation]) -> list[str]:
@@ -51,7 +52,8 @@ def write_operations(operations: Sequence[Operation]) -> list[str]:
         for o in group:
             figures = f"latency = {_number(o.latency)}, throughput = {_number(o.throughput)}"
             units = f', units = "{o.units}"' if o.units else ""
-            lines.append(f"{o.name} = {{ {figures}{units} }}")
+            chain = f", chain = {_number(o.chain)}" if o.chain else ""
+            lines.append(f"{o.name} = {{ {figures}{units}{chain} }}")
     return lines
 
 

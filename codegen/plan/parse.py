@@ -400,12 +400,17 @@ def _sweep(r: _Reader, isa: str, bits: int) -> Sweep:
     streams, vectors = _size(r, "streams"), _size(r, "by")
     r.take("vectors")
     r.take(",")
+    period = ways = 0
+    if r.peek() == "period":
+        period, ways = _size(r, "period"), _size(r, "ways")
+        r.take(",")
     block, shared, ahead = _size(r, "block"), _size(r, "shared"), _size(r, "ahead")
     r.take(",")
     near, close = _size(r, "near"), _size(r, "close")
     r.take(",")
     direct, threads = _size(r, "direct"), _size(r, "threads")
-    return Sweep(form, isa, bits, streams, vectors, block, shared, ahead, near, close, direct, threads)
+    sizes = (streams, vectors, block, shared, ahead, near, close, direct, threads, period, ways)
+    return Sweep(form, isa, bits, *sizes)
 
 
 def _names(r: _Reader) -> tuple[str, ...]:

@@ -115,9 +115,10 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
 
 
 def _sweep(d: Multiply, h: Sweep) -> list[str]:
+    sets = f" period {h.period} ways {h.ways}," if h.period else ""
     return [
         f"product {d.stmt} rows {', '.join(d.rows)} depth {', '.join(d.depth)}",
-        f"  isa {h.isa} bits {h.bits} form {h.form} streams {h.streams} by {h.vectors} vectors,",
+        f"  isa {h.isa} bits {h.bits} form {h.form} streams {h.streams} by {h.vectors} vectors,{sets}",
         f"  block {h.block} shared {h.shared} ahead {h.ahead}, near {h.near} close {h.close},",
         f"  direct {h.direct} threads {h.threads}",
     ]

@@ -74,7 +74,9 @@ class Sweep:
     `block` elements of the vector that is used again stay in cache, `shared` where threads share the work. Lines are
     fetched `ahead` elements before their use. Matrices of more than `near` elements are read line by line instead,
     unless the vector that is used again is longer than `close`. Below `direct` steps the plain nest runs, from
-    `threads` steps on threads share the work.
+    `threads` steps on threads share the work. Addresses `period` elements apart share a set of the first cache, which
+    holds `ways` of them; lines that lie so close to that that more would meet are taken in smaller groups. 0 is for
+    fewer streams than that.
     """
 
     form: str
@@ -89,6 +91,8 @@ class Sweep:
     close: int
     direct: int = 0
     threads: int = 0
+    period: int = 0
+    ways: int = 0
 
 
 How = Union[Blocking, Sweep]

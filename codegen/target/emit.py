@@ -31,6 +31,7 @@ SUPPORT = {
     "TW_SIMD": ("tw_simd",),
     "tw_share": ("tw_share",),
     "tw_panels": ("tw_panels",),
+    "tw_crowded": ("tw_crowded",),
     "tw_align": ("tw_align",),
     "tw_alloc": ("tw_align", "tw_alloc"),
     "tw_max_threads": ("tw_team",),

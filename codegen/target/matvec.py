@@ -16,7 +16,7 @@ from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import C_TYPES, bits_of
-from codegen.target.matvec_kernel import MatvecKernel, name
+from codegen.target.matvec_kernel import MatvecKernel, grouped, name
 from codegen.target.microkernel_view import LINE_BYTES
 
 # Vectors at a time where lines are read one by one: enough for the steps in flight, in whole lines of cache.
@@ -42,7 +42,8 @@ class Vector:
 
 @record
 class MatvecView:
-    """Everything the template prints. `unit` is what is never cut apart when threads share the result."""
+    """Everything the template prints. `unit` is what is never cut apart when threads share the result. Where one of the
+    conditions `alone` holds, lines are not taken several at a time; `grouped` tells whether they ever are."""
 
     comment: str
     elem: str
@@ -58,6 +59,19 @@ class MatvecView:
     consts: tuple[str, ...]
     unit: int
     threads: bool
+    grouped: bool
+    alone: tuple[str, ...]
+
+    @property
+    def alone_why(self) -> str:
+        far = ["From memory, one line after the other comes fastest."] if self.how.form != "across" else []
+        crowd = ["Lines that meet in the same places of the cache push each other out."] if self.how.period else []
+        return " ".join([*far, *crowd])
+
+    def several(self, lines: str) -> str:
+        """How many of the lines are taken several at a time."""
+        groups = f"{lines if lines.isidentifier() else f'({lines})'} / {self.how.streams} * {self.how.streams}"
+        return f"tw_alone ? 0 : {groups}" if self.alone else groups
 
     @property
     def copies(self) -> tuple[str, ...]:
@@ -99,12 +113,13 @@ class MatvecPrinter:
         assert isinstance(how, Sweep)
         self.s, self.what = self.scop.statement(what.stmt), what
         (self.rows, self.depth), self.instance = _open(node.body)
+        isa, kernel = load_isa(how.isa, how.bits), matvec_kernel_of(what, how)
         self.elem = C_TYPES[what.step.elem]
         line = LINE_BYTES * 8 // bits_of(what.step.elem)
         return MatvecView(
             f"{self.s.name}: {self.s.source}",
             self.elem,
-            name(load_isa(how.isa, how.bits), matvec_kernel_of(what, how)),
+            name(isa, kernel),
             how,
             self._size(self.rows),
             self._size(self.depth),
@@ -116,6 +131,8 @@ class MatvecPrinter:
             tuple(f"{self.elem} tw_s{k} = {self._text(e, {})};" for k, e in enumerate(what.step.consts)),
             line if how.form == "lanes" else max(how.streams, line),
             threads,
+            grouped(isa, kernel),
+            _alone(how, len(what.step.left), line, threads) if grouped(isa, kernel) else (),
         )
 
     def _size(self, lp: For) -> str:
@@ -188,6 +205,19 @@ class MatvecPrinter:
         sizes = self.held[self.s.accesses[number].array].sizes
         kept = [e for e, size in zip(self.instance.accesses[number], sizes, strict=True) if size]
         return kept == [Name(lp.var)]
+
+
+def _alone(how: Sweep, matrices: int, line: int, threads: bool) -> tuple[str, ...]:
+    """When lines are not taken several at a time: far matrices, and lines that meet in the first cache."""
+    out = []
+    if how.form != "across":
+        team = "tw_team == 1 && " if threads and how.form == "lanes" else ""
+        reused = "tw_rows" if how.form == "lanes" else "tw_depth"
+        out.append(f"{team}tw_work > TW_SIZE({how.near}) && {reused} <= TW_SIZE({how.close})")
+    if how.period:
+        sizes = f"{how.streams}, {how.period}, {line}, {how.ways}"
+        out += [f"tw_crowded(tw_pitch{m}, {sizes})" for m in range(matrices)]
+    return tuple(f"({x})" if "&&" in x and len(out) > 1 else x for x in out)
 
 
 def _open(node: CNode) -> tuple[tuple[For, For], Instance]:

@@ -11,7 +11,7 @@ from codegen.scop.lanes import Lane, walk
 from codegen.target.isa.helpers import definitions
 from codegen.target.isa.model import Isa
 from codegen.target.matvec_forms import Part, across_part, fold_part, lanes_part
-from codegen.target.matvec_lines import Ops, numbered
+from codegen.target.matvec_lines import FETCH, Ops, numbered
 from codegen.target.matvec_shuffle import definition, macro
 from codegen.target.microkernel_view import PREFETCH, folded
 from codegen.target.templates import environment
@@ -47,19 +47,24 @@ def name(isa: Isa, mk: MatvecKernel) -> str:
     return "_".join([isa.prefix, mk.elem, mk.form, str(mk.streams), *operators, digest])
 
 
+def grouped(isa: Isa, mk: MatvecKernel) -> bool:
+    """Can the kernel take several lines at a time, and fewer?"""
+    return mk.form != "across" or mk.streams > isa.lanes_max(mk.elem)
+
+
 def ops(isa: Isa, mk: MatvecKernel) -> Ops:
     return Ops(isa, mk.elem, mk.step, mk.matrices, mk.operands, mk.consts)
 
 
 def parts(isa: Isa, mk: MatvecKernel) -> tuple[Part, ...]:
-    """What is done to several lines at a time, and to one (not in form "across")."""
+    """What is done to several lines at a time, and to one; in form "across" to one vector of lines."""
     o = ops(isa, mk)
     near = ALONE_LINES * o.line if mk.ahead else 0
     if mk.form == "lanes":
-        several = lanes_part(o, mk.streams, mk.vectors, mk.ahead, False)
-        return several, lanes_part(o, 1, mk.alone, near, True)
+        several = lanes_part(o, mk.streams, mk.vectors, mk.ahead)
+        return several, lanes_part(o, 1, mk.alone, near)
     if mk.form == "across":
-        return (across_part(o, mk.streams, mk.ahead),)
+        return tuple(across_part(o, rows, mk.ahead) for rows in sorted({mk.streams, o.lanes}, reverse=True))
     several = fold_part(o, mk.streams, mk.vectors, mk.ahead, mk.join, mk.neutral)
     return several, fold_part(o, 1, mk.alone, near, mk.join, mk.neutral)
 
@@ -74,17 +79,17 @@ def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
             mk=mk,
             o=o,
             target=isa.target,
-            head=folded(f"static void {name(isa, mk)}({', '.join(_parameters(o, mk))})", "    "),
+            head=folded(f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})", "    "),
             parts=parts(isa, mk),
         )
     )
 
 
-def _parameters(o: Ops, mk: MatvecKernel) -> list[str]:
-    t = o.scalar
+def _parameters(isa: Isa, mk: MatvecKernel) -> list[str]:
+    t = isa.vec(mk.elem).scalar
     matrices = zip(numbered("a", mk.matrices), numbered("pitch", mk.matrices), strict=True)
     return [
-        *("long n", "long k", *([] if mk.form == "across" else ["long several"])),
+        *("long n", "long k", *(["long several"] if grouped(isa, mk) else [])),
         *(x for a, pitch in matrices for x in (f"const {t} *restrict {a}", f"long {pitch}")),
         *(f"const {t} *restrict {x}" for x in numbered("x", mk.operands)),
         f"{t} *restrict y",
@@ -107,6 +112,7 @@ def matvec_prelude(isa: Isa, kernels: Iterable[MatvecKernel]) -> str:
         .render(
             headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
             prefetch=any(PREFETCH in t for t in texts),
+            fetch=any(FETCH in t for t in texts),
             definitions=list(found.items()),
         )
     )

@@ -10,6 +10,7 @@ from codegen.target.isa.model import Isa, bits_of, is_float
 from codegen.target.isa.text import Operand, bare, call, expression, takes_lane
 from codegen.target.microkernel_view import LINE_BYTES, PREFETCH, folded, plus
 
+FETCH = "TW_FETCH"
 _SWAP = {"a": "b", "b": "a"}
 
 
@@ -120,5 +121,14 @@ def line(o: Ops, matrix: int, r: int) -> str:
 
 def prefetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
     """One request for each line of cache of so many elements, `ahead` elements on."""
+    return [f"{PREFETCH}({n}, {at}, 0);" for n, at in _spots(names, at, ahead, elements, per_line)]
+
+
+def fetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
+    """The same requests, but compilers leave them where they are."""
+    return [f"{FETCH}({n}, {at});" for n, at in _spots(names, at, ahead, elements, per_line)]
+
+
+def _spots(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[tuple[str, str]]:
     spots = range(ahead, ahead + max(1, elements), per_line) if ahead else ()
-    return [f"{PREFETCH}({n}, {plus(at, str(x))}, 0);" for n in names for x in spots]
+    return [(n, plus(at, str(x))) for n in names for x in spots]

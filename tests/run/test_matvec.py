@@ -97,6 +97,10 @@ int main(void)
       const int m = sizes[i], n = sizes[j];
 {calls}
     }}
+  for (int n = 4095; n <= 4096; n++) {{  /* rows that meet in the first cache */
+    const int m = 19;
+{calls}
+  }}
   return bad != 0;
 }}
 """
