@@ -19,7 +19,7 @@ from codegen.plan.model import Block, Directive, Multiply
 from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import in_strip, in_strips, parts_of
-from codegen.plan.worth import unwanted
+from codegen.plan.worth import skips, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
@@ -76,7 +76,7 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
     nests: list[Nest] = []
     tree, strips = in_strips(p, product, machine, arranged)
     while worse := unwanted(p, parts_of(tree), nests, product):
-        against.update(worse)
+        against.update({n: f"no matrix-vector product: {why}" for n, why in worse.items()})
         known.update({key: None for key in known if key[0] in worse})
         nests.clear()
         tree, strips = in_strips(p, product, machine, arranged)
@@ -137,7 +137,9 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
     s = p.scop.statement(name)
     try:
         found = contraction(p.scop, s, range(depth), p.reassociate)
-    except NoContraction:
+    except NoContraction as error:
+        if error.close and not depth:
+            against.setdefault(name, f"no product: {error}")
         return None
     loops = enclosing(p.tree, name)
     if not independent(p, s, found, loops[:depth], _loops(s, found, depth, loops[depth:])):
@@ -145,9 +147,12 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
     if not found.columns:
         why = reason_against(p, s, found, machine)
         if why and looks_like_one(s, found):
-            against.setdefault(name, why)
+            against.setdefault(name, f"no matrix-vector product: {why}")
         return None if why else found
     if not found.step.left or not found.step.right:
+        return None
+    if skips(s):
+        against.setdefault(name, f"no product: where its condition fails, loop {s.iterators[-1]} does nothing at all")
         return None
     return found
 
@@ -241,9 +246,7 @@ def operations(lane: Lane) -> tuple[str, str]:
 
 
 def _missed(scop: Scop, name: str, why: str) -> Diagnostic:
-    return Diagnostic(
-        Severity.REMARK, "no-product", f"no matrix-vector product: {why}", scop.statement(name).loc, kind="missed"
-    )
+    return Diagnostic(Severity.REMARK, "no-product", why, scop.statement(name).loc, kind="missed")
 
 
 def _remark(scop: Scop, what: Contraction, how: str) -> Diagnostic:

@@ -1,18 +1,41 @@
-"""Matrix-vector products that would cost the statements around them more than they gain."""
+"""Products that would cost more than they gain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import islpy as isl
+
 from codegen.plan.distribute import Nest
 from codegen.recognize.matvec import layout
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Affine, Expr, Ref, Ternary, walk
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Node, enclosing, statements
 from codegen.transform.program import Program
 
 Find = Callable[[str, int], "Contraction | None"]
+
+
+def skips(s: Statement) -> bool:
+    """Does an `if` of the source switch its innermost loop off as a whole? Somebody who writes that expects many zeros;
+    a product would go through all of them."""
+    return any(isinstance(e, Ternary) and e.branch and not _varies(s, e.cond) for e in walk(s.rhs))
+
+
+def _varies(s: Statement, cond: Expr) -> bool:
+    """Does a condition depend on the innermost loop?"""
+    last = len(s.iterators) - 1
+    for e in walk(cond):
+        if isinstance(e, Ref) and _moves(s.accesses[e.access].index, last):
+            return True
+        if isinstance(e, Affine) and s.values[e.value].involves_dims(isl.dim_type.in_, last, 1):
+            return True
+    return False
+
+
+def _moves(index: isl.MultiPwAff, d: int) -> bool:
+    return any(index.get_pw_aff(k).involves_dims(isl.dim_type.in_, d, 1) for k in range(index.dim(isl.dim_type.out)))
 
 
 def unwanted(p: Program, parts: Sequence[Node], nests: Sequence[Nest], find: Find) -> dict[str, str]:

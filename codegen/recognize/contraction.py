@@ -13,7 +13,7 @@ from functools import partial
 import islpy as isl
 
 from codegen.recognize.boxes import cuts, hull
-from codegen.recognize.exists import exists
+from codegen.recognize.exists import exists, owned
 from codegen.recognize.steps import NoStep, lower
 from codegen.recognize.strides import coefficients
 from codegen.scop.expr import Affine, Expr, Ref, walk
@@ -24,7 +24,11 @@ _PLAIN = ("sub", "flat")
 
 
 class NoContraction(Exception):
-    """Which condition failed."""
+    """Which condition failed. With `close` the accesses are those of a product, and only its step is not."""
+
+    def __init__(self, message: str, close: bool = False) -> None:
+        super().__init__(message)
+        self.close = close
 
 
 def contraction(
@@ -72,9 +76,11 @@ def contraction(
     sides = dict.fromkeys(rows, "a") | dict.fromkeys(columns, "b")
     try:
         side = partial(_side, s, sides=sides, depth=set(depth), vector=not columns)
-        step = lower(scop, s, own, side, lambda k: exists(scop, s, k, domain), free)
+        step = lower(scop, s, own, side, lambda k: exists(scop, s, k, domain), lambda: owned(scop, s), free)
     except NoStep as error:
-        raise NoContraction(str(error)) from None
+        raise NoContraction(str(error), len(groups) == 2) from None
+    if step.careful and not columns:
+        raise NoContraction("its target must be left alone where the condition does not hold")
     return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from codegen.recognize.boxes import hull
-from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
+from codegen.scop.expr import Binary, Expr, Ref, Ternary, children, walk
 from codegen.scop.model import Array, Scop, Statement
 
 
@@ -42,6 +42,22 @@ def exists(scop: Scop, s: Statement, number: int, instances: isl.Set) -> bool:
         return bool(wanted.is_subset(reached))
     above, below = reached.lex_le_set(wanted).range(), wanted.lex_le_set(reached).domain()
     return bool(wanted.is_subset(hull(reached, ()).intersect(above).intersect(below)))
+
+
+def owned(scop: Scop, s: Statement) -> bool:
+    """Does the region write every element that `s` may write, whatever the data?
+
+    Such an element can be written with what it holds at any other time in the region, too: it is there, it can be
+    written, and no other thread of the program looks at it meanwhile.
+    """
+    target = s.accesses[s.target]
+    written: isl.Set | None = None
+    for t in scop.statements:
+        sure = not any(isinstance(e, Ternary) and e.branch for e in walk(t.rhs))
+        if sure and t.accesses[t.target].array == target.array:
+            one = t.accesses[t.target].relation.intersect_params(scop.context).range()
+            written = one if written is None else written.union(one)
+    return written is not None and bool(target.relation.intersect_params(scop.context).range().is_subset(written))
 
 
 def _formula(s: Statement, number: int) -> isl.Map:

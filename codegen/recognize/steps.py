@@ -25,7 +25,9 @@ _BITS = {"&": "and", "|": "or", "^": "xor"}
 _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 _CALLS = {"fmin": "fmin", "fminf": "fmin", "fmax": "fmax", "fmaxf": "fmax"}
 _NARROWABLE = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not", "acc", "a", "b", "const"})
-_BOUNDED = frozenset({"min", "max", "and", "or", "xor", "acc", "a", "b", "const"})
+_RINGS = frozenset({"add", "sub", "mul", "neg", "and", "or", "xor", "not"})
+_BOUNDED = frozenset({"min", "max", "and", "or", "xor"})
+_TRUTH = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "mand", "mor", "mnot"})
 
 
 class NoStep(Exception):
@@ -38,12 +40,19 @@ def body_of(s: Statement, own: int) -> Expr:
 
 
 def lower(
-    scop: Scop, s: Statement, own: int, side: Callable[[Expr], str], there: Callable[[int], bool], free: bool
+    scop: Scop,
+    s: Statement,
+    own: int,
+    side: Callable[[Expr], str],
+    there: Callable[[int], bool],
+    owned: Callable[[], bool],
+    free: bool,
 ) -> Step:
     """The step of a statement. `side` tells to what an expression belongs: "const", "a", "b" or "" (both).
 
-    `there` tells of an access whether its elements can be read even where the source would not read them. `free` allows
-    minima and maxima to treat NaN and signed zeros as they like.
+    `there` tells of an access whether its elements can be read even where the source would not read them, `owned`
+    whether those of the target can be written with what they hold. `free` allows minima and maxima to treat NaN and
+    signed zeros as they like.
     """
     target = scop.arrays[s.accesses[s.target].array].elem
     body = body_of(s, own)
@@ -56,13 +65,14 @@ def lower(
         raise NoStep(f"it computes in {kind.spelling} but stores {target.spelling} at every step")
     if target.bits > kind.bits or (target.bits == kind.bits and target.signed != kind.signed and kind.bits < 32):
         kind = target
-    if any(isinstance(e, Ternary) and e.branch for e in walk(s.rhs)):
-        raise NoStep("its target must be left alone where the condition does not hold")
+    careful = any(isinstance(e, Ternary) and e.branch for e in walk(s.rhs)) and not owned()
+    if careful and not there(s.target):
+        raise NoStep("its target must be left alone where the condition does not hold, and need not be there at all")
     body = _one_name(s, body)
     work = _Lowering(scop, s, own, side, there, free, kind, frozenset(always(body)))
     lane = work.value(body)
     elem, lane = _narrow(scop, s, target, kind, lane, work)
-    return Step(elem, lane, tuple(work.left), tuple(work.right), tuple(work.consts))
+    return Step(elem, lane, tuple(work.left), tuple(work.right), tuple(work.consts), careful)
 
 
 def _one_name(s: Statement, e: Expr) -> Expr:
@@ -89,16 +99,38 @@ def _narrow(scop: Scop, s: Statement, target: CType, kind: CType, lane: Lane, wo
     assert wide is not None and narrow is not None
     if kind.kind == "float" or target.bits >= kind.bits:
         return (narrow if target.bits == kind.bits and kind.kind == "int" and _signless(lane) else wide), lane
-    ops = {x.op for x in walk_lanes(lane)}
-    if ops <= _NARROWABLE:
-        return narrow, lane
-    leaves = [type_of(scop, s, e) for e in (*work.left, *work.right, *work.consts)]
-    if ops <= _BOUNDED and all(t == target for t in leaves):
+    if _cut(lane, lambda x: _holds(scop, s, target, work, x)):
         return narrow, lane
     if target.bits > 16:
         raise NoStep(f"it computes in {kind.spelling} but stores {target.spelling} at every step")
     wrap = f"wrap{'' if target.signed else 'u'}{target.bits}"
     return wide, Lane(wrap, (lane,))
+
+
+def _cut(x: Lane, holds: Callable[[Lane], bool]) -> bool:
+    """Are the low bits of the result those that the same step on low bits gives?"""
+    if x.op in _RINGS:
+        return all(_cut(y, holds) for y in x.args)
+    if x.op == "select":
+        return _whole(x.args[0], holds) and all(_cut(y, holds) for y in x.args[1:])
+    return not x.args or _whole(x, holds)
+
+
+def _whole(x: Lane, holds: Callable[[Lane], bool]) -> bool:
+    """Has nothing been cut off: do comparisons of low bits see the values themselves?"""
+    if x.op in _BOUNDED or x.op in _TRUTH or x.op == "select":
+        return all(_whole(y, holds) for y in x.args)
+    return not x.args and holds(x)
+
+
+def _holds(scop: Scop, s: Statement, target: CType, work: "_Lowering", leaf: Lane) -> bool:
+    """Does an element of the target hold every value of the operand?"""
+    if leaf.op == "acc":
+        return True
+    e = {"a": work.left, "b": work.right, "const": work.consts}[leaf.op][leaf.index]
+    if isinstance(e, Lit) and e.text.isdigit():
+        return int(e.text, 8 if e.text.startswith("0") else 10) <= target.range()[1]
+    return type_of(scop, s, e) == target
 
 
 def _signless(lane: Lane) -> bool:

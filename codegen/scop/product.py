@@ -11,13 +11,17 @@ from codegen.scop.lanes import Lane
 
 @record
 class Step:
-    """What one step computes, in element type `elem`; operands and constants are C expressions."""
+    """What one step computes, in element type `elem`; operands and constants are C expressions.
+
+    With `careful`, elements of the target that no step changes must not be written: they may belong to others.
+    """
 
     elem: str
     lane: Lane
     left: tuple[Expr, ...]
     right: tuple[Expr, ...]
     consts: tuple[Expr, ...]
+    careful: bool = False
 
 
 @record

@@ -27,7 +27,7 @@ def room_of(scop: Scop, guard: str) -> Room | None:
     tests.append(f"{total} <= {min(b.limit for b in scop.buffers)}")
     parts = []
     for k, b in enumerate(scop.buffers):
-        start = f"tw_align({scop.buffers[k - 1].array} + {_cells(scop.buffers[k - 1])})" if k else "tw_room"
+        start = f"tw_align({scop.buffers[k - 1].array} + {_cells(scop.buffers[k - 1])})" if k else "tw_memory"
         parts.append(f"{_elem(scop, b)} *const {b.array} = {start};")
     return Room(
         " && ".join(dict.fromkeys(tests)),

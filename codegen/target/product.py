@@ -69,6 +69,7 @@ class ProductView:
     const_decls: tuple[str, ...]
     threads: bool
     parallel_if: str
+    careful: bool  # store only what has changed
     cut: Cut | None
 
 
@@ -101,7 +102,10 @@ class ProductPrinter:
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
         direct, pointer, stride = self._direct(in_place(edge, how, nr))
-        consts = tuple(f"{C_TYPES[what.step.elem]} tw_s{k} = {self._const(e)};" for k, e in enumerate(what.step.consts))
+        elem = C_TYPES[what.step.elem]
+        # A cast says that only the low bits of a wider number count.
+        low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
+        consts = tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
@@ -126,6 +130,7 @@ class ProductPrinter:
             consts,
             threads,
             self._work(how),
+            what.step.careful,
             self._cut(corners, how.mr, nr, copies) if corners else None,
         )
 
@@ -149,6 +154,12 @@ class ProductPrinter:
             return f"{base}[({place}) * {copies}]" if x.op == "a" and copies > 1 else f"{base}[{place}]"
 
         value = scalar(step.lane, step.elem, leaf)
+        if step.careful:
+            elem = C_TYPES[step.elem]
+            return (
+                f"{{ const {elem} tw_was = {target}, tw_now = {value}; "
+                f"if (__builtin_memcmp(&tw_was, &tw_now, sizeof tw_now)) {target} = tw_now; }}"
+            )
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"
 
     def _packing(self, values: tuple[str, ...], operands: tuple[Expr, ...], d: int, width: str) -> Packing:
@@ -187,8 +198,8 @@ class ProductPrinter:
         place = {side.name: self._coordinate(side, "tr"), depth.name: self._coordinate(depth, "r")}
         return self._printer(place)._text(e, self.s, self._at(place), 1)
 
-    def _const(self, e: Expr) -> str:
-        return self._printer({})._text(e, self.s, self.instance, 1)
+    def _const(self, e: Expr, cast: str) -> str:
+        return self._printer({})._text(e, self.s, self.instance, 15 if cast else 1)
 
     def _element(self, number: int, place: Mapping[str, CExpr]) -> str:
         return self._printer(place).access(self.s, self._at(place), number)
@@ -264,7 +275,7 @@ class ProductPrinter:
         """When and how the kernel can work on C itself: (condition, pointer, row stride)."""
         array = self.scop.arrays[self.s.accesses[self.s.target].array]
         plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
-        if not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
+        if self.what.step.careful or not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
             return "", "", ""
         rows, columns = self.rows, self.columns
         here = {rows.name: self._coordinate(rows, "t"), columns.name: self._coordinate(columns, "t")}

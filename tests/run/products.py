@@ -170,7 +170,6 @@ def refused() -> Iterator[Case]:
         ("int32_t", "int32_t", "int32_t", "C[i][j] += A[i][k] / (B[k][j] | 1);"),
         ("int32_t", "int32_t", "int32_t", "C[i][j] ^= A[i][k] >> (B[k][j] & 7);"),
         ("int32_t", "int32_t", "int32_t", "C[i][j] += B[k][j] ? A[i][k] / (k - 2 ? k - 2 : 1) : 1;"),
-        ("int32_t", "int32_t", "int32_t", "if (A[i][k] && B[k][j]) C[i][j] = 1;"),
         ("int32_t", "int32_t", "int32_t", "C[i][j] = (int64_t)(A[i][k] ^ B[k][j]) * 65536 * 65536 ? 1 : C[i][j];"),
         ("_Bool", "_Bool", "_Bool", "C[i][j] |= A[i][k] & B[k][j];"),
         ("char", "char", "char", "C[i][j] += A[i][k] * B[k][j];"),
@@ -438,3 +437,41 @@ def hidden() -> Iterator[Case]:
     for number, body in enumerate(lasting):
         yield shaped(f"lasting{number}", body, "C[restrict m][m]", "A[restrict 4]", "B[restrict l][m]", data="small",
                      blocked=number == 0)
+
+
+def guarded() -> Iterator[Case]:
+    """Updates under conditions: what no step changes stays untouched."""
+    nest = loops("i:0:n", "j:0:m", "k:0:l")
+    for k, t in enumerate((*REALS, *INTEGERS)):
+        text = "if (A[i][k] > B[k][j]) C[i][j] += A[i][k] * B[k][j];"
+        c, a, b = f"{t} C[restrict n][m]", f"{t} A[restrict n][l]", f"{t} B[restrict l][m]"
+        data = "any" if t in REALS else "small"
+        yield Case(f"guard{k}", region(f"guard{k}", nest + text, c, a, b), (t,) * 3, data)
+    shape = "C[restrict n][m]", "A[restrict n][l]", "B[restrict l][m]"
+    bodies = (
+        nest + "if (A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];",
+        nest + "if (A[i][k] && B[k][j]) C[i][j] = 1;",
+        nest + "if (A[i][k] > 1) C[i][j] += B[k][j]; else if (A[i][k] < B[k][j]) C[i][j] = A[i][k];",
+        loops("i:0:n", "j:0:MIN(i + 1, m)", "k:0:l") + "if (A[i][k] > 0) C[i][j] -= A[i][k] * B[k][j];",
+        loops("i:0:n", "j:0:m", "k:i:l") + "if (B[k][j] > 0) C[i][j] = A[i][k] * B[k][j] + C[i][j];",
+        loops("i:0:n", "j:0:m") + "{ C[i][j] *= 2; for (int k = 0; k < l; k++)"
+        " if (A[i][k] > 0) C[i][j] += A[i][k] * B[k][j]; }",
+        loops("i:0:n", "k:0:l") + "if (A[i][k] > 0) C[i][0] += A[i][k];",
+        # The source passes over whole rows.
+        loops("i:0:n", "k:0:l", "j:0:m") + "if (A[i][k] != 0) C[i][j] += A[i][k] * B[k][j];",
+    )
+    for number, body in enumerate(bodies):
+        yield shaped(f"guarded{number}", body, *shape, blocked=number < 6)
+    narrow = (
+        "if (A[i][k] && B[k][j]) C[i][j] = 1;",
+        "C[i][j] = C[i][j] || (A[i][k] && B[k][j]);",
+        "C[i][j] += A[i][k] < B[k][j] ? A[i][k] * B[k][j] : 200;",
+        "C[i][j] = (A[i][k] & 100) < B[k][j] ? A[i][k] : C[i][j];",
+        "C[i][j] = MIN(C[i][j], MAX(A[i][k], B[k][j]));",
+        "C[i][j] = MAX(C[i][j], A[i][k] + B[k][j]);",
+        "C[i][j] = A[i][k] > B[k][j] + C[i][j] ? A[i][k] : C[i][j];",
+        "C[i][j] -= (A[i][k] == B[k][j]) * 300;",
+    )
+    for k, t in enumerate(("int8_t", "uint8_t", "int16_t", "uint16_t")):
+        for number, step in enumerate(narrow):
+            yield plain(f"narrow{k}_{number}", step, (t, t, t), data="any")

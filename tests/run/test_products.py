@@ -32,7 +32,7 @@ MACHINES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 KINDS = {
     "numbers": (products.semirings, products.extremes, products.mixtures),
     "places": (products.shapes, products.parts, products.surroundings, products.refused),
-    "temporaries": (products.hidden,),
+    "temporaries": (products.hidden, products.guarded),
 }
 HEAD = """#include <math.h>
 #include <stdint.h>
@@ -260,6 +260,39 @@ def test_without_memory(target: str, tmp_path: Path) -> None:
     for name, flags in (("with", EXACT), ("without", (*EXACT, "-D__builtin_malloc(n)=((void)(n), (void *)0)"))):
         (tmp_path / name).mkdir()
         assert Build(tmp_path / name, cases, text, compiler(""), flags).output() == "0 bad\n"
+
+
+READ_ONLY = r"""
+#define _GNU_SOURCE
+#include <sys/mman.h>
+void f(int n, double C[n][n], double A[n][n], double B[n][n]);
+double A[40][40], B[40][40];
+int main(void)
+{
+  void *const C = mmap(0, sizeof A, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int n = 1; n <= 40; n += 13)
+    f(n, C, (void *)A, (void *)B);
+  return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inner", ["int k = 0", "int k = i"])
+def test_what_no_step_changes_is_not_written(inner: str, tmp_path: Path) -> None:
+    head = "void f(int n, double C[n][n], double A[n][n], double B[n][n])\n{\n#pragma scop\n"
+    body = loops_of(f"for ({inner}; k < n; k++) if (A[i][k] > B[k][j]) C[i][j] += 1 + A[i][k];")
+    made = generate("in.c", f"{head}{body}\n#pragma endscop\n}}\n", GenOptions(machine="generic"))
+    assert len(_product_lines(made)) == 1
+    (tmp_path / "new.c").write_text(made.text)
+    (tmp_path / "main.c").write_text(READ_ONLY)
+    words = [compiler(""), "-O1", *COMMON, *SMALL, "new.c", "main.c", "-o", "all", "-lm"]
+    subprocess.run(words, cwd=tmp_path, check=True, timeout=100)
+    subprocess.run(["./all"], cwd=tmp_path, check=True, timeout=100)
+
+
+def loops_of(body: str) -> str:
+    return f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {body}"
 
 
 @pytest.mark.slow

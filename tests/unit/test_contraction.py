@@ -196,7 +196,7 @@ REFUSED = {
     "K[i][j] += I[i][k] < J[k][j] ? I[i][k] / J[k][0] : 0;": "only under a condition",
     "K[i][j] += I[i][k] < J[k][j] ? I[i][k] + 1 : 0;": "only under a condition",
     "K[i][j] = K[i][j] || (I[i][k] && q[k * n + j]);": "only under a condition",
-    "if (I[i][k] && J[k][j]) K[i][j] = 1;": "left alone",
+    "if (I[i][k] && J[k][j]) q[i * n + j] = 1;": "need not be there at all",
     # Accesses.
     "C[i][j] = A[i][k] * B[k][j];": "exactly once",
     "C[i][j] += A[i][k] * C[i][j];": "exactly once",
@@ -215,6 +215,18 @@ def test_refused(text: str) -> None:
         assert REFUSED[text] in why_not(NEST + text)
     else:  # a matrix-vector product at best
         assert not found(NEST + text).columns
+
+
+def test_a_guarded_target_is_written_only_where_it_changes() -> None:
+    guarded = NEST + "if (I[i][k] && J[k][j]) K[i][j] = 1;"
+    assert found(guarded).step.careful
+    first = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) K[i][j] = 0;"
+    assert not found(first + guarded).step.careful  # the region writes it all in any case
+    assert found(first.replace("i < n", "i < n - 1") + guarded).step.careful
+    perhaps = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (I[i][j]) K[i][j] = 0;"
+    assert found(perhaps + guarded).step.careful
+    row = "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) if (A[i][k] > 1) v[i] += A[i][k];"
+    assert "left alone" in why_not(row)
 
 
 def test_what_the_source_reads_anyhow_may_be_read_early() -> None:
