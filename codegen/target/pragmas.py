@@ -10,18 +10,40 @@ import islpy as isl
 from codegen.ast.ctree import For, Instance, walk
 from codegen.ast.generate import expression
 from codegen.recognize.work import extent
+from codegen.record import record
 from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, VECTOR
 from codegen.target.cexpr import IntPrinter
 
-Maker = Callable[[For, IntPrinter], str]
+
+@record
+class Pragma:
+    """What stands in front of a loop: `words` with the condition `test` for threads; `alone` where they do not pay."""
+
+    words: str = ""
+    test: str = ""
+    clauses: str = ""
+    alone: str = ""
+
+    @property
+    def text(self) -> str:
+        test = f" if(parallel: {self.test})" if self.test else ""
+        return f"{self.words}{test}{self.clauses}"
+
+    @property
+    def threaded(self) -> str:
+        """Where the test is known to hold."""
+        return f"{self.words}{self.clauses}"
+
+
+Maker = Callable[[For, IntPrinter], Pragma]
 
 
 def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     """One function per loop kind. Target `c` knows no threads; its parallel loops stay plain."""
     if target == "c":
-        return {PARALLEL: lambda node, ints: "", VECTOR: _ivdep, PARALLEL_VECTOR: _ivdep}
+        return {PARALLEL: lambda node, ints: Pragma(), VECTOR: _ivdep, PARALLEL_VECTOR: _ivdep}
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
         PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
@@ -29,24 +51,25 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     }
 
 
-def _ivdep(node: For, ints: IntPrinter) -> str:
+def _ivdep(node: For, ints: IntPrinter) -> Pragma:
     if node.loop.reductions:
-        return ""
+        return Pragma()
     ints.helpers.add("tw_simd")
-    return "TW_SIMD"
+    return Pragma("TW_SIMD")
 
 
-def _simd(node: For, ints: IntPrinter) -> str:
-    return "#pragma omp simd" + _clauses(node)
+def _simd(node: For, ints: IntPrinter) -> Pragma:
+    return Pragma("#pragma omp simd", clauses=_clauses(node))
 
 
-def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> str:
+def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
     work = _work(scop, node, ints)
     test = ""
     if work:
         ints.helpers.add("tw_parallel_min")
-        test = f" if(parallel: {work} >= TW_PARALLEL_MIN)"
-    return f"#pragma omp {words}{test}{_clauses(node)}"
+        test = f"{work} >= TW_PARALLEL_MIN"
+    alone = _simd(node, ints).text if node.loop.kind == PARALLEL_VECTOR else ""
+    return Pragma(f"#pragma omp {words}", test, _clauses(node), alone)
 
 
 def _both(node: For) -> str:

@@ -15,6 +15,7 @@ from codegen.target.cexpr import IntPrinter
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
+from codegen.target.pragmas import Maker, Pragma
 from codegen.target.product import ProductPrinter, ProductView
 from codegen.target.tiles import all_kernels
 
@@ -38,7 +39,7 @@ class ViewBuilder:
     """Turns a C tree into views. `pragmas` supplies the text in front of parallel and vector loops."""
 
     scop: Scop
-    pragmas: Mapping[str, object]
+    pragmas: Mapping[str, Maker]
     helpers: set[str] = field(default_factory=set)
     kernels: set[tuple[str, int, MicroKernel | MatvecKernel]] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
@@ -94,7 +95,7 @@ class ViewBuilder:
     def _plain(
         self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> tuple[View, ...]:
-        saved, self.pragmas = self.pragmas, {**self.pragmas, BLOCKED: lambda node, ints: ""}
+        saved, self.pragmas = self.pragmas, {**self.pragmas, BLOCKED: lambda node, ints: Pragma()}
         plain = self._views(node.body, names, held, taken)
         self.pragmas = saved
         return plain
@@ -118,14 +119,15 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        pragma = ""
-        if node.loop.kind in CONCURRENT:
-            make = self.pragmas[node.loop.kind]
-            pragma = make(node, ints)  # type: ignore[operator]
+        pragma = self.pragmas[node.loop.kind](node, ints) if node.loop.kind in CONCURRENT else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         body = self._views(node.body, inner, held, taken | {name})
         self._inside = outside
-        return View("for", head, node.loop.note, pragma, body)
+        if names and pragma.test and all(v.kind == "stmt" for v in body):
+            # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations.
+            many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
+            return View("if", pragma.test, body=(many,), orelse=(few,))
+        return View("for", head, node.loop.note, pragma.text, body)
 
 
 # Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.

@@ -19,9 +19,15 @@ void back(int n, double x[n], const double L[n][n])
     /* tilewright: region 1 of back: threads over i; vectors along i */
     {
       for (long j = -(long)n + 1; j < 0; j++) {  /* -j */
-#pragma omp parallel for simd if(parallel: (double)((long)n - 1) >= TW_PARALLEL_MIN)
-        for (long i = 0; i < -j; i++)
-          x[i] -= L[-j][i] * x[-j];
+        if ((double)((long)n - 1) >= TW_PARALLEL_MIN) {
+#pragma omp parallel for simd
+          for (long i = 0; i < -j; i++)
+            x[i] -= L[-j][i] * x[-j];
+        } else {
+#pragma omp simd
+          for (long i = 0; i < -j; i++)
+            x[i] -= L[-j][i] * x[-j];
+        }
       }
     }
 }
