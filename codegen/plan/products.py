@@ -23,7 +23,7 @@ from codegen.plan.worth import skips, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
-from codegen.scop.lanes import Lane, walk
+from codegen.scop.lanes import Lane, chained, rounds, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, Step
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq
@@ -195,7 +195,10 @@ def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
     if not what.columns:
         return sweep(p, p.scop.statement(what.stmt), what, machine)
     how = blocking(what, machine)
-    return how, _words(how)
+    vec = load_isa(how.isa, how.bits).vec(what.step.elem)
+    now, then = (demand(vec, x).operations for x in (what.step.lane, chained(what.step.lane)))
+    order = f"; {now} operations for each step in the source's order, {then} with --reassociate" if then < now else ""
+    return how, _words(how) + order
 
 
 def _words(how: Blocking) -> str:
@@ -221,8 +224,8 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     needs = _needs(isa, what.step)
     mr, nv = register_tile(machine.registers, cpu.lanes, cpu.latency, cpu.throughput, needs)
     spread = needs.a == VECTORS
-    lefts = needs.lefts * (cpu.lanes if spread else 1)
-    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes, lefts, needs.rights))
+    lefts = len(what.step.left) * (cpu.lanes if spread else 1)
+    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes, lefts, len(what.step.right)))
     # Two threads halve the time: work of twice the cost of starting them breaks even.
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
     direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
@@ -231,10 +234,11 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
 
 def _needs(isa: Isa, step: Step) -> Needs:
     vec = isa.vec(step.elem)
-    asked = demand(vec, step.lane)
-    a = LANES if takes_lane(vec, step.lane) else VECTORS if spreads(isa, step.elem, step.lane) else VALUES
+    once, times = rounds(step.lane, len(step.left), len(step.right))
+    asked = demand(vec, once)
+    a = LANES if takes_lane(vec, once) else VECTORS if spreads(isa, step.elem, once) else VALUES
     constants = asked.literals + len(step.consts)
-    return Needs(a, len(step.left), len(step.right), asked.temporaries, constants)
+    return Needs(a, len(step.left) // times, len(step.right) // times, asked.temporaries, constants)
 
 
 def operations(lane: Lane) -> tuple[str, str]:

@@ -8,6 +8,7 @@ without columns (or rows) is a matrix-vector product.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -17,6 +18,7 @@ from codegen.recognize.exists import exists, owned
 from codegen.recognize.steps import NoStep, lower
 from codegen.recognize.strides import coefficients
 from codegen.scop.expr import Affine, Expr, Ref, walk
+from codegen.scop.lanes import chained
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Contraction
 
@@ -81,6 +83,8 @@ def contraction(
         raise NoContraction(str(error), len(groups) == 2) from None
     if step.careful and not columns:
         raise NoContraction("its target must be left alone where the condition does not hold")
+    if columns and (free or not step.elem.startswith("f")):
+        step = replace(step, lane=chained(step.lane))
     return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
 
 

@@ -6,7 +6,7 @@ one element type; operands are converted to that type when they are packed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from codegen.record import record
 
@@ -46,3 +46,51 @@ def walk(e: Lane) -> Iterator[Lane]:
     yield e
     for k in e.args:
         yield from walk(k)
+
+
+def chained(e: Lane) -> Lane:
+    """acc + (x + y) as (acc + x) + y, and so for longer sums and differences: equal but for rounding."""
+    if e.op not in ("add", "sub"):
+        return e
+    x, y = e.args
+    if e.op == "add" and _has_acc(y) and not _has_acc(x):
+        x, y = y, x
+    return _join(e.op, chained(x), y) if _has_acc(x) and not _has_acc(y) else e
+
+
+def _join(op: str, x: Lane, y: Lane) -> Lane:
+    """x + y or x - y, with the terms of y one after another."""
+    if y.op not in ("add", "sub"):
+        return Lane(op, (x, y))
+    same = op if y.op == "add" else ("sub" if op == "add" else "add")
+    return _join(same, _join(op, x, y.args[0]), y.args[1])
+
+
+def _has_acc(e: Lane) -> bool:
+    return any(x.op == "acc" for x in walk(e))
+
+
+def rounds(e: Lane, lefts: int, rights: int) -> tuple[Lane, int]:
+    """A step that is the same smaller step, done with one pair of operands after the other, and how often it is done.
+
+    min(min(acc, a0 + b0), a1 + b1) is min(acc, a + b) done twice. (e, 1) where a step is not made up like that.
+    """
+    if lefts == rights > 1:
+        for part in dict.fromkeys(x for x in walk(e) if x.args and x != e and _has_acc(x)):
+            once = _put(e, {part: Lane("acc")} | {Lane(op, (), lefts - 1): Lane(op) for op in ("a", "b")})
+            if _repeated(once, lefts) == e:
+                return once, lefts
+    return e, 1
+
+
+def _repeated(e: Lane, times: int) -> Lane:
+    done = Lane("acc")
+    for k in range(times):
+        done = _put(e, {Lane("acc"): done, Lane("a"): Lane("a", (), k), Lane("b"): Lane("b", (), k)})
+    return done
+
+
+def _put(e: Lane, values: Mapping[Lane, Lane]) -> Lane:
+    if e in values:
+        return values[e]
+    return Lane(e.op, tuple(_put(x, values) for x in e.args), e.index)

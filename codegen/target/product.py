@@ -65,6 +65,7 @@ class ProductView:
     in_place: str  # condition under which the kernel works on C itself, "" when never
     c_pointer: str
     c_stride: str
+    rounds: int  # steps of the kernel for each of the product
     consts: str
     const_decls: tuple[str, ...]
     threads: bool
@@ -126,6 +127,7 @@ class ProductPrinter:
             direct,
             pointer,
             stride,
+            len(what.step.left) // kernel.lefts,
             "".join(f", tw_s{k}" for k in range(len(consts))),
             consts,
             threads,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.record import record
+from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.isa.load import load as load_isa
 from codegen.target.microkernel import MicroKernel
@@ -21,17 +22,18 @@ class Edge:
 
 
 def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> MicroKernel:
-    """The register kernel that a product calls."""
+    """The register kernel that a product calls; it takes a step of several rounds for as many steps."""
     step = what.step
+    once, times = rounds(step.lane, len(step.left), len(step.right))
     return MicroKernel(
         step.elem,
-        step.lane,
+        once,
         len(step.consts),
         how.mr,
         how.nv,
         direct,
-        lefts=len(step.left),
-        rights=len(step.right),
+        lefts=len(step.left) // times,
+        rights=len(step.right) // times,
         spread=how.spread,
     )
 

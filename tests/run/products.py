@@ -113,6 +113,26 @@ def extremes() -> Iterator[Case]:
                 yield plain(f"pick{number}", f"C[i][j] = {left} {op} {right} ? {yes} : {no};", (t, t, t))
 
 
+def pairs() -> Iterator[Case]:
+    """Steps of several pairs of operands: done in rounds where one small step is repeated, else together."""
+    c, a, b = "C[restrict n][n]", "A[restrict n][n]", "B[restrict n][n]"
+    sums = "C[i][j] += A[i][k] * B[k][j] + (A[i][k] + 1) * (B[k][j] - 2);"
+    steps = (
+        ("double", sums),
+        ("int32_t", sums),
+        ("int64_t", sums.replace("+=", "-=")),
+        ("uint32_t", "C[i][j] -= A[i][k] * B[k][j] - (A[i][k] ^ 1) * (B[k][j] | 2);"),
+        ("float", "C[i][j] = fminf(fminf(C[i][j], A[i][k] + B[k][j]), (A[i][k] - 1) + 2 * B[k][j]);"),
+        ("uint8_t", "C[i][j] = C[i][j] ^ (A[i][k] & B[k][j]) ^ ((A[i][k] | 3) & (B[k][j] | 5));"),
+        ("int16_t", "C[i][j] += A[i][k] * B[k][j] + (A[i][k] + 1) * (B[k][j] + 1) + (A[i][k] - 3) * (B[k][j] ^ 1);"),
+    )
+    for number, (t, step) in enumerate(steps):
+        yield plain(f"pair{number}", step, (t, t, t), data="small", signless="fmin" in step)
+    for number, head in enumerate((("i:0:n", "j:0:i + 1", "k:0:n"), ("i:0:n", "j:0:n", "k:0:i + 1"))):
+        for t in ("double", "int32_t"):
+            yield shaped(f"pairs_{number}_{t}", loops(*head) + sums, c, a, b, t, data="small")
+
+
 def mixtures() -> Iterator[Case]:
     """Conversions: what is computed in which type, and where it is cut."""
     rows = (

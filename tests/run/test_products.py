@@ -30,7 +30,7 @@ MACHINES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "neoverse-v1": ("sve", "aarch64", ("max,sve-max-vq=1", "max,sve-max-vq=2", "max,sve-max-vq=4")),
 }
 KINDS = {
-    "numbers": (products.semirings, products.extremes, products.mixtures),
+    "numbers": (products.semirings, products.extremes, products.pairs, products.mixtures),
     "places": (products.shapes, products.parts, products.surroundings, products.refused),
     "temporaries": (products.hidden, products.guarded),
 }
@@ -181,10 +181,10 @@ def driver(cases: Sequence[Case], tolerance: float = 0) -> str:
     return f"#define TOLERANCE {tolerance!r}\n{DRIVER[:start]}{declared}{table}{DRIVER[start:]}"
 
 
-def made_of(cases: Sequence[Case], machine: str, target: str = "openmp") -> Generated:
+def made_of(cases: Sequence[Case], machine: str, target: str = "openmp", reassociate: bool = False) -> Generated:
     """The generated functions. Those that are products must be found, and others must not be taken for one."""
     text = source(cases)
-    made = generate("in.c", text, GenOptions(machine=machine, target=target))
+    made = generate("in.c", text, GenOptions(machine=machine, target=target, reassociate=reassociate))
     lines = text.splitlines()
     heads = [k for k, line in enumerate(lines, 1) if line.startswith("void ")]
     names = {re.split(r"\W+", lines[max(h for h in heads if h <= at) - 1])[1] for at in _product_lines(made)}
@@ -305,4 +305,18 @@ def test_fused(tmp_path: Path) -> None:
     cases = [c for c in chain(products.semirings(), products.shapes(), products.parts()) if c.name in FEW]
     machine = "neoverse-n1" if HOST == "aarch64" else "generic"
     build = Build(tmp_path, cases, made_of(cases, machine).text, compiler(""), ("-O2",), 96 * 1024 * 2.0**-53)
+    assert build.output() == "0 bad\n"
+
+
+@pytest.mark.slow
+def test_rounds(tmp_path: Path) -> None:
+    """Pairs of products summed up one after the other: another order of the sums, for the same tolerance.
+
+    A step adds two numbers below 16 + 36; 48 of them stay below 4096, and each rounds twice or less often.
+    """
+    cases = [c for c in products.pairs() if c.types[0] == "double"]
+    machine = "neoverse-n1" if HOST == "aarch64" else "generic"
+    made = made_of(cases, machine, reassociate=True).text
+    assert "(tw_k * 2, " in made and "(tw_steps * 2, " in made
+    build = Build(tmp_path, cases, made, compiler(""), EXACT, 96 * 4096 * 2.0**-53)
     assert build.output() == "0 bad\n"
