@@ -37,6 +37,7 @@ class GenOptions:
     timeout: float = 30.0
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
+    model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
     scheme: str = ""  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
     cpp: CppOptions = field(default_factory=CppOptions)
 

@@ -157,6 +157,7 @@ def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: s
     from codegen.sunway.launch import has_kernel
     from codegen.sunway.region import author_of
     from codegen.sunway.strategy import sunway_plan
+    from codegen.sunway.style import STYLES
 
     grid, group, sizes = author_of(options, model.program)
     made: Made | None = None
@@ -181,7 +182,7 @@ def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: s
     try:
         text = emit_sunway(
             scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group,
-            grid,
+            grid, STYLES[options.scheme], options.model,
         )  # fmt: skip
     except isl.Error as error:
         raise Unsupported(

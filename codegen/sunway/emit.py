@@ -17,6 +17,7 @@ from codegen.scop.types import CType
 from codegen.sunway.launch import Launch, has_kernel
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.slave import base_type
+from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, texts
 from codegen.target.cexpr import IntPrinter
@@ -73,7 +74,7 @@ class SunwayText:
 
 def emit_sunway(
     scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
-    ahead: bool = True,
+    style: Style = OURS, model: bool = False,
 ) -> SunwayText:  # fmt: skip
     """The region's new text, for a proven tree whose parallel loops are tile loops. Raises Unsupported."""
     _check(scop)
@@ -94,7 +95,7 @@ def emit_sunway(
             views.extend(builder.build(part))
             continue
         name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
-        launch = Launch(scop, deps, group, grid, name, ahead)
+        launch = Launch(scop, deps, group, grid, name, style, model)
         body = launch.entry(part, start)
         launches.append(launch)
         fields, found = _functions(scop, launch, body)

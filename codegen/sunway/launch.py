@@ -15,6 +15,7 @@ from codegen.sunway import dialect
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.slave import Phase, words_for
 from codegen.sunway.stage import Buffer, SNode, Stage, Stager
+from codegen.sunway.style import OURS, PLAIN, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line
 from codegen.target.cexpr import IntPrinter
@@ -49,7 +50,8 @@ class Launch:
     group: CoreGroup
     grid: Grid
     name: str
-    ahead: bool = True
+    style: Style = OURS
+    model: bool = False
     helpers: set[str] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -144,10 +146,11 @@ class Launch:
     def _phase(
         self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
     ) -> tuple[list[View], frozenset[str]]:
-        stager = Stager(self.scop, self.deps, self.group, at, node, self.ahead)
+        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
         tree = stager.run()
         number = len(self.kernels)
         buffers = _buffers(tree)
+        width = _width(node)
         wide = frozenset(b.array for b in buffers if b.enlarged)
         before, open_ = self._sync(statements_of(node), open_, wide)
         left = stager.left()
@@ -155,7 +158,8 @@ class Launch:
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
         phase = Phase(
-            self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared), _width(node)
+            self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
+            self.style, self.model, width, width == 2 and self.style.ahead and _tiles_inside(node),
         )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"
@@ -176,7 +180,8 @@ class Launch:
     ) -> tuple[list[View], frozenset[str]]:
         """What is not parallel: the first core does it, on main memory."""
         before, open_ = self._sync(statements_of(node), open_)
-        phase = Phase(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words, frozenset(self.shared))
+        phase = Phase(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words, frozenset(self.shared),
+                      PLAIN, self.model)
         body = phase.views(node, names, dict(self.shared))
         return [*before, View("if", f"{self.words.id} == 0", body)], open_
 
@@ -190,6 +195,11 @@ def _width(node: CNode) -> int:
     if isinstance(node, If):
         return max(_width(node.then), 0 if node.orelse is None else _width(node.orelse))
     return _width(node.body) if isinstance(node, Declare) else 0
+
+
+def _tiles_inside(node: CNode) -> bool:
+    """Are there tile loops inside the bound ones, so that fetching ahead happens there?"""
+    return any(isinstance(n, For) and n.loop.tile and n.loop.kind not in THREADED for n in walk(node))
 
 
 def _buffers(node: SNode) -> list[Buffer]:

@@ -25,4 +25,4 @@ def fixed_sizes(size: int) -> Sizes:
 def author_of(options: GenOptions, program: Program) -> tuple[Grid, CoreGroup, Sizes]:
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
-    return grid, group, fixed_sizes(32) if options.scheme == "published" else TileModel(group, grid)
+    return grid, group, fixed_sizes(32) if options.scheme.startswith("published") else TileModel(group, grid)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Bin, Block, CExpr, Declare, For, Held, If, Instance, Int, Multiply, Name
+from codegen.ast.ctree import Bin, Block, CExpr, Declare, For, Held, If, Instance, Int, Multiply, Name, walk
 from codegen.record import record
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
+from codegen.sunway.cost import cost_text
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.stage import Buffer, SNode, Stage
+from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.transfer import Transfer, geometry
+from codegen.sunway.vector import nest_of, plan_nest
+from codegen.sunway.vector_views import VectorPrinter
 from codegen.sunway.views import View, line
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
@@ -37,10 +41,11 @@ class Words:
     id: str = "id"
     row: str = "rid"
     column: str = "cid"
+    turn: str = "turn"
 
     @property
     def all(self) -> tuple[str, ...]:
-        return self.args, self.id, self.row, self.column
+        return self.args, self.id, self.row, self.column, self.turn
 
 
 def words_for(scop: Scop) -> Words:
@@ -97,20 +102,25 @@ class Phase:
     alone: frozenset[str]  # arrays that only one buffer of the kernel touches: their puts may be waited for late
     words: Words
     shared: frozenset[str] = frozenset()  # variables of the region that live in the arguments
+    style: Style = OURS
+    model: bool = False  # print what the timing model needs: cycles in place of arithmetic
     wide: int = 1  # bound loops, one inside the other
+    deal: bool = False  # tiles of two bound loops go to the cores in turn, whatever their shape
     buffers: list[Buffer] = field(default_factory=list)
     _bound: int = 0
 
     def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
         taken = _reserved(self.scop) | set(outer.values()) | set(self.words.all)
         body = self._views(node, outer, held, frozenset(taken), {})
+        if self.deal:
+            body = (line(f"long {self.words.turn} = 0;"), *body)
         waits = tuple(
             line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self._late(b)
         )
         return (*body, *waits)
 
     def _late(self, b: Buffer) -> bool:
-        return b.put and b.array in self.alone
+        return self.style.late and b.put and b.array in self.alone
 
     def declarations(self) -> tuple[View, ...]:
         """Local arrays and reply words."""
@@ -138,6 +148,14 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
+        if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED:
+            found = self._vector(node, names, held, taken, local)
+            if found is not None:
+                return found
+        if self.model and not _has_stage(node) and not isinstance(node, (Stage, Declare)):
+            work = cost_text(self.scop, self.group, node, local, ints)  # type: ignore[arg-type]
+            if work is not None and not _bound_inside(node):
+                return (line(f"sw_work({work});"),)
         if isinstance(node, Stage):
             return self._stage(node, names, held, taken, local, "")
         if isinstance(node, Block):
@@ -159,6 +177,47 @@ class Phase:
         assert not isinstance(node, Multiply)
         return self._for(node, names, held, taken, local)
 
+    def _vector(
+        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local],
+    ) -> tuple[View, ...] | None:  # fmt: skip
+        """The nest in vectors, if it is one that can be."""
+        if _has_stage(node):
+            return None
+        nest = nest_of(node)
+        if nest is None:
+            return None
+        at, s = nest.instance, self.scop.statement(nest.instance.stmt)
+        mine = local.get((id(at), s.target))
+        kept = s.accesses[s.target].array in held
+        if mine is None and not kept:
+            return None
+
+        def changes(k: int) -> bool:
+            place = local.get((id(at), k))
+            array = s.accesses[k].array
+            if place is None:
+                return array not in held or array == s.accesses[s.target].array
+            return mine is not None and place.view == mine.view
+
+        plan = plan_nest(self.scop, node, changes)
+        if plan is None:
+            return None
+        used = set(taken)
+
+        def new(name: str) -> str:
+            found = fresh(name, frozenset(used), ("_e",))
+            used.add(found)
+            return found
+
+        printer = VectorPrinter(
+            self.scop, self.group, self.helpers, names,
+            lambda ints: StagedBody(self.scop, ints, held, local, self.shared, self.words), local, new,
+        )  # fmt: skip
+        if not self.model:
+            return printer.views(plan)
+        return printer.model(plan)
+
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]
         sizes = [array.extents[k - array.scope] if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
@@ -173,7 +232,11 @@ class Phase:
         inner = {**names, node.var: name}
         lower, step, comment = ints.text(node.lower), str(node.step), node.loop.note
         upper = ints.text(node.upper, 5)
-        if node.loop.kind in THREADED:
+        dealt = node.loop.kind in THREADED and self.wide == 2 and self.deal
+        if dealt:
+            comment = f"{comment}, dealt out one by one" if self._bound else comment
+            self._bound += 1
+        elif node.loop.kind in THREADED:
             who, count = self._share()
             own = f"{who} * {node.step}" if node.step != 1 else who
             lower = own if lower == "0" else f"{ints.text(node.lower, 5)} + {own}"
@@ -190,6 +253,9 @@ class Phase:
             body = self._views(node.body, inner, held, taken, local)
         if node.loop.kind in THREADED:
             self._bound -= 1
+            if dealt and self._bound == 1:
+                body = (line(f"if ({self.words.turn}++ % {self.grid.count} != {self.words.id})"),
+                        line("  continue;"), *body)
         advance = f"{name}++" if step == "1" else f"{name} += {step}"
         if before:
             advance += f", {name}_now ^= 1"
@@ -257,7 +323,7 @@ class Phase:
             lets.append(line(self._view(b, lens, now if b.ahead else "")))
             place = Local(f"{b.name}_t", lows, b.most)
             inner.update(dict.fromkeys(b.keys, place))
-            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens)
+            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
             self._moves(b, t, ints, now, gets, waits, puts)
         body = self._views(node.body, names, held, taken, inner)
         started = () if step_on is None else (step_on,)
@@ -275,7 +341,8 @@ class Phase:
             gets += guarded(line(f"{b.name}_got = 0;"),
                             t.commands(self.group, False, f"{b.name}_ldm", f"&{b.name}_got"))
         if b.get:
-            waits += guarded(line(dialect.wait(self.group, f"&{b.name}_got{copy}", t.count)))
+            now_ = waits if self.style.ahead else gets  # in series: every transfer is waited for at once
+            now_ += guarded(line(dialect.wait(self.group, f"&{b.name}_got{copy}", t.count)))
         if b.put:
             commands = [line(f"{b.name}_put = 0;"), t.commands(self.group, True, f"{b.name}_ldm", f"&{b.name}_put")]
             if self._late(b):
@@ -310,6 +377,20 @@ class Phase:
         if len(lens) == 1:
             return f"{elem} *const {b.name}_t = {store};"
         return f"{elem} (*const {b.name}_t){''.join(f'[{n}]' for n in lens[1:])} = (void *){store};"
+
+
+def _has_stage(node: SNode) -> bool:
+    if isinstance(node, Stage):
+        return True
+    if isinstance(node, Block):
+        return any(_has_stage(c) for c in node.children)
+    if isinstance(node, If):
+        return _has_stage(node.then) or (node.orelse is not None and _has_stage(node.orelse))
+    return isinstance(node, (For, Declare)) and _has_stage(node.body)
+
+
+def _bound_inside(node: SNode) -> bool:
+    return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))  # type: ignore[arg-type]
 
 
 def _accesses(scop: Scop, array: str) -> list[Access]:

@@ -234,7 +234,7 @@ class Stager:
             tuple(value_text(v, values) for v in box.lows),
             tuple(value_text(v, values) for v in box.lens),
             get, bool(writes),
-            self.ahead and get and not writes and self._untouched(members) and when is None,
+            self.ahead and get and not writes and when is None and not _tiled(loop.body) and self._untouched(members),
             None if when is None else condition_text(when, context),
             frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
         )  # fmt: skip
@@ -278,6 +278,11 @@ class Stager:
         while name in self.names:
             name, n = f"{array.name}{n}", n + 1
         return name
+
+
+def _tiled(node: CNode) -> bool:
+    """Are there tile loops inside? Then those do the fetching ahead."""
+    return any(n.loop.tile for n in _fors(node))
 
 
 def _declared(scop: Scop, node: Declare) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import islpy as isl
+
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
@@ -61,6 +63,7 @@ class Author:
 
     def _kernel(self, band: Band) -> None:
         names = statements(band)
+        band = self._folds_inside(band, names)
         order = self._parallel_first(band)
         loops = [next(lp for lp in band.loops if lp.name == n) for n in order]
         parallel = [lp.name for lp in loops if lp.coincident]
@@ -85,6 +88,25 @@ class Author:
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
         self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
+
+    def _folds_inside(self, band: Band, names: tuple[str, ...]) -> Band:
+        """Loops right below the band join it, with those that do not move what is written innermost: the written tile
+        then stays in local memory while they run."""
+        chain = list(band.loops)
+        node = band.child
+        while isinstance(node, Band):
+            chain += node.loops
+            node = node.child
+        if len(chain) == len(band.loops) or len(names) != 1:
+            return band
+        s = self.p.scop.statement(names[0])
+        target = s.accesses[s.target].relation
+        still = [lp for lp in chain if not _moves(target, lp, names[0])]
+        free = [lp for lp in chain if lp.coincident and lp in band.loops and lp not in still]
+        order = [*free, *(lp for lp in chain if lp not in still and lp not in free), *still]
+        if not self.attempt(Order(tuple(LoopRef(lp.name, names[0]) for lp in order))):
+            return band
+        return _band_of(self.p.tree, names) or band
 
     def _parallel_first(self, band: Band) -> list[str]:
         """Loops in the order they are tiled in. Only a permutable band may be reordered."""
@@ -129,6 +151,20 @@ class Author:
                 ref = (LoopRef(lp.name, stmt), size)
                 if size and not self.attempt(Tile((*points, ref))):
                     self.attempt(Tile((ref,)))
+
+
+def _moves(target: isl.Map, lp: Loop, stmt: str) -> bool:
+    """Does the written element change with this loop?"""
+    n = target.dim(isl.dim_type.in_)
+    used = [k for k in range(n) if lp.exprs[stmt].involves_dims(isl.dim_type.in_, k, 1)]
+    return any(target.involves_dims(isl.dim_type.in_, k, 1) and _shifts(target, k) for k in used)
+
+
+def _shifts(target: isl.Map, k: int) -> bool:
+    index = isl.PwMultiAff.from_map(target)
+    return any(
+        index.get_pw_aff(d).involves_dims(isl.dim_type.in_, k, 1) for d in range(index.dim(isl.dim_type.out))
+    )
 
 
 def _around(tree: Node, stmt: str) -> tuple[Loop, ...]:

@@ -60,6 +60,7 @@ class Nest:
     bound: int
     groups: tuple[Group, ...]
     work: float  # arithmetic operations per point
+    triangular: bool  # does the second bound loop's range depend on the first's?
     variables: int  # bytes of the region's own variables, per point of the bound loops
 
 
@@ -137,16 +138,19 @@ class TileModel:
                 if g.moved_by(k):
                     break
                 share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
-            time = share * (n * cores / self.group.rate(block) + 40 * commands)
+            time = share * (n * cores / self.group.rate(block) + 28 * cores * commands)
             if g.write:
                 serial += 2 * time + share * self.group.startup
             else:
                 transfer += time
-        return (max(compute, transfer) + serial) / points / self.balance(nest, sizes)
+        busy = self.balance(nest, sizes)
+        return (max(compute / busy, transfer) + serial) / points
 
     def balance(self, nest: Nest, sizes: Sequence[int]) -> float:
         """The part of the cores' time that is not idle, over typical extents."""
         shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
+        if nest.bound > 1 and len(sizes) > 2:
+            return self._dealt(nest, sizes)
         total = 1.0
         for k, n in enumerate(shape):
             extent = nest.extents[k]
@@ -157,6 +161,19 @@ class TileModel:
                 part += e / (-(-tiles // n) * n * sizes[k])
             total *= part / len(extents)
         return total
+
+
+    def _dealt(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """As `balance`, for tiles that go to the cores in turn."""
+        total = 0.0
+        for e in EXTENTS:
+            a, b = (nest.extents[k] or e for k in (0, 1))
+            tiles = -(-a // sizes[0]) * -(-b // sizes[1])
+            area = a * b
+            if nest.triangular:
+                tiles, area = tiles // 2 + 1, area // 2
+            total += area / (-(-tiles // self.grid.count) * self.grid.count * sizes[0] * sizes[1])
+        return total / len(EXTENTS)
 
 
 def describe(
@@ -188,7 +205,22 @@ def describe(
             if scop.arrays[a.array].inside or not scop.arrays[a.array].rank:
                 continue
             groups.append(_group(scop, s, a, chains[name], names))
-    return Nest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work, _variables(scop, stmts)), below
+    return Nest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work,
+                _triangular(scop, loops, stmts), _variables(scop, stmts)), below
+
+
+def _triangular(scop: Scop, loops: Sequence[Loop], stmts: tuple[str, ...]) -> bool:
+    if len(loops) < 2:
+        return False
+    for name in stmts:
+        domain = scop.statement(name).domain
+        pair = isl.Map.from_pw_aff(loops[0].exprs[name]).flat_range_product(isl.Map.from_pw_aff(loops[1].exprs[name]))
+        values = pair.intersect_domain(domain).range()
+        first = values.project_out(isl.dim_type.set, 1, 1).insert_dims(isl.dim_type.set, 1, 1)
+        second = values.project_out(isl.dim_type.set, 0, 1).insert_dims(isl.dim_type.set, 0, 1)
+        if not first.intersect(second).is_subset(values):
+            return True
+    return False
 
 
 def _extent(scop: Scop, lp: Loop) -> int | None:

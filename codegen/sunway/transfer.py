@@ -47,17 +47,21 @@ class Transfer:
     where: Geometry
     lows: tuple[str, ...]
     lens: tuple[str, ...]
+    by_rows: bool = False
 
     @property
     def row(self) -> int:
         """The dimension a strided command steps through; -1 for a contiguous one."""
         last = len(self.lens) - 1
+        if self.by_rows:
+            return -1
         return next((k for k in range(last - 1, -1, -1) if self.buffer.most[k] > 1), -1)
 
     @property
     def loops(self) -> tuple[int, ...]:
         """Dimensions that need a loop of commands."""
-        return tuple(k for k in range(self.row) if self.buffer.most[k] > 1)
+        end = len(self.lens) - 1 if self.by_rows else self.row
+        return tuple(k for k in range(end) if self.buffer.most[k] > 1)
 
     @property
     def count(self) -> str:

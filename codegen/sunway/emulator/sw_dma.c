@@ -66,7 +66,7 @@ static void issue(sw_command c, dma_mode mode, void *reply)
   sw_turn();
   const long block = c.bsize ? c.bsize : c.len;
   const double from = me->clock + sw_now->startup > controller ? me->clock + sw_now->startup : controller;
-  c.done = from + (double)c.len * sw_now->clock_hz / (sw_rate(block) * 1e6);
+  c.done = from + sw_now->command + (double)c.len * sw_now->clock_hz / (sw_rate(c.stride ? block : c.len) * 1e6);
   controller = c.done;
   sw_event(c.put ? "put" : "get", me->clock, c.done, c.len);
   me->clock += 20; /* the instructions that set up the command */

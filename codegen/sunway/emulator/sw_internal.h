@@ -42,7 +42,8 @@ typedef struct {
 
 typedef struct {
   long ldm_bytes, lanes;
-  double clock_hz, launch, barrier, startup, mesh_start, mesh_rate, spm; /* cycles; mesh_rate in bytes per cycle */
+  double clock_hz, launch, barrier, startup, mesh_start, mesh_rate;
+  double command; /* what the controller spends on a command, besides its bytes */
   const double (*table)[2]; /* bytes of a block, MB/s */
   int rows;
 } sw_machine;

@@ -1,0 +1,217 @@
+"""Vector code for plain nests on local data: which loop runs in lanes, which loops are held in registers.
+
+A nest is one statement in loops of step one. Every element of its target must be computed from the target itself and
+from data the nest does not write; then elements are independent, and only the order of the loops that do not move the
+target has to be kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names
+from codegen.record import record
+from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Scop, Statement
+
+ROWS, VECTORS = 4, 4  # the block of the target that stays in registers: 16 accumulators hide a latency of 7
+
+
+@record
+class Nest:
+    """The loops of a nest in their order, and its statement."""
+
+    loops: tuple[For, ...]
+    instance: Instance
+
+
+def nest_of(node: CNode) -> Nest | None:
+    loops: list[For] = []
+    while isinstance(node, For) and node.step == 1:
+        loops.append(node)
+        node = node.body
+    return Nest(tuple(loops), node) if loops and isinstance(node, Instance) else None
+
+
+def coefficient(e: CExpr, var: str) -> int | None:
+    """How much an affine expression grows with a variable; None where it is not that simple."""
+    if isinstance(e, Name):
+        return int(e.name == var)
+    if isinstance(e, Int):
+        return 0
+    if isinstance(e, Neg):
+        c = coefficient(e.arg, var)
+        return None if c is None else -c
+    if var not in expr_names(e):
+        return 0
+    if isinstance(e, Bin) and e.op in "+-":
+        a, b = coefficient(e.left, var), coefficient(e.right, var)
+        return None if a is None or b is None else a + b if e.op == "+" else a - b
+    if isinstance(e, Bin) and e.op == "*":
+        for factor, other in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(factor, Int):
+                c = coefficient(other, var)
+                return None if c is None else factor.value * c
+    return None
+
+
+def motion(index: Sequence[CExpr], var: str) -> str:
+    """How a variable moves an access: still, unit (along the last subscript), row (along one other), or else."""
+    moves = [coefficient(e, var) for e in index]
+    if any(m is None for m in moves):
+        return "else"
+    if not any(moves):
+        return "still"
+    if moves[-1] == 1 and not any(moves[:-1]):
+        return "unit"
+    return "row" if not moves[-1] and sum(m == 1 for m in moves) == 1 and sum(bool(m) for m in moves) == 1 else "else"
+
+
+@record
+class Blocked:
+    """A nest with lanes along `lane`. With `depth` loops innermost, ROWS x VECTORS vectors of the target stay in
+    registers (`row` is the loop of the rows; None: one row)."""
+
+    nest: Nest
+    lane: For
+    row: For | None
+    depth: tuple[For, ...]
+    outer: tuple[For, ...]
+    vectors: tuple[int, ...]  # accesses loaded as vectors
+    turned: tuple[int, ...]  # accesses that need a transposed copy
+
+
+def plan_nest(scop: Scop, node: CNode, writable: Callable[[int], bool]) -> Blocked | None:
+    """How a nest runs in vectors, or None. `writable(k)` tells whether access k may change while it runs."""
+    nest = nest_of(node)
+    if nest is None:
+        return None
+    s = scop.statement(nest.instance.stmt)
+    target = nest.instance.accesses[s.target]
+    used = _used(s)
+    if not _arithmetic(scop, s) or not target or any(writable(k) for k in used):
+        return None
+    lanes = [lp for lp in nest.loops if motion(target, lp.var) == "unit"]
+    for lane in lanes:
+        found = _with_lane(s, nest, lane, used)
+        if found is not None:
+            return found
+    return None
+
+
+def _used(s: Statement) -> list[int]:
+    """Accesses that the right-hand side reads, other than the element that is written."""
+    own = s.accesses[s.target].relation
+    read = {e.access for e in walk_expr(s.rhs) if isinstance(e, Ref)}
+    return sorted(k for k in read if k != s.target and not (
+        s.accesses[k].array == s.accesses[s.target].array and s.accesses[k].relation.is_equal(own)))  # fmt: skip
+
+
+def _with_lane(s: Statement, nest: Nest, lane: For, used: Sequence[int]) -> Blocked | None:
+    kinds = {k: motion(nest.instance.accesses[k], lane.var) for k in used}
+    others = [lp for lp in nest.loops if lp is not lane]
+    if "else" in kinds.values() or any(lane.var in expr_names(e) for lp in others for e in (lp.lower, lp.upper)):
+        return None
+    target = nest.instance.accesses[s.target]
+    depth = tuple(lp for lp in others if motion(target, lp.var) == "still")
+    vectors = tuple(k for k in used if kinds[k] != "still")
+    turned = tuple(k for k in used if kinds[k] == "row")
+    inside = {lp.var for lp in depth}
+    free = all(not inside & (expr_names(lp.lower) | expr_names(lp.upper)) for lp in (lane, *others) if lp not in depth)
+    if not depth or not free or s.op not in ("+=", "-="):
+        if turned or (depth and s.op == "="):
+            return None
+        return Blocked(nest, lane, None, (), tuple(others), vectors, ())
+    rest = [lp for lp in others if lp not in depth]
+    row = next((lp for lp in reversed(rest) if _rectangular(lp, nest) and _still(nest, vectors, lp)), None)
+    return Blocked(nest, lane, row, depth, tuple(lp for lp in rest if lp is not row), vectors, turned)
+
+
+def _rectangular(lp: For, nest: Nest) -> bool:
+    """Do the bounds of this loop and of all others have nothing to do with each other?"""
+    names = {q.var for q in nest.loops}
+    if names & (expr_names(lp.lower) | expr_names(lp.upper)):
+        return False
+    return all(lp.var not in expr_names(q.lower) | expr_names(q.upper) for q in nest.loops)
+
+
+def _still(nest: Nest, vectors: Sequence[int], lp: For) -> bool:
+    return all(motion(nest.instance.accesses[k], lp.var) == "still" for k in vectors)
+
+
+def _arithmetic(scop: Scop, s: Statement) -> bool:
+    """Only plain arithmetic on doubles (or floats) of one type can be put into lanes."""
+    elem = scop.arrays[s.accesses[s.target].array].elem
+    if elem.kind != "float" or elem.bits not in (32, 64):
+        return False
+    for e in walk_expr(s.rhs):
+        if isinstance(e, Binary) and e.op not in ("+", "-", "*", "/"):
+            return False
+        if isinstance(e, Unary) and e.op != "-":
+            return False
+        if isinstance(e, Ref):
+            t = scop.arrays[s.accesses[e.access].array].elem
+            if (t.kind, t.bits) != (elem.kind, elem.bits):
+                return False
+        if isinstance(e, (Sym, Cast)) and e.ctype is not None and e.ctype.kind == "float" and e.ctype.bits > elem.bits:
+            return False
+        if isinstance(e, Lit) and elem.bits == 32 and not _float_safe(e.text):
+            return False
+        if not isinstance(e, (Binary, Unary, Ref, Sym, Cast, Lit)):
+            return False
+    return s.op in ("=", "+=", "-=", "*=")
+
+
+def _float_safe(text: str) -> bool:
+    """An integer, or a literal of type float: in C a double constant makes the whole expression double."""
+    return text.lstrip("-").isdigit() or text.endswith(("f", "F"))
+
+
+@record
+class Lanes:
+    """Prints expressions on vectors; `scalar` and `vector` print the two kinds of leaves."""
+
+    suffix: str  # d or s
+    kind: str  # the vector type
+    lanes: int
+    moving: frozenset[int]
+    scalar: Callable[[Expr], str]
+    vector: Callable[[int], str]
+
+    def splat(self, text: str) -> str:
+        return f"simd_set_{self.kind}({', '.join([text] * self.lanes)})"
+
+    def varies(self, e: Expr) -> bool:
+        return any(isinstance(x, Ref) and x.access in self.moving for x in walk_expr(e))
+
+    def text(self, e: Expr) -> str:
+        if not self.varies(e):
+            return self.splat(self.scalar(e))
+        if isinstance(e, Ref):
+            return self.vector(e.access)
+        if isinstance(e, Cast):
+            return self.text(e.arg)
+        if isinstance(e, Unary):
+            return f"simd_vsub{self.suffix}({self.splat('0')}, {self.text(e.arg)})"
+        assert isinstance(e, Binary)
+        name = {"+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv"}[e.op]
+        return f"simd_{name}{self.suffix}({self.text(e.left)}, {self.text(e.right)})"
+
+    def accumulate(self, op: str, value: Expr, into: str) -> str:
+        """`into op value`: one fused operation where the value is a product."""
+        if op == "=":
+            return self.text(value)
+        if op == "+=" and isinstance(value, Binary) and value.op == "*":
+            name = "simd_vmad" if self.suffix == "d" else "simd_vmas"
+            return f"{name}({self.text(value.left)}, {self.text(value.right)}, {into})"
+        name = {"+=": "vadd", "-=": "vsub", "*=": "vmul"}[op]
+        return f"simd_{name}{self.suffix}({into}, {self.text(value)})"
+
+
+def vector_type(bits: int, lanes: int) -> tuple[str, str]:
+    """Type and suffix of vectors with these elements."""
+    return (f"doublev{lanes}", "d") if bits == 64 else (f"floatv{lanes}", "s")
+
+
+Names = Mapping[str, str]
