@@ -140,6 +140,11 @@ def _check(scop: Scop) -> None:
                                   "pass it as a plain array")
             if array.elem.kind == "other":
                 raise Unsupported("sunway-array", f"elements of `{array.name}` are of no plain type", s.loc)
+        known = {p.text for p in scop.params}
+        for used in (scop.arrays[x.array] for x in s.accesses):
+            if not used.inside and any(w not in known for e in used.extents[1:] for w in _WORD.findall(e)):
+                raise Unsupported("sunway-array", f"the size of `{used.name}` is not known to compute cores", s.loc,
+                                  "use a variable or a plain number")
     for p in scop.params:
         if not re.fullmatch(_WORD, p.text):
             raise Unsupported("sunway-value", f"`{p.text}` cannot be passed to compute cores", scop.loc,

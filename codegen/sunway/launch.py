@@ -13,6 +13,7 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.machine import CoreGroup
+from codegen.sunway.mesh import find_mesh
 from codegen.sunway.slave import Phase, words_for
 from codegen.sunway.stage import Buffer, SNode, Stage, Stager
 from codegen.sunway.style import OURS, PLAIN, Style
@@ -157,9 +158,13 @@ class Launch:
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
+        mesh = None
+        if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
+            mesh = find_mesh(self.scop, tree)
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
-            self.style, self.model, width, width == 2 and self.style.ahead and _tiles_inside(node),
+            self.style, self.model, width, mesh,
+            mesh is None and width == 2 and self.style.ahead and _tiles_inside(node),
         )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"

@@ -8,6 +8,7 @@ from codegen.options import GenOptions
 from codegen.scop.tree import Loop
 from codegen.sunway.machine import CoreGroup, group_for
 from codegen.sunway.strategy import Sizes
+from codegen.sunway.style import STYLES
 from codegen.sunway.threads import Grid, parse_grid
 from codegen.sunway.tiles import TileModel
 from codegen.transform.program import Program
@@ -25,4 +26,6 @@ def fixed_sizes(size: int) -> Sizes:
 def author_of(options: GenOptions, program: Program) -> tuple[Grid, CoreGroup, Sizes]:
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
-    return grid, group, fixed_sizes(32) if options.scheme.startswith("published") else TileModel(group, grid)
+    return grid, group, fixed_sizes(32) if options.scheme.startswith("published") else TileModel(
+        group, grid, STYLES[options.scheme].mesh
+    )

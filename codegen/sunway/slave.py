@@ -12,6 +12,8 @@ from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.cost import cost_text
 from codegen.sunway.machine import CoreGroup
+from codegen.sunway.mesh import Mesh
+from codegen.sunway.mesh_views import first_panels, mesh_views
 from codegen.sunway.stage import Buffer, SNode, Stage
 from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
@@ -105,6 +107,7 @@ class Phase:
     style: Style = OURS
     model: bool = False  # print what the timing model needs: cycles in place of arithmetic
     wide: int = 1  # bound loops, one inside the other
+    mesh: Mesh | None = None  # panels are shared between cores
     deal: bool = False  # tiles of two bound loops go to the cores in turn, whatever their shape
     buffers: list[Buffer] = field(default_factory=list)
     _bound: int = 0
@@ -153,7 +156,7 @@ class Phase:
             if found is not None:
                 return found
         if self.model and not _has_stage(node) and not isinstance(node, (Stage, Declare)):
-            work = cost_text(self.scop, self.group, node, local, ints)  # type: ignore[arg-type]
+            work = cost_text(self.scop, self.group, node, local, ints)
             if work is not None and not _bound_inside(node):
                 return (line(f"sw_work({work});"),)
         if isinstance(node, Stage):
@@ -228,7 +231,7 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
-        name = fresh(node.loop.name, taken, ("_now", "_next", "_end"))
+        name = fresh(node.loop.name, taken, ("_now", "_next", "_all", "_in"))
         inner = {**names, node.var: name}
         lower, step, comment = ints.text(node.lower), str(node.step), node.loop.note
         upper = ints.text(node.upper, 5)
@@ -236,6 +239,10 @@ class Phase:
         if dealt:
             comment = f"{comment}, dealt out one by one" if self._bound else comment
             self._bound += 1
+        elif node.loop.kind in THREADED and self.mesh is not None:
+            return self._lockstep(node, inner, held, taken | {name}, local, lower, upper)
+        elif self.mesh is not None and node is self.mesh.depth:
+            return mesh_views(self, self.mesh, inner, lower, upper)
         elif node.loop.kind in THREADED:
             who, count = self._share()
             own = f"{who} * {node.step}" if node.step != 1 else who
@@ -261,6 +268,25 @@ class Phase:
             advance += f", {name}_now ^= 1"
         loop = View("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
         return (View("block", body=(*before, loop)),) if before else (loop,)
+
+    def _lockstep(
+        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
+        local: Mapping[tuple[int, int], Local], lower: str, upper: str,
+    ) -> tuple[View, ...]:  # fmt: skip
+        """A bound loop that all cores run through together, those without a tile of their own included."""
+        who, count = self._share()
+        self._bound += 1
+        name = names[node.var]
+        own = line(f"const long {name} = {name}_all + {who} * {node.step};")
+        assert self.mesh is not None
+        first = first_panels(self, self.mesh, names) if node is self.mesh.columns else ()
+        inside = line(f"const int {name}_in = {name} {node.op} {upper};")
+        body = self._views(node.body, names, held, taken, local)
+        self._bound -= 1
+        head = f"long {name}_all = {lower}; {name}_all {node.op} {upper}; {name}_all += {node.step * count}"
+        line_ = "row" if who == self.words.row else "column"
+        note = f"tiles of {node.step}, {count} of them at a time, one on each {line_}"
+        return (View("for", head, (own, inside, *first, *body), comment=note),)
 
     def _share(self) -> tuple[str, int]:
         if self.wide < 2:
@@ -332,6 +358,9 @@ class Phase:
     def _moves(self, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
                puts: list[View]) -> None:  # fmt: skip
         def guarded(*views: View) -> list[View]:
+            if self.mesh is not None and b == self.mesh.target:
+                a, c = (ints.names[lp.var] for lp in (self.mesh.rows, self.mesh.columns))
+                return [View("if", f"{a}_in && {c}_in", views)]
             return list(views) if b.when is None else [View("if", ints.text(b.when), views)]
 
         copy = f"[{now}]" if b.ahead else ""
@@ -365,6 +394,9 @@ class Phase:
                 lens.append(str(size.value))
                 continue
             text = ints.text(size)
+            if self.mesh is not None:
+                self.helpers.add("tw_max")
+                text = f"tw_max(1, {text})"
             if b.when is not None:
                 text = f"{ints.text(b.when, 1)} ? {ints.text(size, 1)} : 1"
             lets.append(line(f"const long {b.name}_len{suffix} = {text};"))

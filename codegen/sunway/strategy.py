@@ -74,7 +74,9 @@ class Author:
             return
         sizes = self.sizes(self.p, loops, names, width)
         refs = tuple((LoopRef(n, names[0]), sizes.get(n, 0)) for n in order)
-        if not any(s for _, s in refs) or not self.attempt(Tile(refs)):
+        # Loops that must keep their order among each other are not tiled together; `_strips` cuts them one by one.
+        counts = range(len(refs), width - 1, -1)
+        if not any(any(s for _, s in refs[:n]) and self.attempt(Tile(refs[:n])) for n in counts):
             self.remark("no-kernel", self.why or "nothing to tile", names[0], "missed")
             return
         tiles = [_tile_name(self.p, n, names[0]) for n in parallel[:width]]
@@ -146,7 +148,7 @@ class Author:
             for lp in long:
                 if around.index(lp) < start or sizes.get(lp.name) == 0:
                     continue
-                size = self.sizes(self.p, [lp], (stmt,), 0).get(lp.name, 0)
+                size = sizes.get(lp.name) or self.sizes(self.p, [lp], (stmt,), 0).get(lp.name, 0)
                 points = tuple((LoopRef(q.name, stmt), 0) for q in around[start : around.index(lp)])
                 ref = (LoopRef(lp.name, stmt), size)
                 if size and not self.attempt(Tile((*points, ref))):

@@ -25,7 +25,7 @@ from codegen.sunway.threads import Grid
 from codegen.transform.program import Program
 
 SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
-FEW = (8, 16, 32, 64, 128)  # for nests of more than three loops
+FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 # Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
 EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
 SHORT = 16  # loops that never run longer than this stay whole
@@ -64,12 +64,23 @@ class Nest:
     variables: int  # bytes of the region's own variables, per point of the bound loops
 
 
+    @property
+    def is_product(self) -> bool:
+        """C[0][1] from A[0][2] and B[2][1], with the loops as numbers."""
+        if len(self.names) != 3 or self.bound != 2 or self.triangular:
+            return False
+        writes = [g.moves for g in self.groups if g.write]
+        reads = sorted(g.moves for g in self.groups if not g.write)
+        return writes == [((1, 0, 0), (0, 1, 0))] and reads == [((0, 0, 1), (0, 1, 0)), ((1, 0, 0), (0, 0, 1))]
+
+
 @dataclass
 class TileModel:
     """Chooses sizes; remembers those of loops below a band for when they are asked for."""
 
     group: CoreGroup
     grid: Grid
+    mesh: bool = False
     chosen: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
@@ -82,26 +93,73 @@ class TileModel:
             self.chosen[stmt, name] = result.get(name, 32)
         return {lp.name: result[lp.name] for lp in loops}
 
+    @property
+    def _room(self) -> int:
+        return self.group.ldm_bytes - self.group.reserve - 1024
+
     def best(self, nest: Nest) -> tuple[int, ...]:
         """The sizes with the least time per point among those that fit."""
+        if self.mesh and (self.grid.rows, self.grid.columns) == (8, 8) and nest.is_product:
+            return self._shared(nest)
         choices = [self._choices(nest, k) for k in range(len(nest.names))]
-        found: tuple[float, tuple[int, ...]] | None = None
-        for sizes in itertools.product(*choices):
-            if self.bytes(nest, sizes) > self.group.ldm_bytes - self.group.reserve - 1024:
-                continue
-            cost = self.cost(nest, sizes)
-            if found is None or cost < found[0]:
-                found = cost, sizes
-        if found is None:
-            return tuple(min(c) for c in choices)
+        found = self._climb(nest, choices) if len(nest.names) > 3 else self._all(nest, choices)
         whole = [e is not None and e <= SHORT for e in nest.extents]
-        return tuple(0 if w else s for s, w in zip(found[1], whole, strict=True))
+        return tuple(0 if w else s for s, w in zip(found, whole, strict=True))
+
+    def _all(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """The best of all combinations; the smallest where none fits."""
+        fitting = [s for s in itertools.product(*choices) if self.bytes(nest, s) <= self._room]
+        return min(fitting, key=lambda s: self.cost(nest, s), default=tuple(min(c) for c in choices))
+
+    def _climb(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """From the smallest sizes on, the one larger size that helps most, as long as any helps."""
+        at = [min(2, len(c) - 1) for c in choices]  # a single step away from ones shows no gain yet
+        if self.bytes(nest, tuple(c[k] for c, k in zip(choices, at, strict=True))) > self._room:
+            at = [0] * len(choices)
+
+        def sizes(places: Sequence[int]) -> tuple[int, ...]:
+            return tuple(c[k] for c, k in zip(choices, places, strict=True))
+
+        now = self.cost(nest, sizes(at))
+        while True:
+            steps = [[*at[:k], at[k] + 1, *at[k + 1 :]] for k in range(len(at)) if at[k] + 1 < len(choices[k])]
+            steps = [s for s in steps if self.bytes(nest, sizes(s)) <= self._room]
+            better = min(steps, key=lambda s: self.cost(nest, sizes(s)), default=None)
+            if better is None or self.cost(nest, sizes(better)) >= now:
+                return sizes(at)
+            at, now = better, self.cost(nest, sizes(better))
+
+    def _shared(self, nest: Nest) -> tuple[int, ...]:
+        """Sizes for panels that the mesh shares: eight slices of depth for every fetch."""
+        found: tuple[float, tuple[int, ...]] | None = None
+        lanes, width = self.group.vector_bits // 64, self.group.vector_bits // 16
+        for rows, columns, depth in itertools.product(range(16, 129, 8), range(width, 257, width), (8, 16, 24, 32, 64)):
+            room = 8 * (rows * columns + 2 * depth * (rows + columns))
+            room += 8 * 2 * depth * (rows + columns) if self.group.crts else 0
+            if room > self._room:
+                continue
+            busy = 1.0
+            for k, size in ((0, rows), (1, columns)):
+                extents = EXTENTS if nest.extents[k] is None else (nest.extents[k] or 1,)
+                # Larger problems weigh more: that is where the time goes.
+                busy *= sum(e * e / (-(-e // (8 * size)) * 8 * size) for e in extents) / sum(extents)
+            compute = 8 * rows * columns * depth / lanes * (1 + 90 / (128 * depth)) / busy
+            fetch = 512 * depth * (rows / self.group.rate(depth * 8) + columns / self.group.rate(columns * 8))
+            steps = max(1.0, (nest.extents[2] or 2400) / (8 * depth))
+            around = 1024 * rows * columns / self.group.rate(columns * 8)  # the target, both ways
+            cost = (max(compute, fetch) + 600 + (fetch + around / busy) / steps) / (rows * columns * depth)
+            if found is None or cost < found[0]:
+                found = cost, (rows, columns, depth)
+        assert found is not None
+        return found[1]
 
     def _choices(self, nest: Nest, k: int) -> tuple[int, ...]:
         extent = nest.extents[k]
         if extent is not None and extent <= SHORT:
             return (max(1, extent),)
         sizes = SIZES if len(nest.names) <= 3 else FEW
+        if extent is not None:
+            sizes = tuple(sorted({*sizes, extent}))
         return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
 
     def bytes(self, nest: Nest, sizes: Sequence[int]) -> int:

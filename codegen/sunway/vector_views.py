@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, For, Instance, Name, expr_names, substitute
+from codegen.ast.ctree import Bin, CExpr, For, Instance, Name, expr_names, substitute
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.model import Scop
@@ -38,7 +38,9 @@ class VectorPrinter:
         lanes = self.group.lanes(elem.bytes)
         names = {**self.names, **{lp.var: self.fresh(lp.loop.name) for lp in b.nest.loops}}
         kind, suffix = vector_type(elem.bits, lanes)
-        make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float")
+        own = {w: self.fresh(w) for w in ("acc", "u", "w", *(f"v{k}" for k in range(len(s.accesses))),
+                                          *(f"x{k}" for k in range(len(s.accesses) + 4)))}  # fmt: skip
+        make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float", own)
         return make.blocked() if b.depth else make.simple()
 
     def model(self, b: Blocked) -> tuple[View, ...]:
@@ -91,6 +93,7 @@ class _Nest:
     suffix: str
     lanes: int
     elem: str
+    own: Mapping[str, str]  # names of the nest's own variables
 
     # -- access texts ------------------------------------------------------------------------------
 
@@ -99,7 +102,7 @@ class _Nest:
 
     def _at(self, shifts: Mapping[str, str]) -> Instance:
         """The instance with some loop variables moved on by C variables."""
-        env = {v: Bin("+", Name(v), Name(t)) for v, t in shifts.items()}
+        env: dict[str, CExpr] = {v: Bin("+", Name(v), Name(t)) for v, t in shifts.items()}
         node = self.b.nest.instance
         made = Instance(
             node.stmt,
@@ -168,14 +171,15 @@ class _Nest:
         name, n = self.names[b.lane.var], self.lanes
         read = {*b.vectors, *(self._own() if s.op == "=" else ())}
         refs = sorted(read)
-        loads = [line(f"{self.kind} {', '.join(f'v{k}' for k in [*refs, 'c'] if True)};".replace("vc", "c"))]
+        acc = self.own["acc"]
+        loads = [line(f"{self.kind} {', '.join([*(self.own[f'v{k}'] for k in refs), acc])};")]
         for k in refs:
-            loads.append(line(f"simd_loadu(v{k}, &{self._access(k, {})});"))
+            loads.append(line(f"simd_loadu({self.own[f'v{k}']}, &{self._access(k, {})});"))
         if s.op != "=":
-            loads.append(line(f"simd_loadu(c, &{self._access(s.target, {})});"))
-        lanes = self._lanes_of(lambda k: f"v{k}", {})
-        work = line(f"c = {lanes.accumulate(s.op, s.rhs, 'c')};")
-        store = line(f"simd_storeu(c, &{self._access(s.target, {})});")
+            loads.append(line(f"simd_loadu({acc}, &{self._access(s.target, {})});"))
+        lanes = self._lanes_of(lambda k: self.own[f"v{k}"], {})
+        work = line(f"{acc} = {lanes.accumulate(s.op, s.rhs, acc)};")
+        store = line(f"simd_storeu({acc}, &{self._access(s.target, {})});")
         ints = self.p.ints(self.names)
         last = f"{name} + {n} <= {self._end(b.lane)}"
         vectors = View("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
@@ -208,46 +212,42 @@ class _Nest:
 
     def _block(self) -> tuple[View, ...]:
         b, s = self.b, self._s
-        u = "u" if b.row is not None else ""
-        rows = ROWS if b.row is not None else 1
-        shift = {b.lane.var: "w"} | ({b.row.var: "u"} if b.row is not None else {})
-        acc = f"c[u][w / {self.lanes}]" if u else f"c[w / {self.lanes}]"
-        each = f"long w = 0; w < {VECTORS * self.lanes}; w += {self.lanes}"
-        down = f"int u = 0; u < {rows}; u++"
+        u, w, acc_ = self.own["u"], self.own["w"], self.own["acc"]
+        tall = b.row is not None
+        rows = ROWS if tall else 1
+        down = {b.row.var: u} if b.row is not None else {}
+        acc = f"{acc_}[{u}][{w} / {self.lanes}]" if tall else f"{acc_}[{w} / {self.lanes}]"
+        each = f"long {w} = 0; {w} < {VECTORS * self.lanes}; {w} += {self.lanes}"
+        rows_head = f"int {u} = 0; {u} < {rows}; {u}++"
 
-        def grid(view: View) -> View:
+        def grid(view: View, *before: View) -> tuple[View, ...]:
             inner = View("for", each, (view,))
-            return View("for", down, (inner,)) if u else inner
+            return (View("for", rows_head, (*before, inner)),) if tall else (*before, inner)
 
-        target = self._access(s.target, shift)
-        declare = f"{self.kind} c[{rows}][{VECTORS}];" if u else f"{self.kind} c[{VECTORS}];"
-        loads = []
+        target = self._access(s.target, {b.lane.var: w, **down})
+        declare = f"{self.kind} {acc_}[{rows}][{VECTORS}];" if tall else f"{self.kind} {acc_}[{VECTORS}];"
+        loads: list[View] = []
         for k in b.vectors:
-            text = self._access(k, {b.lane.var: "w"})
-            fill = f"simd_loadu(v{k}[w / {self.lanes}], &{text});"
-            if k in b.turned:
-                # One element of each of several rows.
-                rows_ = ", ".join(self._access(k, {b.lane.var: f"w_{q}"}).replace(f"w_{q}", f"(w + {q})")
-                                  for q in range(self.lanes))
-                fill = f"v{k}[w / {self.lanes}] = simd_set_{self.kind}({rows_});"
-            loads += [line(f"{self.kind} v{k}[{VECTORS}];"), View("for", each, (line(fill),))]
-        lanes = self._lanes_of(lambda k: f"v{k}[w / {self.lanes}]", {b.row.var: "u"} if b.row is not None else {})
+            loads += [line(f"{self.kind} {self.own[f'v{k}']}[{VECTORS}];"), View("for", each, (line(self._load(k)),))]
         scalars: dict[str, str] = {}
-        down_ = {b.row.var: "u"} if b.row is not None else {}
 
         def named(e: Expr) -> str:
-            return scalars.setdefault(self._scalar(e, down_), f"x{len(scalars)}")
+            return scalars.setdefault(self._scalar(e, down), self.own[f"x{len(scalars)}"])
 
-        lanes = replace(lanes, scalar=named)
-        step = line(f"{acc} = {lanes.accumulate(s.op, s.rhs, acc)};")
+        lanes = self._lanes_of(lambda k: f"{self.own[f'v{k}']}[{w} / {self.lanes}]", down)
+        step = line(f"{acc} = {replace(lanes, scalar=named).accumulate(s.op, s.rhs, acc)};")
         values = tuple(line(f"const {self.elem} {x} = {text};") for text, x in scalars.items())
-        across = View("for", each, (step,))
-        work_ = (View("for", down, (*values, across)),) if u else (*values, across)
-        inner = self._around(b.depth, (*loads, *work_))
         return (
             line(declare),
-            grid(line(f"simd_loadu({acc}, &{target});")),
-            *inner,
-            grid(line(f"simd_storeu({acc}, &{target});")),
+            *grid(line(f"simd_loadu({acc}, &{target});")),
+            *self._around(b.depth, (*loads, *grid(step, *values))),
+            *grid(line(f"simd_storeu({acc}, &{target});")),
         )
 
+    def _load(self, k: int) -> str:
+        """One vector of an operand; of a turned one, an element of each of several rows."""
+        w, into = self.own["w"], f"{self.own[f'v{k}']}[{self.own['w']} / {self.lanes}]"
+        if k not in self.b.turned:
+            return f"simd_loadu({into}, &{self._access(k, {self.b.lane.var: w})});"
+        parts = ", ".join(self._access(k, {self.b.lane.var: f"{w} + {q}"}) for q in range(self.lanes))
+        return f"{into} = simd_set_{self.kind}({parts});"

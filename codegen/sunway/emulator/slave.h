@@ -63,5 +63,7 @@ void sw_rma_wait(volatile int *reply, int count, const char *name, const char *f
 
 /* Work that a timing model does instead of computing: cycles of this core. */
 void sw_work(double cycles);
+/* All cores of the array work on shared panels: they finish together. */
+void sw_mesh_work(double cycles, long messages);
 
 #endif

@@ -156,6 +156,7 @@ static int pick(int last)
   return best;
 }
 
+/* 1: a barrier; 3: work on shared panels, which ends for all at once. */
 static void release(int why)
 {
   double latest = 0;
@@ -164,27 +165,29 @@ static void release(int why)
       latest = sw_cores[k].clock;
   for (int k = 0; k < sw_threads; k++) {
     sw_current = k;
-    if (why == 1 && sw_cores[k].live) {
-      sw_event("barrier", sw_cores[k].clock, latest + sw_now->barrier, 0);
-      sw_cores[k].clock = latest + sw_now->barrier;
-    }
+    const double open = latest + (why == 1 ? sw_now->barrier : 0);
+    sw_event("barrier", sw_cores[k].clock, open, 0);
+    sw_cores[k].clock = open;
     sw_cores[k].waiting = 0;
   }
-  sw_epoch++;
-  sw_totals.barriers++;
+  sw_epoch += why == 1;
+  sw_totals.barriers += why == 1;
 }
 
 /* Nobody can go on: a barrier that all have reached opens; anything else is a deadlock. */
 static void unblock(void)
 {
-  int at_barrier = 0, finished = 0, mesh = -1;
+  int at_barrier = 0, together = 0, finished = 0, mesh = -1;
   for (int k = 0; k < sw_threads; k++) {
     at_barrier += sw_cores[k].live && sw_cores[k].waiting == 1;
+    together += sw_cores[k].live && sw_cores[k].waiting == 3;
     finished += !sw_cores[k].live;
     mesh = sw_cores[k].live && sw_cores[k].waiting == 2 ? k : mesh;
   }
   if (at_barrier == sw_threads)
     release(1);
+  else if (together == sw_threads)
+    release(3);
   else if (mesh >= 0)
     sw_fail("mesh", "athread", 0, "core %d waits for a message between cores that nobody sends or takes", mesh);
   else
@@ -287,6 +290,14 @@ void ldm_free(void *p, size_t bytes)
 void sw_misaligned(const void *p, int bytes, const char *file, int line)
 {
   sw_fail("alignment", file, line, "a vector access of %d bytes at %p, which is no multiple of that", bytes, p);
+}
+
+void sw_mesh_work(double cycles, long messages)
+{
+  sw_work(cycles);
+  sw_totals.mesh_messages += messages;
+  sw_totals.mesh_bytes += 32 * messages;
+  sw_block(3);
 }
 
 void sw_work(double cycles)

@@ -7,7 +7,7 @@
 #include <ucontext.h>
 #include "athread.h"
 
-enum { CORES = 64, SIDE = 8, PENDING = 512, QUEUE = 4 };
+enum { CORES = 64, SIDE = 8, PENDING = 512, QUEUE = 8 };
 
 typedef struct {
   int put, row_of, serial;
@@ -21,22 +21,23 @@ typedef struct {
   long epoch;
 } sw_command;
 
+/* Messages on their way to a core along its row or its column, in the order in which they were sent. */
 typedef struct {
-  char data[SIDE][QUEUE][32];
-  double when[SIDE][QUEUE];
-  int head[SIDE], count[SIDE];
+  char data[QUEUE][32];
+  double when[QUEUE];
+  int head, count;
 } sw_queue;
 
 typedef struct {
   ucontext_t context;
   char *stack, *top; /* top: highest address of the local data memory */
-  int live, waiting; /* waiting: 1 barrier, 2 mesh */
+  int live, waiting; /* waiting: 1 barrier, 2 message, 3 shared work */
   double clock, busy;
   long ldm_heap;
   char *heap;
   sw_command pending[PENDING];
   int npending;
-  sw_queue rows, columns; /* messages to this core, by sender */
+  sw_queue rows, columns;
   char *rma_to[2];
 } sw_core;
 

@@ -5,54 +5,53 @@
 
 static int at(int row, int column) { return row * SIDE + column; }
 
-static void send_one(sw_queue *q, sw_core *to, int sender, const void *v, const char *file, int line)
+static void send_one(int row, sw_core *to, const void *v, const char *file, int line)
 {
+  sw_queue *const q = row ? &to->rows : &to->columns;
   if (!to->live)
     sw_fail("mesh", file, line, "a message to a core that does not run");
-  while (q->count[sender] == QUEUE)
+  while (q->count == QUEUE)
     sw_block(2);
-  const int slot = (q->head[sender] + q->count[sender]++) % QUEUE;
-  memcpy(q->data[sender][slot], v, 32);
-  q->when[sender][slot] = sw_cores[sw_current].clock + sw_now->mesh_start;
+  const int slot = (q->head + q->count++) % QUEUE;
+  memcpy(q->data[slot], v, 32);
+  q->when[slot] = sw_cores[sw_current].clock + sw_now->mesh_start;
   if (to->waiting == 2)
     to->waiting = 0;
 }
 
+static sw_core *neighbour(int row, int k)
+{
+  return &sw_cores[row ? at(sw_current / SIDE, k) : at(k, sw_current % SIDE)];
+}
+
 static void send(int row, const void *v, int dst, const char *file, int line)
 {
-  const int r = sw_current / SIDE, c = sw_current % SIDE, me = row ? c : r;
+  const int me = row ? sw_current % SIDE : sw_current / SIDE;
   sw_turn();
   sw_cores[sw_current].clock += 1;
   for (int k = 0; k < SIDE; k++)
-    if (k != me && (dst == SIDE || dst == k)) {
-      sw_core *const to = &sw_cores[row ? at(r, k) : at(k, c)];
-      send_one(row ? &to->rows : &to->columns, to, me, v, file, line);
-    }
+    if (k != me && (dst == SIDE || dst == k))
+      send_one(row, neighbour(row, k), v, file, line);
   sw_totals.mesh_messages++;
   sw_totals.mesh_bytes += 32;
 }
 
-/* Messages of one row or column arrive in the order of the senders' clocks; here only one core sends at a time. */
-static void take(sw_queue *q, void *v, int row)
+static void take(int row, void *v)
 {
   sw_core *const me = &sw_cores[sw_current];
-  for (;;) {
-    for (int k = 0; k < SIDE; k++)
-      if (q->count[k]) {
-        const int slot = q->head[k];
-        memcpy(v, q->data[k][slot], 32);
-        if (q->when[k][slot] > me->clock)
-          me->clock = q->when[k][slot];
-        me->clock += 1;
-        q->head[k] = (slot + 1) % QUEUE;
-        q->count[k]--;
-        sw_core *const from = &sw_cores[row ? at(sw_current / SIDE, k) : at(k, sw_current % SIDE)];
-        if (from->waiting == 2)
-          from->waiting = 0;
-        return;
-      }
+  sw_queue *const q = row ? &me->rows : &me->columns;
+  while (!q->count)
     sw_block(2);
-  }
+  memcpy(v, q->data[q->head], 32);
+  if (q->when[q->head] > me->clock)
+    me->clock = q->when[q->head];
+  me->clock += 1;
+  q->head = (q->head + 1) % QUEUE;
+  q->count--;
+  /* A sender may have waited for the room. */
+  for (int k = 0; k < SIDE; k++)
+    if (neighbour(row, k)->waiting == 2)
+      neighbour(row, k)->waiting = 0;
 }
 
 void sw_put_row(const void *v, int dst, const char *file, int line) { send(1, v, dst, file, line); }
@@ -61,13 +60,13 @@ void sw_put_column(const void *v, int dst, const char *file, int line) { send(0,
 void sw_get_row(void *v, const char *file, int line)
 {
   (void)file, (void)line;
-  take(&sw_cores[sw_current].rows, v, 1);
+  take(1, v);
 }
 
 void sw_get_column(void *v, const char *file, int line)
 {
   (void)file, (void)line;
-  take(&sw_cores[sw_current].columns, v, 0);
+  take(0, v);
 }
 
 /* The same array and reply words stand at the same place of every core's local memory. */
