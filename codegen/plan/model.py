@@ -57,6 +57,19 @@ class Block:
 
 
 @record
+class Keep:
+    """Let the statements read copies of `array[subscripts]` from the array `name`, made when the first of them comes.
+    `at` gives for each dimension of it the index and the size, all as isl writes affine values."""
+
+    name: str
+    array: str
+    subscripts: tuple[str, ...]
+    stmts: tuple[str, ...]
+    at: tuple[tuple[str, str], ...]
+    loc: Loc = NOWHERE
+
+
+@record
 class Schedule:
     """Start from this tree instead of the source's order."""
 
@@ -158,6 +171,7 @@ Directive = Union[
     Forward,
     Expand,
     Block,
+    Keep,
     Schedule,
     Tile,
     Order,

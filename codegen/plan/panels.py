@@ -18,8 +18,10 @@ from codegen.machine import Machine
 from codegen.plan.distribute import circles, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.keeping import edges, keeps, meets
+from codegen.plan.levels import by_levels
 from codegen.plan.matvec import reason_against
-from codegen.plan.model import Block
+from codegen.plan.model import Block, Directive, Keep
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import parts_of
 from codegen.recognize.contraction import NoContraction, contraction
@@ -32,6 +34,7 @@ from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
+from codegen.transform.keep import apply as apply_keep
 from codegen.transform.program import Program, make_program
 
 
@@ -39,9 +42,10 @@ from codegen.transform.program import Program, make_program
 class Panel:
     """A part of the region below one loop in blocks: how it is cut, the tree that follows, the products in it."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[Directive, ...]
     tree: Node
     products: tuple[Contraction, ...]
+    size: int
 
 
 @record
@@ -52,7 +56,7 @@ class Panels:
     parts: tuple[Panel | tuple[str, ...], ...]
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[Directive, ...]:
         return tuple(d for x in self.parts if isinstance(x, Panel) for d in x.blocks)
 
 
@@ -100,11 +104,19 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     if not any(apart[s.name] for s in deep):
         return None
     d = Block(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
+    copies: tuple[Keep, ...] = ()
+    cut = None
     try:
         q = apply_block(p, d)
+        copies = keeps(q, d)
+        for copy in copies:
+            q = apply_keep(q, copy)
+        cut = edges(q, d, _stepped(p.scop, shared)) if copies else None
+        if cut is not None:
+            q = apply_block(q, cut)
     except InputError:
         return None
-    mine = tuple(s.name for s in q.scop.statements if s.iterators[-1:] == (d.name,))
+    mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators)
     outer = _over(q.scop, d, mine)
     groups = circles(q.scop, same_value(q.must, outer.exprs), mine)
     found = {c[0]: _product(q, c[0], outer, machine) for c in groups if len(c) == 1}
@@ -112,11 +124,15 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     if not products:
         return None
     parts: list[Node] = []
-    blocks = [d]
+    blocks: list[Directive] = [d, *copies, *([cut] if cut else [])]
     for circle in groups:
         what = found.get(circle[0])
         if what is not None:
             parts.append(Band(_loops(q.scop.statement(what.stmt), what), Leaf(what.stmt), True))
+            continue
+        levels = by_levels(q, circle, outer) if copies else None
+        if levels is not None:
+            parts.append(levels)
             continue
         inner = _arranged(q, circle, outer, fusion)
         tree, lines = inner.tree, _lines(inner)
@@ -124,7 +140,14 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
             q, strips, tree = _in_strips(q, tree, lines, d.size)
             blocks.append(strips)
         parts.append(tree)
-    return q, Panel(tuple(blocks), Band((_over(q.scop, d, mine),), seq(parts)), tuple(products))
+    return q, Panel(tuple(blocks), Band((_over(q.scop, d, mine),), seq(parts)), tuple(products), d.size)
+
+
+def _stepped(scop: Scop, lp: Loop) -> str:
+    """The iterator that a plain loop steps through."""
+    name, value = next(iter(lp.exprs.items()))
+    s = scop.statement(name)
+    return s.iterators[next(k for k, c in enumerate(coefficients(value, len(s.iterators)) or ()) if c)]
 
 
 def _over(scop: Scop, d: Block, names: Sequence[str]) -> Loop:
@@ -152,6 +175,7 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
     """The iterators that the source compares with the loop: inside its block, what they say is settled there."""
     known = s.domain.intersect_params(scop.context)
     sign = sum(coefficients(value, len(s.iterators)) or ())
+    loop = next(k for k, c in enumerate(coefficients(value, len(s.iterators)) or ()) if c)
     out = []
     for k in range(len(s.iterators)):
         own = _value(s, k) if sign > 0 else _value(s, k).neg()
@@ -163,7 +187,7 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
             .insert_dims(isl.dim_type.set, 1, 1)
             .intersect(both.project_out(isl.dim_type.set, 0, 1).insert_dims(isl.dim_type.set, 0, 1))
         )
-        if not box.is_subset(both):
+        if not box.is_subset(both) or meets(s, k, loop):
             out.append(own)
     return tuple(out)
 

@@ -17,6 +17,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Keep,
     LoopRef,
     Multiply,
     Order,
@@ -37,6 +38,7 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Sweep
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 from codegen.transform.block import blocked
+from codegen.transform.keep import kept
 
 _TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
 
@@ -244,6 +246,30 @@ def _block(r: _Reader, at: Loc) -> Directive:
     return d
 
 
+def _keep(r: _Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a name for the copies").text
+    cells = []
+    while r.accept("["):
+        index = _until(r, ":")
+        r.take(":")
+        cells.append((index, _until(r, "]")))
+        r.take("]")
+    r.take("=")
+    array = r.word("an array").text
+    subscripts = []
+    while r.accept("["):
+        subscripts.append(_until(r, "]"))
+        r.take("]")
+    r.take("for")
+    stmts = [r.word("a statement").text]
+    while r.accept(","):
+        stmts.append(r.word("a statement").text)
+    d = Keep(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
+    r.scop = kept(r.scop, d)
+    return d
+
+
 def _listed(r: _Reader) -> dict[str, tuple[str, ...]]:
     """`{S1: i, j; S2: i}`"""
     out: dict[str, tuple[str, ...]] = {}
@@ -432,6 +458,7 @@ _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "forward": _forward,
     "expand": _expand,
     "block": _block,
+    "keep": _keep,
     "schedule": _schedule,
     "tile": _tile,
     "order": lambda r, at: Order(r.loops(), at),

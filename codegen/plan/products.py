@@ -15,7 +15,7 @@ from codegen.plan.distribute import Nest, distribute, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
-from codegen.plan.model import Block, Directive, Multiply
+from codegen.plan.model import Directive, Multiply
 from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import in_strip, in_strips, parts_of
@@ -99,7 +99,7 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
     return Products(tree, tuple(directives), tuple(remarks), missed, shape)
 
 
-def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Block, ...], Products] | None:
+def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Directive, ...], Products] | None:
     """The region with loops in blocks, if that makes products: in new names, how, and with all its products."""
     panels = find_panels(p, machine, fusion)
     if panels is None:
@@ -129,7 +129,7 @@ def _of_panel(q: Program, panel: Panel, machine: Machine) -> Products:
     for what in panel.products:
         how, words = _how(q, what, machine)
         directives.append(_directive(panel.tree, what, how))
-        remarks.append(_remark(q.scop, what, f"panels of {panel.blocks[0].size}, {words}"))
+        remarks.append(_remark(q.scop, what, f"panels of {panel.size}, {words}"))
     return Products(panel.tree, tuple(directives), tuple(remarks))
 
 

@@ -12,6 +12,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Keep,
     Multiply,
     Order,
     Parallel,
@@ -96,6 +97,12 @@ def _tile(d: Tile, scop: Scop | None) -> list[str]:
     return ["tile " + ", ".join(f"{ref}:{size}" for ref, size in d.loops) + (" full" if d.full else "")]
 
 
+def _keep(d: Keep, scop: Scop | None) -> list[str]:
+    read = "".join(f"[{x}]" for x in d.subscripts)
+    cells = "".join(f"[{x}: {size}]" for x, size in d.at)
+    return [f"keep {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
+
+
 def _store(d: Store, scop: Scop | None) -> list[str]:
     dims = "".join(f" [{it} - {start}: {size}]" for it, start, size in d.dims)
     return [f"store {d.variable} in {d.loop}{dims}"]
@@ -128,6 +135,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
     Expand: lambda d, s: [f"expand {d.variable} over {', '.join(d.over)} limit {d.limit}"],
     Block: _block,
+    Keep: _keep,
     Schedule: _schedule,
     Tile: _tile,
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],

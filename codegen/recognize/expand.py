@@ -76,7 +76,7 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
     cells = _cells(scop, name, where)
     bounds = [_bounds(cells, k, name) for k in range(cells.dim(isl.dim_type.set))]
     sizes = tuple(high.sub(low).add_constant_val(isl.Val(1)) for low, high in bounds)
-    texts = tuple(_text(v, scop.params) for v in sizes)
+    texts = tuple(size_text(v, scop.params) for v in sizes)
     buffer = Buffer(PREFIX + name, name, sizes, texts, limit)
     if all(t.isdigit() for t in texts) and prod(map(int, texts)) * array.elem.bytes > limit:
         raise NoExpansion(f"its values take more than {limit} bytes")
@@ -147,7 +147,7 @@ def _end(values: isl.Set, end: isl.PwAff, name: str, upper: bool) -> isl.PwAff:
     raise NoExpansion(f"the number of values of `{name}` is no plain formula")
 
 
-def _text(size: isl.PwAff, params: Sequence[Param]) -> str:
+def size_text(size: isl.PwAff, params: Sequence[Param]) -> str:
     """A size as C, for use as a factor of a product of type long."""
     aff = size.get_pieces()[0][1]
     by_name = {p.name: p for p in params}

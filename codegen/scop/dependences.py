@@ -118,7 +118,7 @@ def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap]
         else:
             found.append(Dependence("flow", name, flows[name]))
             try:
-                found.extend(_false_dependences(name, reads, writes, schedule))
+                found.extend(false_dependences(name, reads, writes, schedule))
             except isl.Error:
                 kept, _ = _conflicts(name, reads, writes, schedule, isl.UnionMap.empty(space))
                 found.extend(d for d in kept if d.kind != "flow")
@@ -172,9 +172,10 @@ def _conflicts(
     return [Dependence(kind, name, p.subtract(free).coalesce()) for kind, p in pairs.items()], fold
 
 
-def _false_dependences(
+def false_dependences(
     name: str, reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap
 ) -> list[Dependence]:
+    """From each access to the next write of its element; those between two writes are output dependences."""
     info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes)
     output = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
     info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)

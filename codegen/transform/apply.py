@@ -11,6 +11,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Keep,
     Multiply,
     Order,
     Parallel,
@@ -28,7 +29,7 @@ from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import block, mark, order, product, tile
+from codegen.transform import block, keep, mark, order, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
@@ -121,6 +122,7 @@ def _store(p: Program, d: Store) -> Program:
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
+    Keep: keep.apply,
     Block: block.apply,
     Schedule: _schedule,
     Tile: tile.apply,

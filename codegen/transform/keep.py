@@ -1,0 +1,290 @@
+"""keep: read copies of elements, made in time, instead of elements that are written again before the reads run.
+
+A read that is moved behind later writes of its element would see them. A copy made when the first of the moved reads
+comes in the source has the value for all of them, as long as nobody writes the element between that first read and the
+others. Copies are plain statements and the memory for them a plain array: dependences, orders and proofs treat them
+like any other. The results are those of the source, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.plan.model import Keep
+from codegen.recognize.expand import size_text
+from codegen.scop.dependences import Dependence, Dependences, false_dependences, order_map
+from codegen.scop.expr import Ref
+from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
+from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
+from codegen.transform.find import illegal
+from codegen.transform.program import Program, make_program
+
+# Bytes of copies beyond which the region runs as it was written. They are a few lines of arrays that exist anyway.
+LIMIT = 1 << 40
+
+
+def apply(p: Program, d: Keep) -> Program:
+    """The program with the copies in it; refused where a read would see another value."""
+    if d.array in p.deps.folds:
+        raise illegal(f"steps into `{d.array}` may be swapped; its values have no time of their own", d.loc)
+    scop, tree = made(p, d)
+    deps = carried_over(p, scop, tree, d)
+    return replace(make_program(scop, deps, tree, p.reassociate), stores=p.stores)
+
+
+def made(p: Program, d: Keep) -> tuple[Scop, Node]:
+    """The region and its order with copies, checked, without the dependences: those take the most time."""
+    scop = kept(p.scop, d)
+    copy = scop.statements[-1]
+    _fits(scop, d)
+    tree = _with_copy(p, d, copy)
+    _same_values(p, scop, tree, d, copy)
+    return scop, tree
+
+
+def kept(scop: Scop, d: Keep) -> Scop:
+    """The region with copies, whether or not they have the right values. The copy is the last statement."""
+    readers = [s for s in scop.statements if s.name in d.stmts]
+    if len(readers) != len(d.stmts) or not readers or len({s.iterators for s in readers}) > 1:
+        raise illegal("copies are for the pieces of one statement", d.loc)
+    if d.array not in scop.arrays or d.name in scop.arrays or d.name in scop.names:
+        raise illegal(f"`{d.array}` cannot be copied to `{d.name}`", d.loc, "the copies need a name of their own")
+    sizes = tuple(_bound(scop, text, d) for _, text in d.at)
+    texts = tuple(size_text(v, scop.params) for v in sizes)
+    what = f"{scop.arrays[d.array].base}{''.join(f'[{t}]' for t in d.subscripts)}"
+    elem = scop.arrays[d.array].elem
+    arrays = {**scop.arrays, d.name: Array(d.name, d.name, elem, len(d.at), texts, place="buffer")}
+    moved = tuple(_redirected(s, d, texts) if s.name in d.stmts else s for s in scop.statements)
+    copy = _copy(scop, readers, d, texts)
+    buffers = (*scop.buffers, Buffer(d.name, what, sizes, texts, LIMIT))
+    return replace(scop, arrays=arrays, statements=(*moved, copy), buffers=buffers)
+
+
+def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, ...]) -> Statement:
+    """One instance for each copy: the readers' iterators that tell copies apart."""
+    first = readers[0]
+    name = f"S{1 + max(int(s.name[1:]) for s in scop.statements)}"
+    values = [*_values(first, d.subscripts, d), *_values(first, [t for t, _ in d.at], d)]
+    dims = [k for k in range(len(first.iterators)) if any(v.involves_dims(isl.dim_type.in_, k, 1) for v in values)]
+    domain: isl.Set | None = None
+    for s in readers:
+        part = s.domain.set_tuple_name(name)
+        for k in reversed(range(len(s.iterators))):
+            if k not in dims:
+                part = part.project_out(isl.dim_type.set, k, 1)
+        part = part.set_tuple_name(name)
+        domain = part if domain is None else domain.union(part)
+    assert domain is not None
+    iterators = tuple(first.iterators[k] for k in dims)
+    for k, it in enumerate(iterators):
+        domain = domain.set_dim_name(isl.dim_type.set, k, it)
+    blank = replace(first, name=name, iterators=iterators, domain=domain.coalesce(), accesses=(), values=())
+    where = "".join(f"[{t}]" for t in d.subscripts)
+    target = _access(blank, d.name, True, [t for t, _ in d.at], _path(sizes), d)
+    original = next(a for s in readers for a in s.accesses if _is_read(s, a, d))
+    source = replace(_access(blank, d.array, False, d.subscripts, original.path, d), loc=original.loc)
+    return replace(
+        blank,
+        op="=",
+        target=0,
+        rhs=Ref(1),
+        accesses=(target, source),
+        source=f"{d.name}[..] = {scop.arrays[d.array].base}{where}",
+    )
+
+
+def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
+    found = [k for k, a in enumerate(s.accesses) if _is_read(s, a, d)]
+    if not found:
+        raise illegal(f"{s.name} does not read {d.array}[{']['.join(d.subscripts)}]", d.loc)
+    own = _access(s, d.name, False, [t for t, _ in d.at], _path(sizes), d)
+    return replace(s, accesses=tuple(replace(own, loc=a.loc) if k in found else a for k, a in enumerate(s.accesses)))
+
+
+def _is_read(s: Statement, a: Access, d: Keep) -> bool:
+    if a.write or a.array != d.array or a.index.dim(isl.dim_type.out) != len(d.subscripts):
+        return False
+    wanted = _values(s, d.subscripts, d)
+    return all(a.index.get_pw_aff(k).plain_is_equal(w) for k, w in enumerate(wanted))
+
+
+def _access(s: Statement, array: str, write: bool, texts: Sequence[str], path: tuple[Step, ...], d: Keep) -> Access:
+    space = s.domain.get_space()
+    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(texts))
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array)))
+    for k, v in enumerate(_values(s, texts, d)):
+        multi = multi.set_pw_aff(k, v)
+    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
+    return Access(array, write, multi, relation, path, s.loc)
+
+
+def _values(s: Statement, texts: Sequence[str], d: Keep) -> list[isl.PwAff]:
+    """Affine texts over the statement's iterators."""
+    space = s.domain.get_space()
+    params = ", ".join(str(space.get_dim_name(isl.dim_type.param, k)) for k in range(space.dim(isl.dim_type.param)))
+    head = f"[{params}] -> {{ {s.name}[{', '.join(s.iterators)}] -> "
+    try:
+        found = [isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, f"{head}[({t})] }}") for t in texts]
+    except isl.Error:
+        raise illegal(f"{', '.join(texts)} are not affine values of {s.name}", d.loc) from None
+    return [v.set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id()) for v in found]
+
+
+def _path(sizes: tuple[str, ...]) -> tuple[Step, ...]:
+    """One C subscript: the copies lie in one piece of memory."""
+    strides = [" * ".join(sizes[k + 1 :]) or "1" for k in range(len(sizes))]
+    return (Step("flat", 0, strides=tuple(strides)),)
+
+
+def _bound(scop: Scop, text: str, d: Keep) -> isl.PwAff:
+    params = ", ".join(p.name for p in scop.params)
+    try:
+        return isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, f"[{params}] -> {{ [({text})] }}")
+    except isl.Error:
+        raise illegal(f"{text!r} is not an affine size", d.loc) from None
+
+
+def _fits(scop: Scop, d: Keep) -> None:
+    """Every copy lies inside its memory."""
+    copy = scop.statements[-1]
+    params = ", ".join(p.name for p in scop.params)
+    image = copy.accesses[0].relation.intersect_params(scop.context).range().reset_tuple_id()
+    for k, (text, size) in enumerate(d.at):
+        one = image.project_out(isl.dim_type.set, k + 1, len(d.at) - k - 1).project_out(isl.dim_type.set, 0, k)
+        local = isl.LocalSpace.from_space(one.get_space())
+        value = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, 0))
+        past = isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, f"[{params}] -> {{ [x] -> [({size})] }}")
+        zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
+        outside = value.lt_set(zero).union(value.ge_set(past))
+        if not one.intersect(outside).is_empty():
+            raise illegal(f"copies at {text} do not fit into {size}", d.loc)
+
+
+def _with_copy(p: Program, d: Keep, copy: Statement) -> Node:
+    """The tree with the copy just before its first reader: loops run over the least value that a reader has there."""
+    readers = [s for s in p.scop.statements if s.name in d.stmts]
+    around = enclosing(p.tree, readers[0].name)
+    first: isl.Map | None = None
+    for s in readers:
+        if [lp.name for lp in enclosing(p.tree, s.name)] != [lp.name for lp in around]:
+            raise illegal("copies are for statements that share all their loops", d.loc)
+        values = isl.Map.from_multi_pw_aff(_loop_values(s, [lp.exprs[s.name] for lp in around]))
+        one = _to_copy(s, copy).reverse().apply_range(values.intersect_domain(s.domain))
+        first = one if first is None else first.union(one)
+    assert first is not None
+    least = first.lexmin_pw_multi_aff().coalesce()
+    values_ = {lp.name: least.get_pw_aff(k) for k, lp in enumerate(around)}
+    return _inserted(p.tree, d, copy.name, values_)
+
+
+def _loop_values(s: Statement, values: Sequence[isl.PwAff]) -> isl.MultiPwAff:
+    space = s.domain.get_space()
+    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k, v in enumerate(values):
+        multi = multi.set_pw_aff(k, v)
+    return multi
+
+
+def _to_copy(s: Statement, copy: Statement) -> isl.Map:
+    """Instances of a reader to the copy they read."""
+    space = s.domain.get_space()
+    multi = isl.MultiAff.zero(space.map_from_domain_and_range(copy.domain.get_space()))
+    local = isl.LocalSpace.from_space(space)
+    for k, it in enumerate(copy.iterators):
+        multi = multi.set_aff(k, isl.Aff.var_on_domain(local, isl.dim_type.set, s.iterators.index(it)))
+    return isl.Map.from_multi_aff(multi).intersect_domain(s.domain)
+
+
+def _inserted(node: Node, d: Keep, name: str, values: dict[str, isl.PwAff]) -> Node:
+    if isinstance(node, Leaf):
+        return seq([Leaf(name), node]) if node.stmt == d.stmts[0] else node
+    if isinstance(node, Seq):
+        parts: list[Node] = []
+        for k in kids(node):
+            mine = isinstance(k, Leaf) and k.stmt in d.stmts
+            if mine and not any(isinstance(x, Leaf) and x.stmt == name for x in parts):
+                parts.append(Leaf(name))
+            parts.append(k if mine else _inserted(k, d, name, values))
+        return seq(parts)
+    if isinstance(node, Band) and set(d.stmts) & set(statements(node)):
+        loops = tuple(replace(lp, exprs={**lp.exprs, name: values[lp.name]}) for lp in node.loops)
+        return replace(node, loops=loops, child=_inserted(node.child, d, name, values))
+    if isinstance(node, Hold):
+        return with_kids(node, (_inserted(node.child, d, name, values),))
+    return node
+
+
+def _same_values(p: Program, scop: Scop, tree: Node, d: Keep, copy: Statement) -> None:
+    """Between a copy and the reads of it nobody writes the element."""
+    times = order_map(scop, tree)
+    before = times.lex_lt_union_map(times)
+    writes = isl.UnionMap.empty(times.get_space())
+    for s in p.scop.statements:
+        for a in s.writes:
+            if a.array == d.array:
+                writes = writes.union(isl.UnionMap.from_map(a.relation.intersect_params(scop.context)))
+    for s in (x for x in p.scop.statements if x.name in d.stmts):
+        source = isl.UnionMap.from_map(_to_copy(s, copy).intersect_params(scop.context))
+        if not source.is_subset(before.reverse()):
+            raise illegal(f"{s.name} would read a copy before it is made", d.loc)
+        read = next(a for a in s.accesses if _is_read(s, a, d)).relation.intersect_params(scop.context)
+        later = isl.UnionMap.from_map(read).apply_range(writes.reverse()).intersect(before.reverse())
+        between = later.intersect(source.apply_range(before))
+        if not between.is_empty():
+            raise illegal(f"`{d.array}` is written between the copy and the read in {s.name}", d.loc)
+
+
+# -- dependences -----------------------------------------------------------------------------------------------------
+
+
+def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
+    """The dependences of the region with copies, from those without: a copy sees what its readers saw, as nobody writes
+    between them. Only what the copies' own memory adds is computed anew."""
+    copy = scop.statements[-1]
+    empty = isl.UnionMap.empty(scop.context.get_space())
+    to_copy, direct, writes = empty, empty, empty
+    gone = isl.UnionSet.empty(scop.context.get_space())
+    through = empty  # reader to element, for the reads that go to copies
+    for s in p.scop.statements:
+        for a in s.accesses:
+            if a.array == d.array and a.write:
+                writes = writes.union(isl.UnionMap.from_map(a.relation))
+            elif a.array == d.array and s.name in d.stmts:
+                mine = isl.UnionMap.from_map(a.relation)
+                direct, through = (direct, through.union(mine)) if _is_read(s, a, d) else (direct.union(mine), through)
+        if s.name in d.stmts:
+            to_copy = to_copy.union(isl.UnionMap.from_map(_to_copy(s, copy)))
+            gone = gone.union(isl.UnionSet.from_set(s.domain))
+
+    def fed(flow: isl.UnionMap) -> isl.UnionMap:
+        """Last writers, with copies in place of the reads they stand for."""
+        others = flow.subtract_range(gone)
+        same = flow.intersect(writes.apply_range(direct.reverse()))
+        return others.union(same).union(flow.intersect(writes.apply_range(through.reverse())).apply_range(to_copy))
+
+    times = order_map(scop, tree)
+    after = times.lex_lt_union_map(times)
+    out = []
+    for x in p.deps.all:
+        if x.array != d.array or x.kind == "output":
+            out.append(x)
+        elif x.kind == "flow":
+            out.append(Dependence("flow", x.array, fed(x.relation).coalesce()))
+        else:
+            kept_ = x.relation.subtract_domain(gone).union(x.relation.intersect(direct.apply_range(writes.reverse())))
+            later = isl.UnionMap.from_map(copy.accesses[1].relation).apply_range(writes.reverse()).intersect(after)
+            out.append(Dependence("anti", x.array, kept_.union(later).coalesce()))
+    cells = [isl.UnionMap.from_map(a.relation) for s, a in scop.accesses() if a.array == d.name and not a.write]
+    reads = empty
+    for m in cells:
+        reads = reads.union(m)
+    made_ = isl.UnionMap.from_map(copy.accesses[0].relation)
+    out.append(Dependence("flow", d.name, to_copy.reverse()))
+    out.extend(false_dependences(d.name, reads, made_, times))
+    flows = {a: fed(m) if a == d.array else m for a, m in p.deps.flows.items()} | {d.name: to_copy.reverse()}
+    unfed = p.deps.live_in.subtract(through).union(to_copy.reverse().apply_range(p.deps.live_in.intersect(through)))
+    return Dependences(tuple(x for x in out if not x.relation.is_empty()), p.deps.folds, flows, unfed, p.deps.live_out)

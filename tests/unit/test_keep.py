@@ -1,0 +1,142 @@
+"""Copies of elements as the source reads them, and the panels and products they make of path problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codegen.diagnostics import InputError
+from codegen.machine import load
+from codegen.options import GenOptions
+from codegen.pipeline import open_source
+from codegen.plan.distribute import circles
+from codegen.plan.keeping import keeps
+from codegen.plan.model import Block, Keep
+from codegen.plan.parse import parse
+from codegen.plan.strategy import Decision, default_plan
+from codegen.plan.text import show
+from codegen.region import finish, model_region
+from codegen.scop.dependences import compute_dependences
+from codegen.scop.distance import same_value
+from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
+from codegen.transform.apply import apply, apply_plan
+from codegen.transform.program import Program
+
+PATHS = """for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+    d[i][j] = d[i][j] < d[i][k] + d[k][j] ? d[i][j] : d[i][k] + d[k][j];"""
+DRAINED = """for (int k = 0; k < n; k++) {
+  for (int i = 0; i < m; i++)
+    w[i] += v[k] * i;
+  v[k] = 0;
+}"""
+
+
+def program(body: str) -> Program:
+    text = (
+        "void f(int n, int m, double d[n][n], double v[n], double w[m])\n"
+        f"{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    )
+    model = model_region(open_source("in.c", text, GenOptions()).slices[0], GenOptions())
+    assert model is not None
+    return model.program
+
+
+@pytest.fixture(scope="module")
+def blocked() -> tuple[Program, Block]:
+    """Floyd-Warshall with k in blocks, its instances apart by where i and j lie; nothing moved yet."""
+    p = program(PATHS)
+    k, i, j = enclosing(p.tree, "S1")
+    d = Block("kb", dict(k.exprs), 64, {"S1": (i.exprs["S1"], j.exprs["S1"])})
+    return apply(p, d), d
+
+
+def groups(p: Program) -> list[tuple[str, ...]]:
+    """What must stay together within one block of k."""
+    kb = Loop("kb", {s.name: _value(p, s.name) for s in p.scop.statements})
+    return circles(p.scop, same_value(p.must, kb.exprs), tuple(s.name for s in p.scop.statements))
+
+
+def _value(p: Program, name: str):
+    import islpy as isl
+
+    s = p.scop.statement(name)
+    local = isl.LocalSpace.from_space(s.domain.get_space())
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, s.iterators.index("kb")))
+
+
+def test_without_copies_no_part_of_a_block_can_wait(blocked: tuple[Program, Block]) -> None:
+    """By dependences alone the blocked order is illegal: d[i][k] and d[k][j] are read while the block still writes."""
+    p, _ = blocked
+    assert len(p.scop.statements) == 9
+    assert groups(p) == [tuple(s.name for s in p.scop.statements)]
+
+
+def test_copies_set_the_four_kinds_free(blocked: tuple[Program, Block]) -> None:
+    p, d = blocked
+    found = keeps(p, d)
+    assert len(found) == 8
+    for k in found:
+        p = apply(p, k)
+    inside, row, column, *bulk = groups(p)
+    assert "S1" in inside and {"S2", "S3"} < set(row) and {"S4", "S7"} < set(column)
+    assert sorted(bulk) == [("S5",), ("S6",), ("S8",), ("S9",)]
+
+
+def test_copies_that_would_differ_are_refused(blocked: tuple[Program, Block]) -> None:
+    """Left of the block d[i][k] is read before column k is updated, right of it after."""
+    p, _ = blocked
+    left = Keep("c", "d", ("i", "k"), ("S9",), (("i", "n"), ("k - 64*kb", "64")))
+    apply(p, left)
+    with pytest.raises(InputError, match="written between the copy and the read"):
+        apply(p, replace(left, stmts=("S9", "S8")))
+    with pytest.raises(InputError, match="do not fit into n - 2"):
+        apply(p, replace(left, at=(("i", "n - 2"), ("k - 64*kb", "64"))))
+    with pytest.raises(InputError, match=r"does not read d\[j\]\[k\]"):
+        apply(p, replace(left, subscripts=("j", "k")))
+    with pytest.raises(InputError, match="`d` cannot be copied to `d`"):
+        apply(p, replace(left, name="d"))
+
+
+def test_dependences_with_copies_are_what_analysis_finds() -> None:
+    p = program(DRAINED)
+    q = apply(p, Keep("c", "v", ("k",), ("S1",), (("k", "n"),)))
+    found = compute_dependences(q.scop, q.tree)
+    assert q.deps.flows.keys() == found.flows.keys()
+    for array, flow in found.flows.items():
+        assert q.deps.flows[array].is_equal(flow), array
+    assert q.deps.live_in.is_equal(found.live_in)
+    for x in found.all:  # every dependence that analysis finds is kept, directly or through others
+        mine = next(d for d in q.deps.all if (d.kind, d.array) == (x.kind, x.array))
+        assert x.relation.is_subset(mine.relation), (x.kind, x.array)
+
+
+@pytest.fixture(scope="module")
+def paths() -> Decision:
+    return default_plan(program(PATHS), load("neoverse-n1"))
+
+
+def test_shortest_paths_in_panels(paths: Decision) -> None:
+    """Four products, a thread for some columns of the row panel, and one for some rows of the column panel."""
+    text = show((paths.plan,), {1: paths.program.scop})
+    assert text.count("product S") == 4 and text.count("keep d_") == 8
+    threads = {
+        lp.name: statements(n)
+        for _, n in walk(paths.program.tree)
+        if hasattr(n, "loops")
+        for lp in n.loops
+        if lp.kind in THREADED
+    }
+    assert set(threads) == {"jt", "it"}
+    assert {"S2", "S3"} < set(threads["jt"]) and {"S4", "S7"} < set(threads["it"])
+    made, findings = finish(paths.program, paths.plan, ())
+    assert made is not None and not findings
+
+
+def test_the_plan_can_be_read_back(paths: Decision) -> None:
+    text = show((paths.plan,), {1: paths.program.scop})
+    p = program(PATHS)
+    (plan,) = parse(text, "x.plan", {1: p.scop})
+    again = apply_plan(p, plan)
+    assert show((plan,), {1: again.scop}) == text
+    assert again.must.is_equal(paths.program.must)
