@@ -57,6 +57,11 @@ def lower(
     target = scop.arrays[s.accesses[s.target].array].elem
     body = body_of(s, own)
     kind = type_of(scop, s, body)
+    if "_Complex" in target.spelling:
+        raise NoStep(
+            "C multiplies complex numbers with a recovery of infinities (Annex G) that lanes do not have; real and "
+            "imaginary parts as members of a struct, or as arrays of their own, say that it is not wanted"
+        )
     if kind is None or element_name(target) is None:
         raise NoStep(f"`{target.spelling}` elements or a part of unknown type")
     if target.kind != kind.kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
+from codegen.pipeline import generate, open_source
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.region import model_region
 from codegen.scop.model import Scop
@@ -227,6 +227,16 @@ def test_a_guarded_target_is_written_only_where_it_changes() -> None:
     assert found(perhaps + guarded).step.careful
     row = "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) if (A[i][k] > 1) v[i] += A[i][k];"
     assert "left alone" in why_not(row)
+
+
+@pytest.mark.parametrize("elem", ["double _Complex", "float _Complex", "_Complex double"])
+def test_complex_numbers_are_not_taken_apart(elem: str) -> None:
+    """Annex G recovers infinities where real products give NaN; a struct of two members says that nobody wants that."""
+    head = f"void f(int n, {elem} A[n][n], {elem} B[n][n], {elem} C[n][n])"
+    text = f"{head}\n{{\n#pragma scop\n{NEST}C[i][j] += A[i][k] * B[k][j];\n#pragma endscop\n}}\n"
+    made = generate("in.c", text, GenOptions(machine="neoverse-n1"))
+    (missed,) = [d for d in made.diagnostics if d.id == "no-product"]
+    assert "Annex G" in missed.message and missed.kind == "missed"
 
 
 def test_what_the_source_reads_anyhow_may_be_read_early() -> None:
