@@ -82,8 +82,8 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
         tree, strips = in_strips(p, product, machine, arranged)
     directives = []
     remarks = []
-    for what, lines in ((w, x.lines) for x in strips for w in x.products):
-        directive, words = in_strip(p, what, machine, lines)
+    for made, what in ((x, w) for x in strips for w in x.products):
+        directive, words = in_strip(p, made, what, machine)
         directives.append(directive)
         remarks.append(_remark(p.scop, what, words))
     for nest in nests:

@@ -16,7 +16,7 @@ import islpy as isl
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
 from codegen.plan.distribute import below, circles, only
-from codegen.plan.matvec import form_of, lanes_of, reason_against, sizes, sweep
+from codegen.plan.matvec import form_of, lanes_of, reason_against, sizes, strip_near, sweep
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Store, Tile
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
@@ -117,24 +117,38 @@ def _with(p: Program, part: Node, tree: Node) -> Program:
     return p.with_tree(seq([tree if x is part else x for x in parts_of(p.tree)]))
 
 
-def in_strip(p: Program, what: Contraction, machine: Machine, lines: int) -> tuple[Multiply, str]:
-    """How a product is carried out in strips of so many lines, and that in words."""
-    how, words = sweep(p, p.scop.statement(what.stmt), what, machine, lines)
+def in_strip(p: Program, made: Strip, what: Contraction, machine: Machine) -> tuple[Multiply, str]:
+    """How a product is carried out in strips, and that in words."""
+    how, words = sweep(p, p.scop.statement(what.stmt), what, machine, made.lines)
+    if _comes_first(p, made, what):
+        how = replace(how, near=strip_near(lanes_of(machine, what), made.lines))
     names = [lp.name for lp in enclosing(p.tree, what.stmt)]
     rows, depth = (tuple(names[d] for d in part) for part in (what.rows, what.depth))
-    return Multiply(what.stmt, rows, (), depth, how), f"strips of {lines} lines, {words}"
+    return Multiply(what.stmt, rows, (), depth, how), f"strips of {made.lines} lines, {words}"
+
+
+def _comes_first(p: Program, made: Strip, what: Contraction) -> bool:
+    """Is the product the first in a strip that reads its matrix? For the others it is in the cache by then."""
+    names = statements(made.tree)
+    before = (p.scop.statement(n) for n in names[: names.index(what.stmt)])
+    return not matrices(p, what) & {a.array for s in before for a in s.accesses}
 
 
 def _shared(p: Program, products: list[Contraction]) -> bool:
     """Do two of the products use one matrix?"""
     seen: set[str] = set()
     for what in products:
-        s = p.scop.statement(what.stmt)
-        mine = {s.accesses[e.access].array for e in what.step.left if isinstance(e, Ref)}
+        mine = matrices(p, what)
         if mine & seen:
             return True
         seen |= mine
     return False
+
+
+def matrices(p: Program, what: Contraction) -> set[str]:
+    """The arrays that a product reads as its matrix."""
+    s = p.scop.statement(what.stmt)
+    return {s.accesses[e.access].array for e in what.step.left if isinstance(e, Ref)}
 
 
 def strip_lines(products: list[tuple[str, Contraction]], machine: Machine) -> int:
@@ -159,7 +173,7 @@ def _legal(p: Program, part: Node, made: Strip, machine: Machine) -> bool:
     """Can the region be cut and its products be carried out in this way?"""
     q = _with(p, part, made.tree)
     try:
-        for d in (*made.shape, *(in_strip(p, what, machine, made.lines)[0] for what in made.products)):
+        for d in (*made.shape, *(in_strip(p, made, what, machine)[0] for what in made.products)):
             q = apply(q, d)
     except InputError:
         return False
