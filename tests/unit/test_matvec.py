@@ -112,6 +112,17 @@ def test_plans_follow_the_machine() -> None:
     assert "isa neon bits 128" in plan_of(t, replace(OPTIONS, machine="neoverse-v1"))
 
 
+def test_rows_that_would_crowd_a_cache_are_told_apart() -> None:
+    """Eight rows at a time in a cache of four ways: rows a multiple of its ways apart are taken in fours."""
+    params = "int m, int n, float A[m][n], float x[n], float y[m]"
+    made = generate("in.c", text(NEST + "y[i] += A[i][j] * x[j];", params), OPTIONS)
+    assert "form across streams 8 by 1 vectors, period 4096 ways 4," in made.plan
+    assert "tw_crowded(tw_pitch0, 8, 4096, 16, 4)" in made.text
+    again = generate("in.c", text(NEST + "y[i] += A[i][j] * x[j];", params), replace(OPTIONS, plan_text=made.plan))
+    assert again.text == made.text
+    assert "tw_crowded" not in generate("in.c", text(NEST + "y[i] += A[i][j] * x[j];"), OPTIONS).text
+
+
 def test_exact_folds_need_no_permission() -> None:
     params = "int m, int n, unsigned A[m][n], unsigned x[n], unsigned y[m]"
     made = generate("in.c", text(NEST + "y[i] += A[i][j] * x[j];", params), OPTIONS)
@@ -179,6 +190,10 @@ def test_products_of_one_matrix_go_in_strips() -> None:
     assert "tile S1.i:12" in plan and "distribute S1.i" in plan
     assert form(plan) == [("lanes", "3"), ("across", "4")]
     assert "tile" not in plan_of(body)
+    # The first one reads from memory, line by line where that is far; the second finds the strip in the cache.
+    alone = plan_of(NEST + "y[j] += A[i][j] * x[i];", replace(OPTIONS, target="c"))
+    near = [int(x) for x in re.findall(r"near (\d+)", plan + alone)]
+    assert near == [12 * 512, 2 * 2**20 // 8, 32 * 2**20 // 3 // 8]
 
 
 def test_scalar_sums_get_a_strip() -> None:
@@ -187,7 +202,7 @@ def test_scalar_sums_get_a_strip() -> None:
         "b -= A[i][j] * p[j]; } y[i] = a * b; }"
     )
     plan = plan_of(body)
-    assert "store a in S1.it [i - it: 8]" in plan and "parallel S1.it" in plan
+    assert "store b in S1.it [i - it: 8]" in plan and "parallel S1.it" in plan
     assert form(plan) == [("across", "4"), ("across", "4")]
     without = "\n".join(line for line in plan.split("\n") if not line.strip().startswith("store"))
     with pytest.raises(InputError, match="has no storage for the rows"):

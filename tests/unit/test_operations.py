@@ -49,6 +49,13 @@ def test_fma_is_one_instruction(name: str, elem: str, reduce: str) -> None:
     assert step.last_latency == exact(operation(m, elem, "add").latency)
 
 
+def test_how_soon_a_sum_can_be_added_to() -> None:
+    n1, haswell = load("neoverse-n1"), load("haswell")
+    assert (pair(n1, "f64", "mul", "add").repeat, pair(n1, "f32", "mul", "add").repeat) == (2, 2)
+    assert pair(n1, "f64", "add", "min").repeat == 2 and pair(n1, "f64", "mul", "add").latency == 4
+    assert pair(haswell, "f64", "mul", "add").repeat == exact(haswell.fma_latency)
+
+
 def test_units_decide_what_runs_together() -> None:
     """Haswell adds on one unit and multiplies on two, that one among them; Skylake does both on the same two."""
     assert pair(load("haswell"), "f64", "mul", "min").throughput == 1
@@ -97,6 +104,7 @@ def test_tables_are_read() -> None:
     m = parse("m.toml", BASE + TABLE)
     assert m.operations == (Operation("f64", "add", 3.0, 1.0), Operation("i32", "add", 1.0, 2.0))
     assert parse("m.toml", dump(m)) == m
+    assert parse("m.toml", dump(load("neoverse-n1"))) == load("neoverse-n1"), "with units and chains"
 
 
 @pytest.mark.parametrize(("old", "new", "line", "says"), [
@@ -108,6 +116,7 @@ def test_tables_are_read() -> None:
     ("throughput = 2", "throughput = inf", 4, "'throughput' must be positive"),
     ("throughput = 2", "throughput = 2, units = 5", 4, "'units' must be a string"),
     ("throughput = 2", 'throughput = 2, units = "0,1"', 4, "letters and digits"),
+    ("throughput = 2", "throughput = 2, chain = 0", 4, "'chain' must be positive"),
     ("throughput = 2", "throughput = 2, port = 1", 4, "'add' must be { latency"),
 ])
 def test_a_bad_table_is_located(old: str, new: str, line: int, says: str) -> None:
