@@ -221,21 +221,27 @@ def _inserted(node: Node, d: Keep, name: str, values: dict[str, isl.PwAff]) -> N
 def _same_values(p: Program, scop: Scop, tree: Node, d: Keep, copy: Statement) -> None:
     """Between a copy and the reads of it nobody writes the element."""
     times = order_map(scop, tree)
-    before = times.lex_lt_union_map(times)
-    writes = isl.UnionMap.empty(times.get_space())
-    for s in p.scop.statements:
-        for a in s.writes:
-            if a.array == d.array:
-                writes = writes.union(isl.UnionMap.from_map(a.relation.intersect_params(scop.context)))
+    of_copy = times.intersect_domain(isl.UnionSet.from_set(copy.domain))
+    writes = _writes(p.scop, d.array)
     for s in (x for x in p.scop.statements if x.name in d.stmts):
+        of_reader = times.intersect_domain(isl.UnionSet.from_set(s.domain))
         source = isl.UnionMap.from_map(_to_copy(s, copy).intersect_params(scop.context))
-        if not source.is_subset(before.reverse()):
+        if not source.is_subset(of_reader.lex_gt_union_map(of_copy)):
             raise illegal(f"{s.name} would read a copy before it is made", d.loc)
         read = next(a for a in s.accesses if _is_read(s, a, d)).relation.intersect_params(scop.context)
-        later = isl.UnionMap.from_map(read).apply_range(writes.reverse()).intersect(before.reverse())
-        between = later.intersect(source.apply_range(before))
-        if not between.is_empty():
+        pairs = isl.UnionMap.from_map(read).apply_range(writes.reverse())
+        of_writers = times.intersect_domain(pairs.range())
+        earlier = pairs.intersect(of_reader.lex_gt_union_map(of_writers))
+        if not earlier.intersect(source.apply_range(of_copy.lex_lt_union_map(of_writers))).is_empty():
             raise illegal(f"`{d.array}` is written between the copy and the read in {s.name}", d.loc)
+
+
+def _writes(scop: Scop, array: str) -> isl.UnionMap:
+    total = isl.UnionMap.empty(scop.context.get_space())
+    for _, a in scop.accesses():
+        if a.array == array and a.write:
+            total = total.union(isl.UnionMap.from_map(a.relation))
+    return total
 
 
 # -- dependences -----------------------------------------------------------------------------------------------------
@@ -246,19 +252,15 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
     between them. Only what the copies' own memory adds is computed anew."""
     copy = scop.statements[-1]
     empty = isl.UnionMap.empty(scop.context.get_space())
-    to_copy, direct, writes = empty, empty, empty
+    to_copy, direct, through = empty, empty, empty  # reads that stay as they are, and those that go to copies
     gone = isl.UnionSet.empty(scop.context.get_space())
-    through = empty  # reader to element, for the reads that go to copies
-    for s in p.scop.statements:
-        for a in s.accesses:
-            if a.array == d.array and a.write:
-                writes = writes.union(isl.UnionMap.from_map(a.relation))
-            elif a.array == d.array and s.name in d.stmts:
-                mine = isl.UnionMap.from_map(a.relation)
-                direct, through = (direct, through.union(mine)) if _is_read(s, a, d) else (direct.union(mine), through)
-        if s.name in d.stmts:
-            to_copy = to_copy.union(isl.UnionMap.from_map(_to_copy(s, copy)))
-            gone = gone.union(isl.UnionSet.from_set(s.domain))
+    writes = _writes(p.scop, d.array)
+    for s in (x for x in p.scop.statements if x.name in d.stmts):
+        for a in (x for x in s.reads if x.array == d.array):
+            mine = isl.UnionMap.from_map(a.relation)
+            direct, through = (direct, through.union(mine)) if _is_read(s, a, d) else (direct.union(mine), through)
+        to_copy = to_copy.union(isl.UnionMap.from_map(_to_copy(s, copy)))
+        gone = gone.union(isl.UnionSet.from_set(s.domain))
 
     def fed(flow: isl.UnionMap) -> isl.UnionMap:
         """Last writers, with copies in place of the reads they stand for."""
@@ -267,24 +269,25 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
         return others.union(same).union(flow.intersect(writes.apply_range(through.reverse())).apply_range(to_copy))
 
     times = order_map(scop, tree)
-    after = times.lex_lt_union_map(times)
-    out = []
+    later = isl.UnionMap.from_map(copy.accesses[1].relation).apply_range(writes.reverse())
+    of_copy = times.intersect_domain(isl.UnionSet.from_set(copy.domain))
+    later = later.intersect(of_copy.lex_lt_union_map(times.intersect_domain(later.range())))
+    out = [Dependence("anti", d.array, later.coalesce())]
     for x in p.deps.all:
         if x.array != d.array or x.kind == "output":
             out.append(x)
         elif x.kind == "flow":
             out.append(Dependence("flow", x.array, fed(x.relation).coalesce()))
         else:
-            kept_ = x.relation.subtract_domain(gone).union(x.relation.intersect(direct.apply_range(writes.reverse())))
-            later = isl.UnionMap.from_map(copy.accesses[1].relation).apply_range(writes.reverse()).intersect(after)
-            out.append(Dependence("anti", x.array, kept_.union(later).coalesce()))
-    cells = [isl.UnionMap.from_map(a.relation) for s, a in scop.accesses() if a.array == d.name and not a.write]
+            same = x.relation.intersect(direct.apply_range(writes.reverse()))
+            out.append(Dependence("anti", x.array, x.relation.subtract_domain(gone).union(same).coalesce()))
     reads = empty
-    for m in cells:
-        reads = reads.union(m)
+    for a in (a for _, a in scop.accesses() if a.array == d.name and not a.write):
+        reads = reads.union(isl.UnionMap.from_map(a.relation))
     made_ = isl.UnionMap.from_map(copy.accesses[0].relation)
     out.append(Dependence("flow", d.name, to_copy.reverse()))
-    out.extend(false_dependences(d.name, reads, made_, times))
+    out.extend(false_dependences(d.name, reads, made_, times.intersect_domain(reads.domain().union(made_.domain()))))
     flows = {a: fed(m) if a == d.array else m for a, m in p.deps.flows.items()} | {d.name: to_copy.reverse()}
-    unfed = p.deps.live_in.subtract(through).union(to_copy.reverse().apply_range(p.deps.live_in.intersect(through)))
+    unread = to_copy.reverse().apply_range(p.deps.live_in.intersect(through))
+    unfed = p.deps.live_in.subtract(through.subtract(direct)).union(unread)
     return Dependences(tuple(x for x in out if not x.relation.is_empty()), p.deps.folds, flows, unfed, p.deps.live_out)
