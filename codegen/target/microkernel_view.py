@@ -173,7 +173,8 @@ class Tile:
         return [f"a += {times(steps, a)};", f"b += {times(steps, b)};"]
 
     def below(self) -> list[str]:
-        """Callers go down a column of tiles, so the next one is below. Asking for the lines of this tile itself would
+        """Callers go down a column of tiles, so the next one is below; where they run along a row, it is the next in
+        this place, while the processor itself sees the one to the right coming. Asking for the lines of this tile would
         be no use: its loads are the first thing the kernel does. 6x8 f64 on a Neoverse N1, panels in L2: 95.6 % of
         peak without, 97.2 % with it; c in L3: 90.6 % and 94.5 %.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.recognize.contraction import unit_stride
 from codegen.record import record
-from codegen.scop.expr import Expr, Ref, walk
+from codegen.scop.expr import Binary, Expr, Ref, Ternary, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.isa.model import bits_of
 
@@ -14,6 +14,9 @@ from codegen.target.isa.model import bits_of
 # with 16; f32: 27.8, 27.8, 28.7, 30.3, 30.7.
 LINES = 8
 LINE_BYTES = 64
+# Steps of the depth by which their lines are fetched before they are copied. The same f64 product: 16.0 GFlop/s
+# without, 16.9 with 2 or 4, 16.7 with 8, 16.6 with 16.
+AHEAD = 2
 
 
 @record
@@ -24,13 +27,26 @@ class Packing:
     slivers: str
     along: bool  # neighbours of the rows or columns are neighbours in memory
     fixed: bool  # the width of a sliver is a number
+    ahead: tuple[str, ...]  # elements to fetch, tw_ahead being the depth
     copies: int = 1  # how often every value is stored
+    distance: int = AHEAD
 
 
-def along(scop: Scop, s: Statement, operands: tuple[Expr, ...], d: int) -> bool:
-    """Does some access of an operand move by one element along iterator `d`?"""
-    found = (x.access for e in operands for x in walk(e) if isinstance(x, Ref))
-    return any(unit_stride(scop, s, n, d) for n in found)
+def along(scop: Scop, s: Statement, operands: tuple[Expr, ...], d: int) -> tuple[int, ...]:
+    """The accesses of an operand that move by one element along iterator `d`."""
+    found = {x.access for e in operands for x in walk(e) if isinstance(x, Ref)}
+    return tuple(n for n in sorted(found) if unit_stride(scop, s, n, d))
+
+
+def always_read(operands: tuple[Expr, ...]) -> bool:
+    """Is no access under a condition, so that all its places exist?"""
+    parts = [x for e in operands for x in walk(e)]
+    return not any(isinstance(x, Ternary) or (isinstance(x, Binary) and x.op in ("&&", "||")) for x in parts)
+
+
+def lines(elem: str, width: str) -> range:
+    """Where the cache lines of a step of a sliver begin, in elements; the first where its width is not known."""
+    return range(0, int(width) if width.isdigit() else 1, LINE_BYTES * 8 // bits_of(elem))
 
 
 def slivers(elem: str, width: str) -> str:

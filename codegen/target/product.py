@@ -23,7 +23,7 @@ from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import C_TYPES
 from codegen.target.microkernel import columns_text, nr_max, nr_text
 from codegen.target.microkernel import name as kernel_name
-from codegen.target.packing import Packing, along, slivers
+from codegen.target.packing import Packing, along, always_read, lines, slivers
 from codegen.target.scalar import scalar
 from codegen.target.tiles import Edge, edges, in_place, micro_kernel_of
 
@@ -96,10 +96,10 @@ class ProductPrinter:
         kernel = micro_kernel_of(what, how)
         self.tables: dict[tuple[int, str], Table] = {}
         self.bases: dict[int, str] = {}
-        left = tuple(self._operand(e, self.rows, self.depth) for e in what.step.left)
-        right = tuple(self._operand(e, self.columns, self.depth) for e in what.step.right)
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
         nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
+        left = self._packing(what.step.left, self.rows, what.rows[-1], str(how.mr))
+        right = self._packing(what.step.right, self.columns, what.columns[-1], nr)
         edge = edges(what, how, nr)
         copies = isa.lanes_max(what.step.elem) if how.spread else 1
         direct, pointer, stride = self._direct(in_place(edge, how, nr))
@@ -121,8 +121,8 @@ class ProductPrinter:
             nr_max(isa, kernel),
             tuple(self.tables.values()),
             tuple(self.bases.values()),
-            replace(self._packing(left, what.step.left, what.rows[-1], str(how.mr)), copies=copies),
-            self._packing(right, what.step.right, what.columns[-1], nr),
+            replace(left, copies=copies),
+            right,
             target,
             direct,
             pointer,
@@ -164,9 +164,17 @@ class ProductPrinter:
             )
         return f"{target} = {value[1:-1] if value.startswith('(') else value};"
 
-    def _packing(self, values: tuple[str, ...], operands: tuple[Expr, ...], d: int, width: str) -> Packing:
-        wide = along(self.scop, self.s, operands, d)
-        return Packing(values, slivers(self.what.step.elem, width) if wide else "1", wide, width.isdigit())
+    def _packing(self, operands: tuple[Expr, ...], side: Bundle, d: int, width: str) -> Packing:
+        elem, numbers = self.what.step.elem, along(self.scop, self.s, operands, d)
+        ahead: list[str] = []
+        if always_read(operands):
+            first, deep = self._coordinate(side, "t"), Name("tw_ahead")
+            at = (Bin("+", first, Int(x)) if x else first for x in lines(elem, width))
+            ahead = [self._element(n, {side.name: x, self.depth.name: deep}) for x in at for n in numbers]
+            ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
+        values = tuple(self._operand(e, side, self.depth) for e in operands)
+        count = slivers(elem, width) if numbers else "1"
+        return Packing(values, count, bool(numbers), width.isdigit(), tuple(ahead))
 
     # -- coordinates -------------------------------------------------------------------------------
 

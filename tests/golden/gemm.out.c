@@ -12,6 +12,10 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_MIN
 static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #endif
+#ifndef TW_MAX
+#define TW_MAX
+static inline long tw_max(long a, long b) { return a > b ? a : b; }
+#endif
 #ifndef TW_SIZE
 #define TW_SIZE(n) (n) /* sizes chosen for the processor; tests make them small */
 #endif
@@ -62,14 +66,16 @@ static inline long tw_thread(void) { return 0; }
 #endif
 #ifndef TW_GRID
 #define TW_GRID
-/* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. */
+/* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. Of
+ * equals, the one that splits the longer side. */
 static inline long tw_grid(long threads, long rows, long columns)
 {
-  long best = threads;
-  for (long down = threads; down >= 1; down--)
-    if (threads % down == 0 && tw_panels(rows, down) * tw_panels(columns, threads / down) <
-                                   tw_panels(rows, best) * tw_panels(columns, threads / best))
-      best = down;
+  long best = threads, least = tw_panels(rows, threads) * columns;
+  for (long down = threads - 1; down >= 1; down--) {
+    const long tiles = tw_panels(rows, down) * tw_panels(columns, threads / down);
+    if (threads % down == 0 && (tiles < least || (tiles == least && columns > rows)))
+      best = down, least = tiles;
+  }
   return best;
 }
 #endif
@@ -329,9 +335,12 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
           /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the right one in L1. */
           const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
           const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
-          const long tw_nc = tw_share(tw_columns, TW_SIZE(1536), tw_nr);
-          const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
           const long tw_team = (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
+          /* Few rows leave room in L2: so many columns of the packed right operand for each thread; else L3 holds them. */
+          const int tw_few = 2 * tw_rows <= TW_SIZE(128);
+          const long tw_beside = tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
+          const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
+          const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
           const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
           double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
           if (tw_right) {
@@ -344,26 +353,31 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
               const long tw_past = tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
               double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
               double tw_tile[4 * 6] = {0};
-              for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                const long tw_c = tw_min(tw_nc, m - jb);
-                const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                const long tw_right_edge = tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
-                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                  const long tw_k = tw_min(tw_kc, p - kb);
+              const long tw_stride = tw_mc;
+              const int tw_once = tw_first + tw_stride >= tw_past; /* all rows in one block: it stays packed */
+              for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                const long tw_k = tw_min(tw_kc, p - kb);
+                for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                  const long tw_c = tw_min(tw_nc, m - jb);
+                  const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                  const long tw_right_edge = tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                   /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
                   const long tw_group = tw_min(10, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                   for (long jp = 0; jp < tw_c; jp += tw_group) { /* slivers side by side, as their elements lie in memory */
                     const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6, tw_n = tw_end - tw_full;
-                    for (long kr = 0; kr < tw_k; kr++)
+                    for (long kr = 0; kr < tw_k; kr++) {
+                      const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
                       for (long jt = jp; jt < tw_full; jt += 6) {
                         double *const tw_to = tw_right + (jt * tw_k + kr * 6);
+                        __builtin_prefetch(&B[tw_ahead][jb + jt]);
                         double tw_v[6]; /* all is read before it is written: nothing to be said about overlaps */
                         for (long jr = 0; jr < 6; jr++)
                           tw_v[jr] = B[kb + kr][jb + jt + jr];
                         for (long tw_l = 0; tw_l < 6; tw_l++)
                           tw_to[tw_l] = tw_v[tw_l];
                       }
+                    }
                     if (tw_n) {
                       const long jt = tw_full;
                       double *const tw_to = tw_right + jt * tw_k;
@@ -374,22 +388,23 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                           tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
                     }
                   }
-                  for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
+                  for (long ib = tw_first; ib < tw_past; ib += tw_stride) { /* blocks of rows */
                     const long tw_r = tw_min(tw_mc, tw_past - ib);
-                    /* Pack the left operand: slivers of 4 rows. */
-                    for (long it = 0; it < tw_r; it += 4) {
-                      double *const tw_to = tw_left + it * tw_k;
-                      const long tw_n = tw_min(4, tw_r - it);
-                      if (tw_n == 4) {
-                        for (long kr = 0; kr < tw_k; kr++)
-                          for (long ir = 0; ir < 4; ir++)
-                            tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
-                      } else {
-                        for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
-                          tw_to[tw_z] = 0;
-                        for (long ir = 0; ir < tw_n; ir++)
+                    if (!tw_once || jb == 0) { /* pack the left operand: slivers of 4 rows */
+                      for (long it = 0; it < tw_r; it += 4) {
+                        double *const tw_to = tw_left + it * tw_k;
+                        const long tw_n = tw_min(4, tw_r - it);
+                        if (tw_n == 4) {
                           for (long kr = 0; kr < tw_k; kr++)
-                            tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                            for (long ir = 0; ir < 4; ir++)
+                              tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                        } else {
+                          for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
+                            tw_to[tw_z] = 0;
+                          for (long ir = 0; ir < tw_n; ir++)
+                            for (long kr = 0; kr < tw_k; kr++)
+                              tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                        }
                       }
                     }
                     /* The less depth, the more slivers of the right operand stay in L1, and so long are runs along the rows of tiles. */

@@ -43,6 +43,11 @@ HEAD = """#include <math.h>
 SMALL = ("-DTW_SIZE(n)=((n) < 20 ? (n) : 20)",)
 EXACT = ("-DTW_NO_FMA", "-ffp-contract=off")
 COMMON = ("-w", "-fopenmp", "-fwrapv", "-std=gnu11")
+Sizes = Sequence[tuple[int, int, int]]
+SIZES: Sizes = (
+    *((0, 5, 7), (5, 0, 7), (7, 5, 0), (1, 1, 1), (2, 1, 5), (1, 9, 3), (4, 4, 4), (13, 7, 5), (8, 16, 20)),
+    *((23, 41, 29), (47, 31, 43)),
+)
 FEW = (
     *("ring1_double", "ring12_float", "box0", "box5", "box13", "tensor4", "tensor7", "rank1"),
     *("part2", "part6", "part9", "own9"),
@@ -132,8 +137,7 @@ static int check(const struct test *t, const int *s, char in[3][8 * ALL])
 
 int main(void)
 {
-  static const int sizes[][3] = { { 0, 5, 7 }, { 5, 0, 7 }, { 7, 5, 0 }, { 1, 1, 1 }, { 2, 1, 5 }, { 1, 9, 3 },
-    { 4, 4, 4 }, { 13, 7, 5 }, { 8, 16, 20 }, { 23, 41, 29 }, { 47, 31, 43 } };
+  static const int sizes[][3] = { SIZES };
   int bad = 0;
   setbuf(stdout, 0);
   for (const struct test *t = tests; t->name; t++) {
@@ -165,20 +169,21 @@ def source(cases: Sequence[Case], prefix: str = "") -> str:
     return HEAD + "\n".join(texts)
 
 
-def driver(cases: Sequence[Case], tolerance: float = 0) -> str:
+def driver(cases: Sequence[Case], tolerance: float = 0, sizes: Sizes = SIZES) -> str:
     """A program that calls old_<name> and <name> for every case."""
     declared = "".join(f"call {p}{c.name};\n" for c in cases for p in ("", "old_"))
     rows = []
     for c in cases:
-        kinds, sizes = zip(*map(_kind, c.types), strict=True)
+        kinds, bytes_ = zip(*map(_kind, c.types), strict=True)
         flags = (int(c.data != "any" or bool(tolerance)), int(c.signless), int(c.data == "rows"))
         rows.append(
             f'  {{ "{c.name}", old_{c.name}, {c.name}, {{ {", ".join(map(repr, kinds))} }}, '
-            f"{{ {', '.join(map(str, sizes))} }}, {', '.join(map(str, flags))} }},\n"
+            f"{{ {', '.join(map(str, bytes_))} }}, {', '.join(map(str, flags))} }},\n"
         )
     table = f"static const struct test tests[] = {{\n{''.join(rows)}  {{ 0 }}\n}};\n"
     start = DRIVER.index("static uint64_t state")
-    return f"#define TOLERANCE {tolerance!r}\n{DRIVER[:start]}{declared}{table}{DRIVER[start:]}"
+    called = ", ".join(f"{{ {n}, {m}, {k} }}" for n, m, k in sizes)
+    return f"#define TOLERANCE {tolerance!r}\n#define SIZES {called}\n{DRIVER[:start]}{declared}{table}{DRIVER[start:]}"
 
 
 def made_of(cases: Sequence[Case], machine: str, target: str = "openmp", reassociate: bool = False) -> Generated:
@@ -208,6 +213,7 @@ class Build:
     cc: str
     flags: tuple[str, ...] = EXACT
     tolerance: float = 0
+    sizes: Sizes = SIZES
 
     def output(self, *runner: str) -> str:
         """What the driver prints."""
@@ -220,7 +226,8 @@ class Build:
         return f"{done.stdout}{done.stderr}" if done.returncode < 2 else f"{done.stdout}status {done.returncode}"
 
     def _compile(self) -> None:
-        texts = {"old": source(self.cases, "old_"), "new": self.text, "driver": driver(self.cases, self.tolerance)}
+        called = driver(self.cases, self.tolerance, self.sizes)
+        texts = {"old": source(self.cases, "old_"), "new": self.text, "driver": called}
         for name, text in texts.items():
             (self.folder / f"{name}.c").write_text(text)
             # What the compiler makes of the kernels is the point: the rest need not be fast.
