@@ -9,11 +9,12 @@ from codegen.cli.artefacts import Artefact
 from codegen.cli.job import Job, Outcome
 from codegen.cli.writing import write_all
 from codegen.sparse.emit.file import CFile
+from codegen.sparse.formats.model import Descriptor
 
 
 def run(job: Job) -> Outcome:
     """The three actions."""
-    return {"convert": _convert, "formats": _formats}[job.arguments.action](job)
+    return {"convert": _convert, "kernel": _kernel, "formats": _formats}[job.arguments.action](job)
 
 
 def _formats(job: Job) -> Outcome:
@@ -46,6 +47,32 @@ def _convert(job: Job) -> Outcome:
 
         return Outcome(stdout=explain(made))
     return deliver(job, made.file)
+
+
+def _kernel(job: Job) -> Outcome:
+    from codegen.sparse.api import Options
+    from codegen.sparse.emit.types import Types
+    from codegen.sparse.kernels.compose import kernel_file
+
+    a = job.arguments
+    if not a.expression:
+        raise BadCommandLine("sparse kernel needs an expression, such as 'y(i) = A(i,j)*x(j)'")
+    options = Options(Types(a.values, a.indices), a.duplicates, True, function_name(a.function_name))
+    made = kernel_file(a.expression, _named(a.formats, "--format"), options, header_of(a.output),
+                       _named(a.convert, "--convert"))
+    return deliver(job, made.file)
+
+
+def _named(words: list[str], option: str) -> dict[str, Descriptor]:
+    from codegen.sparse.formats.load import load
+
+    out = {}
+    for word in words:
+        name, sign, fmt = word.partition("=")
+        if not sign or not name.isidentifier():
+            raise BadCommandLine(f"{option} takes TENSOR=FORMAT, not '{word}'")
+        out[name] = load(fmt)
+    return out
 
 
 def function_name(name: str | None) -> str:

@@ -37,8 +37,9 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
     """`header` is the name the source includes; without one the declarations stand in the source itself."""
     env = environment()
     once = tuple({s.type: s for s in structs}.values())
-    formats = _squeeze(env.get_template("sparse/formats.h.j2").render(formats=once)).strip("\n")
-    body = "".join(f.body for f in functions) + "".join(keys)
+    levels = types.index if any("tw_levels" in f.prototype for f in functions) else ""
+    formats = _squeeze(env.get_template("sparse/formats.h.j2").render(formats=once, levels=levels)).strip("\n")
+    body = "".join(f.declarations + f.body + f.ending for f in functions) + "".join(keys)
     guard = re.sub(r"\W", "_", header or "H").upper()
     common = {"version": __version__, "title": title, "formats": formats, "functions": functions, "guard": guard}
     source = env.get_template("sparse/file.c.j2").render(

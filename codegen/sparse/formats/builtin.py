@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 _DIMS = ("i", "j", "k", "l")
 _SHAPE = ("NR", "NC", "NZ", "NT")
-_INDEX = ("row", "col", "lay", "box")
+INDEX = ("row", "col", "lay", "box")
 _NAME = re.compile(r"([A-Z]+?)([1-4]?)(?::(\d+(?:x\d+)*))?$")
 
 
@@ -25,12 +25,12 @@ def _head(name: str, rank: int) -> str:
 def _coordinates(name: str, rank: int, order: str) -> str:
     """An array for each coordinate, entries 0..NNZ-1."""
     dims, copies = _DIMS[:rank], [d * 2 for d in _DIMS[:rank]]
-    cons = [f"{u}(n) = {d}" for u, d in zip(_INDEX, dims, strict=False)]
+    cons = [f"{u}(n) = {d}" for u, d in zip(INDEX, dims, strict=False)]
     cons += [f"{c} = {d}" for c, d in zip(copies, dims, strict=True)]
     cons += [f"0 <= {d} < {s}" for d, s in zip(dims, _SHAPE, strict=False)] + ["0 <= n < NNZ"]
     tuple_ = ", ".join(["n", *copies])
     ufs = "".join(f"uf {u} {{[x] : 0 <= x < NNZ}} -> {{[y] : 0 <= y < {s}}}\n"
-                  for u, s in zip(_INDEX[:rank], _SHAPE, strict=False))
+                  for u, s in zip(INDEX[:rank], _SHAPE, strict=False))
     return (f"{_head(name, rank)}map {{[{tuple_}] -> [{', '.join(dims)}] :\n     {_conj(cons)}}}\n"
             f"access {{[{tuple_}] -> [n]}}\ndata val\n{ufs}{order}")
 
@@ -44,14 +44,14 @@ def scoo(name: str, rank: int, blocks: tuple[int, ...]) -> str:
 
 
 def mcoo(name: str, rank: int, blocks: tuple[int, ...]) -> str:
-    left, right = (", ".join(f"{u}({n})" for u in _INDEX[:rank]) for n in ("n1", "n2"))
+    left, right = (", ".join(f"{u}({n})" for u in INDEX[:rank]) for n in ("n1", "n2"))
     return _coordinates(name, rank, f"forall n1, n2 : n1 < n2 <=> MORTON({left}) <= MORTON({right})\n")
 
 
 def _compressed(name: str, outer: int) -> str:
     inner = 1 - outer
     o, i = _DIMS[outer], _DIMS[inner]
-    oo, ii, ptr, index = o * 2, i * 2, f"{_INDEX[outer]}ptr", _INDEX[inner]
+    oo, ii, ptr, index = o * 2, i * 2, f"{INDEX[outer]}ptr", INDEX[inner]
     return (f"{_head(name, 2)}map {{[{oo}, k, {ii}] -> [i, j] : {oo} = {o} and {ii} = {i} and {index}(k) = {i} and\n"
             f"     0 <= {oo} < {_SHAPE[outer]} and {ptr}({oo}) <= k < {ptr}({oo}+1) and 0 <= k < NNZ and "
             f"0 <= {ii} < {_SHAPE[inner]}}}\n"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.diagnostics import TilewrightError
 from codegen.sparse.api import Options, convert
 from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
@@ -20,7 +19,7 @@ from codegen.sparse.python.build import declarations, load_library
 from codegen.sparse.synth.layout import layout
 
 _STATUS = {1: "no memory", 2: "an index is out of range", 3: "the input is not sorted as its format promises",
-           4: "two entries have the same coordinates"}
+           4: "two entries have the same coordinates", 5: "the system is singular"}
 
 
 class ConversionError(Exception):
@@ -53,5 +52,3 @@ class Converter:
             raise ConversionError(status)
         return from_struct(self._ffi, self._library, self._target, self._to, dst)
 
-
-__all__ = ["ConversionError", "Converter", "TilewrightError"]

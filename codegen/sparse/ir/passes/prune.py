@@ -62,7 +62,7 @@ def _trimmed(s: Step) -> Step:
     if isinstance(s, (Loop, Scatter)):
         s = replace(s, body=_used_names(s.body))
     rest = replace(s, nest=())
-    return replace(s, nest=_used_levels(s.nest, reads(rest)))
+    return replace(s, nest=used_levels(s.nest, reads(rest)))
 
 
 def _used_names(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -77,7 +77,8 @@ def _used_names(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     return tuple(reversed(out))
 
 
-def _used_levels(nest: Nest, used: frozenset[str]) -> Nest:
+def used_levels(nest: Nest, used: frozenset[str]) -> Nest:
+    """Without names that neither the body nor a level further in uses."""
     out = []
     for level in reversed(nest):
         if isinstance(level, (Let, Tick)) and level.var not in used:

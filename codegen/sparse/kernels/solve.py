@@ -1,0 +1,154 @@
+"""Triangular systems: an inspector that puts rows into levels, and an executor that solves one level after the other.
+
+A row's level is one more than the highest level of the rows it needs, so rows of one level are independent.
+"""
+from __future__ import annotations
+
+from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.emit.file import CFunction
+from codegen.sparse.emit.formats import type_name
+from codegen.sparse.emit.stmts import StmtPrinter
+from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.ir.model import For, Guard, Let, Level
+from codegen.sparse.kernels.notation import Kernel, bad_kernel
+from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.pair import apart, sizes
+from codegen.sparse.synth.source import prefixed, scan
+
+
+def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> tuple[CFunction, ...]:
+    """NAME_levels(L, levels) once for a matrix, then NAME(x, L, b, levels) for every right side."""
+    assert k.solve is not None
+    matrix, x, b = k.solve
+    if matrix.name not in formats or formats[matrix.name].rank != 2:
+        raise bad_kernel(f"{matrix.name} must be a sparse matrix", hint=f"--format {matrix.name}=CSR")
+    d = formats[matrix.name]
+    taken = frozenset({matrix.name, x.name, b.name})
+    lay = layout(apart(prefixed(d, f"{matrix.name}_", tuple(f"{matrix.name}_{s}" for s in d.shape)), taken))
+    s = scan(lay)
+    loops = [n for n, y in enumerate(s.nest) if isinstance(y, For)]
+    first = s.nest[loops[0]]
+    assert isinstance(first, For)
+    if s.coords[0] != var(first.var) or len(loops) < 2:
+        raise bad_kernel(f"{d.name} does not keep rows together, so a system cannot be solved over it",
+                         hint=f"let it be converted: --convert {matrix.name}=CSR")
+    inner = [y for y in s.nest[loops[0] + 1:] if not (isinstance(y, Guard) and not y.cons)]
+    common = _Common(k, d, types, s.coords[0], s.coords[1], tuple(inner), s.value)
+    inspector, executor = (StmtPrinter(Writer(), sizes(lay), types) for _ in range(2))
+    return common.levels(name, inspector, lay.desc), common.solve(name, executor, lay.desc)
+
+
+class _Common:
+    """What inspector and executor share: the row, and the nest over its entries."""
+
+    def __init__(self, k: Kernel, d: Descriptor, types: Types, i: Exp, j: Exp, inner: tuple[Level, ...],
+                 value: Exp) -> None:
+        assert k.solve is not None
+        self.k, self.d, self.types, self.i, self.j, self.inner, self.value = k, d, types, i, j, inner, value
+        self.matrix, self.x, self.b = (t.name for t in k.solve)
+
+    def declare(self, desc: Descriptor, body: str, printer: StmtPrinter) -> str:
+        import re
+
+        w = Writer()
+        w.line("int status = TW_SPARSE_OK;")
+        m = self.matrix
+        lines = [f"const int64_t {n} = {m}->{n.removeprefix(m + '_')};" for n in
+                 (*desc.shape, *dict.fromkeys(q.size for q in layout(desc).positions))]
+        lines += [f"const int64_t {n} = {printer.c(e)};" for n, e in desc.lets]
+        lines += [f"const {self.types.c_index} *const {f.name} = {m}->{f.name.removeprefix(m + '_')};"
+                  for f in desc.functions]
+        lines.append(f"const {self.types.c_value} *const {desc.data} = {m}->{desc.data.removeprefix(m + '_')};")
+        for line in lines:
+            found = re.search(r"(\w+) = ", line)
+            if found and re.search(rf"\b{found[1]}\b", body):
+                w.line(line)
+        return w.text
+
+    def rows(self, p: StmtPrinter) -> int:
+        """Open the loops over a row's entries."""
+        opened = 0
+        for y in self.inner:
+            if isinstance(y, For):
+                p.w.open(f"for (int64_t {y.var} = {p.c(y.low)}; {y.var} < {p.c(y.high)}; {y.var}++)")
+                opened += 1
+            elif isinstance(y, Let):
+                p.w.line(f"const int64_t {y.var} = {p.c(y.value)};")
+            elif isinstance(y, Guard):
+                p.guard(y)
+        return opened
+
+    def levels(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
+        w, n, i, j = p.w, desc.shape[0], p.c(self.i), p.c(self.j)
+        index, up = self.types.c_index, self.k.upper
+        w.open(f"if ({n} != {desc.shape[1]})")
+        w.line("return TW_SPARSE_RANGE;")
+        w.close()
+        w.line(f"{index} *level = tw_new({n}, sizeof *level, 0);")
+        w.line(f"{index} *row = tw_new({n}, sizeof *row, 0);")
+        w.line(f"{index} *start = tw_new({n} + 2, sizeof *start, 1);")
+        w.line("int64_t count = 0;")
+        w.open("if (!level || !row || !start)")
+        w.line("status = TW_SPARSE_NO_MEMORY;")
+        w.line("goto done;")
+        w.close()
+        w.comment("a row comes one level after the last of the rows it needs")
+        w.open(f"for (int64_t {i} = {n} - 1; {i} >= 0; {i}--)" if up else f"for (int64_t {i} = 0; {i} < {n}; {i}++)")
+        w.line("int64_t own = 0;")
+        opened = self.rows(p)
+        w.line(f"if ({j} {'>' if up else '<'} {i} && level[{j}] >= own)")
+        w.line(f"    own = level[{j}] + 1;")
+        for _ in range(opened):
+            w.close()
+        w.line(f"level[{i}] = own;")
+        w.line("start[own + 1]++;")
+        w.line("count = own + 1 > count ? own + 1 : count;")
+        w.close()
+        w.line("for (int64_t l = 0; l < count; l++)")
+        w.line("    start[l + 1] += start[l];")
+        w.line(f"for (int64_t {i} = 0; {i} < {n}; {i}++)")
+        w.line(f"    row[start[level[{i}]]++] = {i};")
+        w.line("for (int64_t l = count; l > 0; l--)")
+        w.line("    start[l] = start[l - 1];")
+        w.line("start[0] = 0;")
+        w.line("levels->count = count;")
+        w.line("levels->start = start;")
+        w.line("levels->row = row;")
+        ending = Writer()
+        ending.line("free(level);")
+        ending.open("if (status != TW_SPARSE_OK)")
+        ending.line("free(row);")
+        ending.line("free(start);")
+        ending.close()
+        kind = type_name(self.d, self.types)
+        return CFunction(f"/* The levels of a triangular matrix: rows of one level do not need one another. "
+                         f"{'Upper' if up else 'Lower'}. */",
+                         f"int {name}_levels(const {kind} *{self.matrix}, tw_levels_i{self.types.index} *levels)",
+                         self.declare(desc, w.text, p), w.text, ending.text)
+
+    def solve(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
+        w, i, j, v = p.w, p.c(self.i), p.c(self.j), self.types.c_value
+        w.line("int singular = 0;")
+        w.open("for (int64_t l = 0; l < levels->count; l++)")
+        w.line("#pragma omp parallel for schedule(static) reduction(|:singular) "
+               "if(levels->start[l + 1] - levels->start[l] > 512)")
+        w.open("for (int64_t at = levels->start[l]; at < levels->start[l + 1]; at++)")
+        w.line(f"const int64_t {i} = levels->row[at];")
+        w.line(f"{v} sum = {self.b}[{i}], pivot = 0;")
+        opened = self.rows(p)
+        w.line(f"if ({j} {'>' if self.k.upper else '<'} {i})")
+        w.line(f"    sum -= {p.c(self.value)} * {self.x}[{j}];")
+        w.line(f"else if ({j} == {i})")
+        w.line(f"    pivot += {p.c(self.value)};")
+        for _ in range(opened):
+            w.close()
+        w.line("singular |= pivot == 0;")
+        w.line(f"{self.x}[{i}] = pivot == 0 ? 0 : sum / pivot;")
+        w.close()
+        w.close()
+        w.line("status = singular ? TW_SPARSE_SINGULAR : TW_SPARSE_OK;")
+        kind = type_name(self.d, self.types)
+        return CFunction(f"/* {self.k.text}, level after level; entries of the other triangle are left out. */",
+                         f"int {name}({v} *{self.x}, const {kind} *{self.matrix}, const {v} *{self.b}, "
+                         f"const tw_levels_i{self.types.index} *levels)", self.declare(desc, w.text, p), w.text, "")

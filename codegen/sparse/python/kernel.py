@@ -1,0 +1,83 @@
+"""Kernels called from Python on NumPy arrays.
+
+    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": "CSR"})
+    spmv(y=y, A=dict(NR=..., NC=..., NNZ=..., rowptr=..., col=..., val=...), x=x)
+"""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from codegen.sparse.api import Options
+from codegen.sparse.emit.formats import struct
+from codegen.sparse.emit.types import Types
+from codegen.sparse.formats.load import load
+from codegen.sparse.kernels.compose import kernel_file
+from codegen.sparse.python.arrays import from_struct, to_struct
+from codegen.sparse.python.build import declarations, load_library
+from codegen.sparse.python.call import ConversionError
+from codegen.sparse.synth.layout import layout
+
+
+class KernelCall:
+    """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results are written in place.
+
+    A sum of sparse tensors returns its result; a system is solved with its levels found on every call.
+    """
+
+    def __init__(self, text: str, formats: dict[str, str], value: str = "f64", index: str = "32",
+                 convert: dict[str, str] | None = None, flags: tuple[str, ...] = ()) -> None:
+        self.types = Types(value, index)
+        self.formats = {n: load(f) for n, f in formats.items()}
+        other = {n: load(f) for n, f in (convert or {}).items()}
+        made = kernel_file(text, self.formats, Options(self.types, name="tw_kernel"), "", other)
+        self.kernel = made.kernel
+        public = [f.prototype for f in made.functions if not f.prototype.startswith("static")]
+        levels = f"typedef struct {{ int64_t count; int{index}_t *start; int{index}_t *row; }} tw_levels_i{index};\n"
+        declared = declarations(made.structs, public)
+        self.prototype = re.sub(r"restrict ", "", public[-1])
+        self.ffi, self.library = load_library(made.file.source, levels + declared, ("-fopenmp", *flags))
+        self.inspects = any("_levels(" in p for p in public)
+
+    def __call__(self, **values: Any) -> dict[str, Any] | None:
+        keep: list[Any] = []
+        made = None
+        arguments = []
+        for parameter in self.prototype[self.prototype.index("(") + 1:-1].split(", "):
+            name = parameter.split()[-1].lstrip("*")
+            if name == "levels":
+                arguments.append(self._levels(arguments[1]))
+            elif name in self.formats and not parameter.startswith("const") and "_i" in parameter:
+                made = self.ffi.new(f"{struct(layout(self.formats[name]), self.types).type} *")
+                arguments.append(made)
+            else:
+                arguments.append(self._argument(name, parameter, values[name], keep))
+        status = self.library.tw_kernel(*arguments)
+        if status:
+            raise ConversionError(status)
+        if made is None:
+            return None
+        assert self.kernel.out is not None
+        lay = layout(self.formats[self.kernel.out.name])
+        return from_struct(self.ffi, self.library, lay, struct(lay, self.types), made)
+
+    def _argument(self, name: str, parameter: str, value: Any, keep: list[Any]) -> Any:
+        if isinstance(value, dict):
+            lay = layout(self.formats[name])
+            made, held = to_struct(self.ffi, lay, struct(lay, self.types), value)
+            keep += [made, held]
+            return made
+        if parameter.startswith("int64_t"):
+            return int(value)
+        buffer = self.ffi.from_buffer(f"{self.types.c_value}[]", value)
+        keep.append(buffer)
+        return self.ffi.cast(f"{self.types.c_value} *", buffer)
+
+    def _levels(self, matrix: Any) -> Any:
+        levels = self.ffi.new(f"tw_levels_i{self.types.index} *")
+        status = self.library.tw_kernel_levels(matrix, levels)
+        if status:
+            raise ConversionError(status)
+        rows, starts = (self.ffi.gc(p, self.library.free) for p in (levels.row, levels.start))
+        self._held = rows, starts
+        return levels

@@ -1,0 +1,110 @@
+"""Kernels over every format against NumPy."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from codegen.sparse.python.call import ConversionError
+from codegen.sparse.python.kernel import KernelCall
+from tests.sparse.inputs import cases
+from tests.sparse.reference import Codec, encode
+
+MATRICES = ("COO", "SCOO", "MCOO", "CSR", "CSC", "DIA", "ELL", "BCSR", "BCSR:3x2", "CSF2", "HICOO2", "DENSE")
+TENSORS = ("COO3", "MCOO3", "CSF", "HICOO", "DENSE3")
+NAMES = ("square", "wide", "tall", "one", "nothing", "last", "hollow", "no rows")
+
+
+def dense(shape: tuple[int, ...], entries: list) -> np.ndarray:
+    out = np.zeros(shape)
+    for c, v in entries:
+        out[c] += v
+    return out
+
+
+@pytest.mark.parametrize("fmt", MATRICES)
+def test_products_with_a_matrix(fmt: str) -> None:
+    rng = np.random.default_rng(5)
+    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": fmt}, flags=("-O1",))
+    transposed = KernelCall("y(j) = A(i,j)*x(i)", {"A": fmt}, flags=("-O1",))
+    spmm = KernelCall("Y(i,k) += A(i,j)*X(j,k)", {"A": fmt}, flags=("-O1",))
+    for name in NAMES:
+        shape, entries = cases(2)[name]
+        full, a = dense(shape, entries), encode(fmt, Codec(shape), entries)
+        x, y = rng.random(shape[1]), np.full(shape[0], 7.0)
+        spmv(y=y, A=a, x=x)
+        np.testing.assert_allclose(y, full @ x, rtol=1e-12, atol=1e-10)
+        x, y = rng.random(shape[0]), np.full(shape[1], 7.0)
+        transposed(y=y, A=a, x=x)
+        np.testing.assert_allclose(y, full.T @ x, rtol=1e-12, atol=1e-10)
+        xs, ys = rng.random((shape[1], 5)), np.full((shape[0], 5), 7.0)
+        spmm(Y=ys, A=a, X=xs, n_k=5)
+        np.testing.assert_allclose(ys, full @ xs + 7, rtol=1e-12, atol=1e-10)
+
+
+@pytest.mark.parametrize("fmt", ("COO", "CSR", "CSC", "CSF2", "HICOO2"))
+def test_sampled_product(fmt: str) -> None:
+    rng = np.random.default_rng(5)
+    sddmm = KernelCall("C(i,j) = A(i,j)*X(i,k)*Y(k,j)", {"A": fmt, "C": fmt}, flags=("-O1",))
+    shape, entries = cases(2)["wide"]
+    a = encode(fmt, Codec(shape), entries)
+    x, y, out = rng.random((shape[0], 6)), rng.random((6, shape[1])), np.zeros(len(entries))
+    sddmm(C=out, A=a, X=x, Y=y, n_k=6)
+    from tests.sparse.reference import decode
+
+    got = decode(fmt, Codec(shape), {**a, "val": out})
+    np.testing.assert_allclose(dense(shape, got), dense(shape, entries) * (x @ y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("fmt", TENSORS)
+def test_tensor_kernels(fmt: str) -> None:
+    rng = np.random.default_rng(5)
+    mttkrp = KernelCall("M(i,r) = X(i,j,k)*B(j,r)*C(k,r)", {"X": fmt}, flags=("-O1",))
+    ttm = KernelCall("Y(i,j,r) = X(i,j,k)*U(k,r)", {"X": fmt}, flags=("-O1",))
+    for name in NAMES:
+        shape, entries = cases(3)[name]
+        full, a = dense(shape, entries), encode(fmt, Codec(shape), entries)
+        b, c = rng.random((shape[1], 4)), rng.random((shape[2], 4))
+        m, y = np.ones((shape[0], 4)), np.ones((*shape[:2], 4))
+        mttkrp(M=m, X=a, B=b, C=c, n_r=4)
+        np.testing.assert_allclose(m, np.einsum("ijk,jr,kr->ir", full, b, c), rtol=1e-10, atol=1e-9)
+        ttm(Y=y, X=a, U=c, n_r=4)
+        np.testing.assert_allclose(y, np.einsum("ijk,kr->ijr", full, c), rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize("formats", (("CSR", "CSR", "CSR"), ("COO", "DIA", "CSC"), ("BCSR", "ELL", "DIA")))
+def test_sparse_sum(formats: tuple[str, str, str]) -> None:
+    from tests.sparse.reference import decode
+
+    a, b, c = formats
+    add = KernelCall("C(i,j) = A(i,j) - B(j,i)", {"A": a, "B": b, "C": c}, flags=("-O1",))
+    (shape, left), (_, right) = cases(2)["square"], cases(2)["hollow"]
+    right = [e for e in right if max(e[0]) < 9]
+    codec = Codec(shape)
+    made = add(A=encode(a, codec, left), B=encode(b, codec, right))
+    assert made is not None
+    np.testing.assert_array_equal(dense(shape, decode(c, codec, made)), dense(shape, left) - dense(shape, right).T)
+    with pytest.raises(ConversionError):
+        add(A=encode(a, Codec((3, 4)), []), B=encode(b, Codec((3, 4)), []))
+
+
+@pytest.mark.parametrize("fmt, convert", (("CSR", {}), ("DIA", {}), ("ELL", {}), ("COO", {"L": "CSR"})))
+@pytest.mark.parametrize("upper", (False, True))
+def test_triangular_system(fmt: str, convert: dict, upper: bool) -> None:
+    n = 40
+    rng = np.random.default_rng(2)
+    full = np.where(rng.random((n, n)) < 0.2, rng.random((n, n)), 0) + np.diag(2 + rng.random(n))
+    solve = KernelCall(f"L(i,j)*x(j) = b(i){', j >= i' if upper else ''}", {"L": fmt}, convert=convert, flags=("-O1",))
+    entries = [((int(i), int(j)), full[i, j]) for i, j in zip(*np.nonzero(full), strict=True)]
+    b, x = rng.random(n), np.zeros(n)
+    solve(x=x, L=encode(fmt, Codec((n, n)), entries), b=b)
+    np.testing.assert_allclose(np.triu(full) @ x if upper else np.tril(full) @ x, b, rtol=1e-10)
+    with pytest.raises(ConversionError, match="singular"):
+        solve(x=x, L=encode(fmt, Codec((n, n)), [e for e in entries if e[0] != (3, 3)]), b=b)
+
+
+def test_conversion_and_kernel_in_one_function() -> None:
+    shape, entries = cases(2)["wide"]
+    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": "COO"}, convert={"A": "BCSR"}, flags=("-O1",))
+    x, y = np.arange(shape[1], dtype=float), np.zeros(shape[0])
+    spmv(y=y, A=encode("COO", Codec(shape), entries), x=x)
+    np.testing.assert_allclose(y, dense(shape, entries) @ x)
