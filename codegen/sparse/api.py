@@ -1,20 +1,24 @@
 """The public calls: descriptors in, C out."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.expr import Exp, names, var
 from codegen.sparse.emit.convert import conversion
 from codegen.sparse.emit.file import CFile, CFunction, c_file
 from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.model import Descriptor, Key
-from codegen.sparse.ir.model import Computation
+from codegen.sparse.ir.model import Branch, Computation
 from codegen.sparse.ir.optimize import optimize
-from codegen.sparse.ir.passes.prune import prune
-from codegen.sparse.synth.fast import lower
+from codegen.sparse.ir.passes.packets import packets
+from codegen.sparse.ir.passes.prune import prune, used_levels
+from codegen.sparse.synth.fast import lower, may_be_sorted
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.naive import lower_naive
 from codegen.sparse.synth.pair import Pair, pair
+from codegen.sparse.synth.source import scan
 
 
 @record
@@ -41,12 +45,29 @@ def convert(source: Descriptor, target: Descriptor, options: Options | None = No
     """Synthesise the conversion of one format to another."""
     o = options or Options()
     p = pair(source, target, o.duplicates)
-    chain = optimize(lower(p), numbered(p)) if o.optimize else prune(lower_naive(p))
+    chain = _fast(p) if o.optimize else prune(lower_naive(p))
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
     f = conversion(p, chain, source, target, name, o.types)
     structs = (struct(layout(source), o.types), struct(layout(target), o.types))
     file = c_file(f"{source.name} to {target.name}", structs, (f,), o.types, header, key_functions(source, target))
     return Conversion(p, chain, f, file)
+
+
+def _fast(p: Pair) -> Computation:
+    """The optimised chain; with a second one for entries that turn out to be in order, where a look tells."""
+    chain = _packed(p, optimize(lower(p), numbered(p)))
+    test = may_be_sorted(p)
+    if test is None:
+        return chain
+    stream, keys = test
+    other = optimize(lower(p, True), numbered(p))
+    nest = used_levels(stream.nest, frozenset().union(*(names(k) for k in keys)))
+    branch = Branch(nest, keys, other.steps, chain.steps, "look whether the entries come in order")
+    return replace(chain, steps=(branch,), log=(*chain.log, "where the entries come in order, without moving them"))
+
+
+def _packed(p: Pair, c: Computation) -> Computation:
+    return packets(c, scan(p.source).count, p.source.desc.data)
 
 
 def numbered(p: Pair) -> dict[str, Exp]:

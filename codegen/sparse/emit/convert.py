@@ -10,7 +10,7 @@ from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.model import Alloc, Computation, Define, NewList
-from codegen.sparse.ir.walk import reads
+from codegen.sparse.ir.walk import parts, reads
 from codegen.sparse.synth.pair import SOURCE, Pair, sizes
 
 
@@ -31,10 +31,11 @@ def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, 
     for s in c.steps:
         printer.step(s)
     deliver(w, p, types)
-    arrays = {s.array: types.c(s.kind) for s in c.steps if isinstance(s, Alloc)}
+    arrays = {s.array: types.c(s.kind) for s in parts(c.steps) if isinstance(s, Alloc)}
     lists = [s.list for s in c.steps if isinstance(s, NewList)]
     prototype = f"int {name}(const {type_name(source, types)} *src, {type_name(target, types)} *dst)"
     owned = [a for a in arrays if a not in {f.name for f in target.functions} | {target.data}]
+    owned += [n[1:] for n in printer.scalars if n.startswith("*")]
     declared = _declarations(p, printer, arrays, lists, types, used)
     return CFunction(_comment(source, target, p), prototype, declared, w.text, _ending(p, owned, lists))
 
@@ -64,7 +65,7 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
     for name in lists:
         w.line(f"tw_list {name} = {{0}};")
     for name in sorted(printer.scalars):
-        w.line(f"{printer.scalars[name]} {name} = 0;")
+        w.line(f"{printer.scalars[name]} {name} = {'NULL' if name.startswith('*') else 0};")
     if types.index == "32":
         w.line(f"if ({' || '.join(f'{n} > INT32_MAX' for n in p.shape)})")
         w.line("    return TW_SPARSE_RANGE;")

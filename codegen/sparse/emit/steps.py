@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, names, var
 from codegen.sparse.emit.cexpr import false_condition, size_exp
+from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.ir.model import (
     Alloc,
+    Branch,
     Copy,
     Count,
     Define,
@@ -27,6 +29,7 @@ from codegen.sparse.ir.model import (
     SortList,
     SortSegments,
     Step,
+    Stmt,
     Sweep,
 )
 
@@ -77,6 +80,12 @@ class StepPrinter(StmtPrinter):
 
     def print_count(self, s: Count) -> None:
         self.w.comment(f"count: {s.note}")
+        if s.packet is not None:
+            count_packets(self, s)
+            return
+        self.count_plainly(s)
+
+    def count_plainly(self, s: Count) -> None:
         short = closed_form(s)
         if short is None:
             self.nest(s.nest, lambda: self.w.line(f"{s.counter}[{self.c(s.index + 2)}]++;"))
@@ -92,14 +101,49 @@ class StepPrinter(StmtPrinter):
         self.w.comment(s.note)
         if s.local:
             self.w.line(f"memset({s.counter}, 0, (size_t)({self.c(s.size + 2)}) * sizeof *{s.counter});")
-        index = self.c(s.index if s.local else s.index + 1)
+        if s.packet is not None:
+            place_packets(self, s)
+        else:
+            self.place_plainly(s)
 
-        def body() -> None:
-            self.w.line(f"const int64_t {s.var} = {s.counter}[{index}]++;")
-            self.body(s.body)
-
+    def place_plainly(self, s: Scatter) -> None:
         self.prepare(s.nest, s.body)
-        self.nest(s.nest, body)
+        self.nest(s.nest, lambda: self.place(s, s.body))
+
+    def place(self, s: Scatter, body: tuple[Stmt, ...]) -> None:
+        index = self.c(s.index if s.local else s.index + 1)
+        self.w.line(f"const int64_t {s.var} = {s.counter}[{index}]++;")
+        self.body(body)
+
+    def print_branch(self, s: Branch) -> None:
+        self.w.comment(s.note)
+        self.scalars["in_order"] = "int64_t"
+        self.w.line("in_order = 1;")
+        held = [f"last{n}" for n in range(len(s.keys))]
+        for h in held:
+            self.reset(h, "INT64_MIN")
+        self.nest(s.nest, lambda: self.in_order(s, held))
+        self.w.open("if (in_order)")
+        for x in s.then:
+            self.step(x)
+        self.w.close("} else {")
+        self.w.depth += 1
+        for x in s.other:
+            self.step(x)
+        self.w.close()
+
+    def in_order(self, s: Branch, held: list[str]) -> None:
+        now = [self.c(k) for k in s.keys]
+        less = ""
+        for n in range(len(now) - 1, -1, -1):
+            rest = f" || ({now[n]} == {held[n]} && ({less}))" if less else ""
+            less = f"{now[n]} < {held[n]}{rest}"
+        self.w.open(f"if ({less})")
+        self.w.line("in_order = 0;")
+        self.w.line("break;")
+        self.w.close()
+        for value, h in zip(now, held, strict=True):
+            self.w.line(f"{h} = {value};")
 
     def print_sweep(self, s: Sweep) -> None:
         sign, change = {"<=": ("<", ""), "<": ("<=", " + 1"), ">=": (">", ""), ">": (">=", " - 1")}[s.sign]

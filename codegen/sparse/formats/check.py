@@ -16,7 +16,8 @@ _RESERVED = frozenset((
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "src", "dst", "status",
-    "done", "threads",
+    "done", "threads", "packet", "bucket", "shift", "in_order", "entries", "distinct", "found", "seen", "start",
+    "segment", "taken", "to", "o", "q", "v", "x",
 ))
 
 

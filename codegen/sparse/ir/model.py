@@ -170,14 +170,28 @@ class Define:
 
 
 @record
+class Packet:
+    """What an entry takes with it: names from the nest, and its value. `count`: how many entries there are."""
+
+    nest: Nest
+    names: tuple[str, ...]
+    value: Exp
+    count: Exp
+
+
+@record
 class Count:
-    """How many iterations each of `size` buckets gets; `counter` has two elements more, zero at first."""
+    """How many iterations each of `size` buckets gets; `counter` has two elements more, zero at first.
+
+    `packet`: entries may be put near their place first, when there are too many places to write at once.
+    """
 
     nest: Nest
     counter: str
     index: Exp
     size: Exp
     note: str
+    packet: Packet | None = None
 
 
 @record
@@ -203,6 +217,7 @@ class Scatter:
     body: tuple[Stmt, ...]
     note: str
     local: bool = False
+    packet: Packet | None = None
 
 
 @record
@@ -322,8 +337,19 @@ class Shrink:
     kind: str = INDEX
 
 
-Step = Union[Loop, Alloc, Free, Define, Count, Prefix, Scatter, Sweep, Max, Number, Gather, Copy, SortList, NewList,
-             Radix, SortSegments, Require, Shrink]
+@record
+class Branch:
+    """`then` where the entries already come in the order of `keys`, else `other`."""
+
+    nest: Nest
+    keys: tuple[Exp, ...]
+    then: tuple["Step", ...]
+    other: tuple["Step", ...]
+    note: str
+
+
+Step = Union[Branch, Loop, Alloc, Free, Define, Count, Prefix, Scatter, Sweep, Max, Number, Gather, Copy, SortList,
+             NewList, Radix, SortSegments, Require, Shrink]
 
 
 @record

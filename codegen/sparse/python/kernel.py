@@ -20,7 +20,7 @@ from codegen.sparse.synth.layout import layout
 
 
 class KernelCall:
-    """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results are written in place.
+    """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results go in place.
 
     A sum of sparse tensors returns its result; a system is solved with its levels found on every call.
     """
@@ -42,7 +42,7 @@ class KernelCall:
     def __call__(self, **values: Any) -> dict[str, Any] | None:
         keep: list[Any] = []
         made = None
-        arguments = []
+        arguments: list[Any] = []
         for parameter in self.prototype[self.prototype.index("(") + 1:-1].split(", "):
             name = parameter.split()[-1].lstrip("*")
             if name == "levels":

@@ -10,6 +10,8 @@ Mechanisms, chosen by what the constraints say and never by the format's name:
 """
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp, call, num, subst, var
 from codegen.sparse.algebra.relation import equal
@@ -21,6 +23,7 @@ from codegen.sparse.ir.model import (
     Computation,
     Count,
     Define,
+    For,
     Free,
     Gather,
     Let,
@@ -129,9 +132,25 @@ def _owner(p: Pair, place: Place) -> Exp:
     return place.pos.group[0] if place.pos.group else dict(p.target.resolved)[place.pos.parent]
 
 
-def lower(p: Pair) -> Computation:
-    """The chain of steps for a pair."""
-    return _Chain(p, choose(p)).run()
+def lower(p: Pair, sorted_input: bool = False) -> Computation:
+    """The chain of steps for a pair; `sorted_input`: as if the entries came in the order the destination needs."""
+    plan = choose(p)
+    if sorted_input:
+        plan = replace(plan, move="none", log=(*plan.log[:-1], f"entries come in order of {_text(plan.order)}"))
+    return _Chain(p, plan).run()
+
+
+def _text(parts: tuple[Exp, ...]) -> str:
+    return f"[{', '.join(map(str, parts))}]"
+
+
+def may_be_sorted(p: Pair) -> tuple[Stream, tuple[Exp, ...]] | None:
+    """Where entries must be moved, but a look at their integer keys may show that they need not be."""
+    plan = choose(p)
+    loops = [x for x in plan.stream.nest if isinstance(x, For)]
+    if plan.move == "none" or plan.down or len(loops) != 1 or any(is_key(e) for e in plan.order):
+        return None
+    return plan.stream, tuple(plan.stream.at(p.target, e) for e in plan.order)
 
 
 class _Chain:
@@ -293,8 +312,6 @@ class _Chain:
 
     def widest(self, name: str, ptr: str, size: Exp) -> None:
         x = var("x")
-        from codegen.sparse.ir.model import For
-
         self.add(Define(name, num(0)), Loop((For("x", num(0), size),),
                  (Store(name, None, call(ptr, x + 1) - call(ptr, x), "max"),), "the longest group", True))
 
