@@ -128,6 +128,8 @@ TABLE: tuple[Option, ...] = (
            "list", "T=FMT", "formats", affects_output=True),
     Option(("--convert",), "sparse", _SPARSE, "kernel: convert this operand first, inside the same function", "list",
            "T=FMT", "convert", affects_output=True),
+    Option(("--parallel",), "sparse", _SPARSE, "convert: also a function NAME_omp for several threads (OpenMP)",
+           affects_output=True),
     Option(("--explain",), "sparse", _SPARSE, "print the derivation instead of C"),
     Option(("-I",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers", "cpp", "DIR", "cpp_args",
            affects_output=True),

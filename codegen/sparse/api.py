@@ -29,6 +29,7 @@ class Options:
     duplicates: str | None = None
     optimize: bool = True
     name: str = ""
+    parallel: bool = False
 
 
 @record
@@ -39,6 +40,7 @@ class Conversion:
     chain: Computation
     function: CFunction
     file: CFile
+    functions: tuple[CFunction, ...]
 
 
 def convert(source: Descriptor, target: Descriptor, options: Options | None = None, header: str = "") -> Conversion:
@@ -49,8 +51,11 @@ def convert(source: Descriptor, target: Descriptor, options: Options | None = No
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
     f = conversion(p, chain, source, target, name, o.types)
     structs = (struct(layout(source), o.types), struct(layout(target), o.types))
-    file = c_file(f"{source.name} to {target.name}", structs, (f,), o.types, header, key_functions(source, target))
-    return Conversion(p, chain, f, file)
+    functions: tuple[CFunction, ...] = (f,)
+    if o.parallel:
+        functions = (f, conversion(p, chain, source, target, name, o.types, True))
+    file = c_file(f"{source.name} to {target.name}", structs, functions, o.types, header, key_functions(source, target))
+    return Conversion(p, chain, f, file, functions)
 
 
 def _fast(p: Pair) -> Computation:

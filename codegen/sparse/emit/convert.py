@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
+from codegen.sparse.emit.parallel import ParallelPrinter
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
@@ -19,10 +20,11 @@ def extents_of(p: Pair, c: Computation) -> dict[str, tuple[Exp, ...]]:
     return {**sizes(p.source), **sizes(p.target)}
 
 
-def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, name: str, types: Types) -> CFunction:
-    """The function NAME(const SOURCE *src, TARGET *dst)."""
+def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, name: str, types: Types,
+               parallel: bool = False) -> CFunction:
+    """The function NAME(const SOURCE *src, TARGET *dst), or NAME_omp with a number of threads."""
     w = Writer()
-    printer = StepPrinter(w, extents_of(p, c), types)
+    printer = (ParallelPrinter if parallel else StepPrinter)(w, extents_of(p, c), types)
     printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for d in (source, target) for k in d.keys}
     used = frozenset().union(*(reads(s) for s in c.steps))
     for n, e in p.source.desc.lets:
@@ -33,11 +35,16 @@ def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, 
     deliver(w, p, types)
     arrays = {s.array: types.c(s.kind) for s in parts(c.steps) if isinstance(s, Alloc)}
     lists = [s.list for s in c.steps if isinstance(s, NewList)]
-    prototype = f"int {name}(const {type_name(source, types)} *src, {type_name(target, types)} *dst)"
+    parameters = f"const {type_name(source, types)} *src, {type_name(target, types)} *dst"
+    prototype = f"int {name}_omp({parameters}, int threads)" if parallel else f"int {name}({parameters})"
     owned = [a for a in arrays if a not in {f.name for f in target.functions} | {target.data}]
     owned += [n[1:] for n in printer.scalars if n.startswith("*")]
     declared = _declarations(p, printer, arrays, lists, types, used)
-    return CFunction(_comment(source, target, p), prototype, declared, w.text, _ending(p, owned, lists))
+    comment = _comment(source, target, p)
+    if parallel:
+        comment = f"/* {name} on several threads. */"
+        declared += "    if (threads < 1)\n        threads = omp_get_max_threads();\n    omp_set_dynamic(0);\n"
+    return CFunction(comment, prototype, declared, w.text, _ending(p, owned, lists), "_OPENMP" if parallel else "")
 
 
 def _comment(source: Descriptor, target: Descriptor, p: Pair) -> str:

@@ -65,9 +65,11 @@ def helpers(body: str, types: Types) -> list[str]:
 
     def need(text: str) -> None:
         for name in _names():
-            if name not in out and re.search(rf"\b{_entry(name)}\b", text):
+            if name not in out and _needs(text, name):
                 template = environment().get_template(f"sparse/helpers/{name}.c.j2")
                 mine = template.render(value=types.c_value, index=types.c_index)
+                if name.endswith(("_omp", "_starts")):
+                    mine = f"#ifdef _OPENMP\n{mine}#endif\n"
                 out[name] = ""  # it may call itself
                 need(mine)
                 del out[name]
@@ -77,6 +79,12 @@ def helpers(body: str, types: Types) -> list[str]:
     return list(out.values())
 
 
+def _needs(text: str, name: str) -> bool:
+    return re.search(rf"\b{_entry(name)}\b", text) is not None
+
+
 def _entry(name: str) -> str:
     """What calls a helper; a list is needed by everything that handles one."""
-    return "(tw_list|tw_list_sort|tw_list_insert|tw_list_free|tw_list_compare)" if name == "tw_list_sort" else name
+    shared = {"tw_list_sort": "(tw_list|tw_list_sort|tw_list_insert|tw_list_free|tw_list_compare)",
+              "tw_buckets": "(tw_buckets|TW_BUCKETS)"}
+    return shared.get(name, name)

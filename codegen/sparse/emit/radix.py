@@ -110,10 +110,14 @@ def _packed(p: StepPrinter, s: Radix, fields: list[_Field], rest: list[_Field]) 
     w.line("status = TW_SPARSE_NO_MEMORY;")
     w.line("goto done;")
     w.close()
-    p.prepare((Tick("o"),), ())
+    threads = p.threaded and s.position is not None
+    if threads:
+        w.line("#pragma omp parallel for num_threads(threads) schedule(static)")
+    else:
+        p.prepare((Tick("o"),), ())
 
     def put() -> None:
-        w.line("o++;")
+        w.line(f"const int64_t o = {p.c(s.position)};" if threads and s.position is not None else "o++;")
         w.line(f"uint64_t key = {both[0].put};")
         for n, f in enumerate(both[1:], 1):
             w.line(f"key = key << bits{n} | (uint64_t)({f.put});")
@@ -121,7 +125,9 @@ def _packed(p: StepPrinter, s: Radix, fields: list[_Field], rest: list[_Field]) 
         w.line(f"item[o].val = {p.c(s.value)};")
 
     p.nest(s.nest, put)
-    w.line(f"tw_item *sorted = tw_sort_items(item, spare, {p.c(s.count)}, {low}, {total});")
+    call = f"item, spare, {p.c(s.count)}, {low}, {total}"
+    name = f"tw_sort_items_omp({call}, threads)" if p.threaded else f"tw_sort_items({call})"
+    w.line(f"tw_item *sorted = {name};")
     _unpack(p, s, fields, rest)
     w.line("free(item);")
     w.line("free(spare);")
@@ -138,6 +144,8 @@ def _room(s: Radix) -> int:
 def _unpack(p: StepPrinter, s: Radix, fields: list[_Field], rest: list[_Field]) -> None:
     """Fields come off the low end, the last one first."""
     w = p.w
+    if p.threaded:
+        w.line("#pragma omp parallel for num_threads(threads) schedule(static)")
     w.open(f"for (int64_t o = 0; o < {p.c(s.count)}; o++)")
     w.line("uint64_t key = sorted[o].key;")
     lines: list[str] = []
@@ -170,7 +178,8 @@ def _unpack_word(p: StepPrinter, s: Radix, word: Word, n: int, field: str) -> No
 
 def _give(p: StepPrinter, s: Radix, e: Exp, value: str) -> None:
     got = _coordinate(s, e)
-    if got is not None:
+    whole = got is not None and s.coords[got[0]] != e and any(w.value == s.coords[got[0]] for w in s.words)
+    if got is not None and not whole:  # a part of what another word has whole says nothing
         p.w.line(f"{s.arrays[got[0]]}[o] {got[1]} {value};")
 
 

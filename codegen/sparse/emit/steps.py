@@ -183,13 +183,21 @@ class StepPrinter(StmtPrinter):
         if s.name:
             self.print_define(Define(s.name, var(f"{s.list}.size")))
 
+    threaded = False
+
     def print_sortsegments(self, s: SortSegments) -> None:
+        self.segments(s, "")
+
+    def segments(self, s: SortSegments, pragma: str) -> None:
         self.w.open("")
         size = self.c(call(s.ptr, s.size))
         self.w.line(f"{self.types.c_index} *spare = tw_new({size}, sizeof *spare, 0);")
         self.fail("!spare", "NO_MEMORY")
+        if pragma:
+            self.w.line(pragma)
         self.w.line(f"for (int64_t x = 0; x < {self.c(s.size)}; x++)")
-        self.w.line(f"    tw_sort_index({s.array} + {s.ptr}[x], {s.ptr}[x + 1] - {s.ptr}[x], spare);")
+        first = f"{s.ptr}[x]"
+        self.w.line(f"    tw_sort_index({s.array} + {first}, {s.ptr}[x + 1] - {first}, spare + {first});")
         self.w.line("free(spare);")
         self.w.close()
 

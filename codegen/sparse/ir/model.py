@@ -309,6 +309,7 @@ class Radix:
     values: str
     count: Exp
     note: str
+    position: Exp | None = None
 
 
 @record

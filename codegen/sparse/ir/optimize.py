@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.ir.model import Computation
 from codegen.sparse.ir.passes.copies import copies
+from codegen.sparse.ir.passes.flatten import flatten
 from codegen.sparse.ir.passes.forward import forward
 from codegen.sparse.ir.passes.fuse import fuse
 from codegen.sparse.ir.passes.prune import prune
@@ -13,4 +14,4 @@ from codegen.sparse.ir.passes.prune import prune
 
 def optimize(c: Computation, numbered: Mapping[str, Exp]) -> Computation:
     """`numbered`: see `copies`."""
-    return prune(fuse(forward(copies(prune(c), numbered))))
+    return prune(fuse(flatten(forward(copies(prune(c), numbered)), numbered)))

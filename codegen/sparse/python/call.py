@@ -34,19 +34,26 @@ class Converter:
     """One conversion, compiled. Calling it neither copies the given arrays nor the results."""
 
     def __init__(self, source: str, target: str, value: str = "f64", index: str = "32",
-                 duplicates: str | None = None, optimize: bool = True) -> None:
+                 duplicates: str | None = None, optimize: bool = True, threads: int = 1) -> None:
         types = Types(value, index)
-        made = convert(load(source), load(target), Options(types, duplicates, optimize, "tw_convert"))
+        self.threads = threads
+        options = Options(types, duplicates, optimize, "tw_convert", threads > 1)
+        made = convert(load(source), load(target), options)
         self._source, self._target = layout(load(source)), layout(load(target))
         self._from, self._to = struct(self._source, types), struct(self._target, types)
-        declared = declarations((self._from, self._to), (made.function.prototype,))
-        self._ffi, self._library = load_library(made.file.source, declared)
+        declared = declarations((self._from, self._to), [f.prototype for f in made.functions])
+        self._ffi, self._library = load_library(made.file.source, declared, ("-fopenmp",) if threads > 1 else ())
+
+    def _run(self, src: Any, dst: Any) -> int:
+        if self.threads > 1:
+            return int(self._library.tw_convert_omp(src, dst, self.threads))
+        return int(self._library.tw_convert(src, dst))
 
     def __call__(self, **values: Any) -> dict[str, Any]:
         """Extents, sizes and arrays under the names of the source's descriptor; the result likewise."""
         src, keep = to_struct(self._ffi, self._source, self._from, values)
         dst = self._ffi.new(f"{self._to.type} *")
-        status = self._library.tw_convert(src, dst)
+        status = self._run(src, dst)
         del keep
         if status:
             raise ConversionError(status)

@@ -231,7 +231,7 @@ class _Chain:
         values = self.temp("to", total, VALUE)
         self.add(Radix(self.stream.nest, tuple(words), self.stream.coords, tuple(var(n) for n in self.p.shape),
                        self.stream.value, arrays, values, total,
-                       f"entries sorted by {', '.join(map(str, self.plan.order))}"))
+                       f"entries sorted by {', '.join(map(str, self.plan.order))}", self.stream.position))
         self.stream = of_arrays(arrays, values, total)
 
     def need(self, e: Exp) -> tuple[Exp, Exp]:
@@ -438,7 +438,12 @@ class _Chain:
         if head:
             self.add(Loop(nest, (*head, *body), "every entry in turn", carried))
             return
-        self.add(*(Loop(nest, b, note) for b, note in loops))
+        flat = sum(isinstance(x, For) for x in nest) == 1
+        # Entries of one segment store to one pointer; only a loop over the segments keeps them on one thread.
+        pointers = {q.pos.ptr for q in self.p.places if q.pos.ptr}
+        for body_, note in loops:
+            shared = any(isinstance(x, Store) and x.target in pointers for x in body_)
+            self.add(Loop(nest, body_, note, shared and flat))
 
 
 def div8(e: Exp) -> Exp:

@@ -1,0 +1,52 @@
+"""Every ordered pair of formats, with sanitizers; the optimised chain against the one as derived; all types."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def pairs(*words: str, sanitize: bool = True) -> str:
+    """Run tests.sparse.pairs, with the address sanitizer's library where the compiler has one."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    flags = "-O1 -Wall -Wextra -Werror"
+    if sanitize:
+        library = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False)
+        if os.path.sep in library.stdout:
+            flags = "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+            env |= {"LD_PRELOAD": library.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0"}
+    command = [sys.executable, "-m", "tests.sparse.pairs", *words, f"--flags={flags}"]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", (1, 2, 3, 4))
+def test_every_pair_with_sanitizers(rank: int) -> None:
+    assert " 0 failures" in pairs(str(rank), "--policies", "keep,")
+
+
+@pytest.mark.slow
+def test_duplicates_with_sanitizers() -> None:
+    assert " 0 failures" in pairs("2", "--policies", "sum,reject", "--formats", "COO,CSR,CSC,ELL,MCOO,HICOO2,DIA")
+    assert " 0 failures" in pairs("3", "--policies", "sum,reject", "--formats", "COO3,MCOO3,CSF,HICOO,DENSE3")
+
+
+@pytest.mark.slow
+def test_both_chains_agree() -> None:
+    """Also that both are free of warnings."""
+    matrices = "COO,MCOO,CSR,CSC,DIA,ELL,BCSR:3x2,CSF2"
+    assert " 0 failures" in pairs("2", "--plain", "--policies", "sum", "--formats", matrices, sanitize=False)
+    assert " 0 failures" in pairs("3", "--plain", "--formats", "COO3,MCOO3,CSF,HICOO", sanitize=False)
+
+
+@pytest.mark.parametrize("values, indices", (("f32", "32"), ("i32", "64"), ("i64", "32"), ("f64", "64")))
+def test_types(values: str, indices: str) -> None:
+    words = ("2", "--formats", "COO,CSR,DIA,BCSR,MCOO", "--values", values, "--indices", indices)
+    assert " 0 failures" in pairs(*words, sanitize=False)
