@@ -41,7 +41,7 @@ def _convert(job: Job) -> Outcome:
     if a.expression:
         raise BadCommandLine(f"unexpected argument '{a.expression}'")
     options = Options(Types(a.values, a.indices), a.duplicates, not a.no_optimize, function_name(a.function_name),
-                      a.parallel)
+                      a.parallel, a.check_input)
     made = convert(load(a.source_format), load(a.target_format), options, header_of(a.output))
     if a.explain:
         from codegen.sparse.explain import explain

@@ -30,6 +30,7 @@ class Options:
     optimize: bool = True
     name: str = ""
     parallel: bool = False
+    check: bool = False
 
 
 @record
@@ -49,11 +50,11 @@ def convert(source: Descriptor, target: Descriptor, options: Options | None = No
     p = pair(source, target, o.duplicates)
     chain = _fast(p) if o.optimize else prune(lower_naive(p))
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
-    f = conversion(p, chain, source, target, name, o.types)
+    f = conversion(p, chain, source, target, name, o.types, False, o.check)
     structs = (struct(layout(source), o.types), struct(layout(target), o.types))
     functions: tuple[CFunction, ...] = (f,)
     if o.parallel:
-        functions = (f, conversion(p, chain, source, target, name, o.types, True))
+        functions = (f, conversion(p, chain, source, target, name, o.types, True, o.check))
     file = c_file(f"{source.name} to {target.name}", structs, functions, o.types, header, key_functions(source, target))
     return Conversion(p, chain, f, file, functions)
 

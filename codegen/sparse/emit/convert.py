@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.emit.check import check_input
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.parallel import ParallelPrinter
@@ -21,15 +22,20 @@ def extents_of(p: Pair, c: Computation) -> dict[str, tuple[Exp, ...]]:
 
 
 def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, name: str, types: Types,
-               parallel: bool = False) -> CFunction:
+               parallel: bool = False, checked: bool = False) -> CFunction:
     """The function NAME(const SOURCE *src, TARGET *dst), or NAME_omp with a number of threads."""
     w = Writer()
     printer = (ParallelPrinter if parallel else StepPrinter)(w, extents_of(p, c), types)
     printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for d in (source, target) for k in d.keys}
     used = frozenset().union(*(reads(s) for s in c.steps))
+    if checked:
+        used |= {f.name for f in p.source.desc.functions} | {q.size for q in p.source.positions}
+        used |= {n for n, _ in p.source.desc.lets}
     for n, e in p.source.desc.lets:
         if n in used:
             printer.step(Define(n, e))
+    if checked:
+        check_input(printer, p.source, p.shape)
     for s in c.steps:
         printer.step(s)
     deliver(w, p, types)

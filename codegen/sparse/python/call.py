@@ -34,10 +34,11 @@ class Converter:
     """One conversion, compiled. Calling it neither copies the given arrays nor the results."""
 
     def __init__(self, source: str, target: str, value: str = "f64", index: str = "32",
-                 duplicates: str | None = None, optimize: bool = True, threads: int = 1) -> None:
+                 duplicates: str | None = None, optimize: bool = True, threads: int = 1,
+                 check: bool = False) -> None:
         types = Types(value, index)
         self.threads = threads
-        options = Options(types, duplicates, optimize, "tw_convert", threads > 1)
+        options = Options(types, duplicates, optimize, "tw_convert", threads > 1, check)
         made = convert(load(source), load(target), options)
         self._source, self._target = layout(load(source)), layout(load(target))
         self._from, self._to = struct(self._source, types), struct(self._target, types)

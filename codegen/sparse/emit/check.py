@@ -1,0 +1,95 @@
+"""Checks of untrusted input, made from what the source's descriptor promises: ranges, segments, orders."""
+from __future__ import annotations
+
+from codegen.sparse.algebra.expr import Call, Exp, call, single, subst, var
+from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.emit.cexpr import false_condition
+from codegen.sparse.emit.steps import StepPrinter
+from codegen.sparse.ir.model import For
+from codegen.sparse.synth.bounds import volume
+from codegen.sparse.synth.layout import Layout, Position
+from codegen.sparse.synth.pair import sizes
+from codegen.sparse.synth.source import scan
+
+
+def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
+    """Leave with RANGE or UNSORTED unless the arrays keep their format's promises. Later checks rely on earlier ones.
+
+    `given`: the extents.
+    """
+    p.w.comment("the input is not trusted: everything its format promises is checked")
+    own = tuple(dict.fromkeys(q.size for q in lay.positions))
+    p.fail(" || ".join(f"{n} < 0" for n in (*given, *own)), "RANGE")
+    for f in lay.desc.functions:
+        _range(p, lay, f.name)
+    for q in lay.positions:
+        if q.ptr:
+            _segments(p, lay, q)
+    for quantifier in lay.desc.quantifiers:
+        a = single(quantifier.key)
+        if isinstance(a, Call) and a.args == (var(quantifier.variable),):
+            _monotonic(p, lay, a, quantifier.sign)
+    _entries(p, lay, given)
+
+
+def _range(p: StepPrinter, lay: Layout, name: str) -> None:
+    f = lay.desc.function(name)
+    assert f is not None
+    value = call(name, var("x"))
+    tests = [Constraint(subst(c.exp, {f.range.ins[0]: value})) for c in f.range.cons]
+    if not tests:
+        return
+    p.w.open(f"for (int64_t x = 0; x < {p.c(volume(sizes(lay)[name]))}; x++)")
+    p.fail(" || ".join(false_condition(t, {}) for t in tests), "RANGE")
+    p.w.close()
+
+
+def _segments(p: StepPrinter, lay: Layout, q: Position) -> None:
+    last = sizes(lay)[q.ptr][0] - 1
+    p.fail(f"{q.ptr}[0] != 0 || {p.c(call(q.ptr, last))} != {q.size}", "RANGE")
+    p.w.open(f"for (int64_t x = 0; x < {p.c(last)}; x++)")
+    p.fail(f"{q.ptr}[x + 1] < {q.ptr}[x]", "UNSORTED")
+    p.w.close()
+
+
+def _monotonic(p: StepPrinter, lay: Layout, a: Call, sign: str) -> None:
+    if lay.desc.function(a.id) is None or len(a.args) != 1 or any(q.ptr == a.id for q in lay.positions):
+        return
+    wrong = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[sign]
+    p.w.open(f"for (int64_t x = 0; x < {p.c(sizes(lay)[a.id][0] - 1)}; x++)")
+    p.fail(f"{a.id}[x] {wrong} {a.id}[x + 1]", "UNSORTED")
+    p.w.close()
+
+
+def _entries(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
+    """Coordinates within the extents, and entries in the order of the format's numbers."""
+    s = scan(lay)
+    full = lay.full
+    order = full.order if full else None
+    words: list[str] = []
+    if full and order and order.parts and not full.group:
+        at = dict(zip(lay.coords, s.coords, strict=True))
+        down = "~" if order.down else ""
+        words = [f"{down}({w})" for e in order.parts for w in p.word(subst(e, at))]
+    ranged = [f"{p.c(e)} < 0 || {p.c(e)} >= {n}" for e, n in zip(s.coords, given, strict=True) if not _loop(s.nest, e)]
+    if not words and not ranged:
+        return
+    p.w.open("")
+    if words:
+        p.w.line(f"uint64_t last[{len(words)}] = {{0}};")
+
+    def body() -> None:
+        if ranged:
+            p.fail(" || ".join(ranged), "RANGE")
+        if words:
+            p.w.line(f"const uint64_t now[] = {{{', '.join(words)}}};")
+            p.fail(f"tw_below(now, last, {len(words)})", "UNSORTED")
+            p.w.line("memcpy(last, now, sizeof last);")
+
+    p.nest(s.nest, body)
+    p.w.close()
+
+
+def _loop(nest: tuple[object, ...], e: Exp) -> bool:
+    """A loop over the extent itself cannot leave it."""
+    return any(isinstance(x, For) and e == var(x.var) for x in nest)

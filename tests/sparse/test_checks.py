@@ -1,0 +1,68 @@
+"""The checking mode: every promise of a format, broken once."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from codegen.sparse.python.call import ConversionError, Converter
+from tests.sparse.inputs import cases
+from tests.sparse.reference import Codec, decode, encode
+
+RANGE, UNSORTED = 2, 3
+# format, array, index, new value, status
+BROKEN = [
+    ("COO", "row", 3, -1, RANGE), ("COO", "col", 0, 23, RANGE), ("SCOO", "row", 0, 4, UNSORTED),
+    ("MCOO", "col", 0, 22, UNSORTED), ("CSR", "col", 5, 99, RANGE), ("CSR", "rowptr", 0, 1, RANGE),
+    ("CSR", "rowptr", 2, 0, UNSORTED), ("CSR", "rowptr", 5, 2, RANGE), ("CSC", "colptr", 3, 50, RANGE),
+    ("DIA", "off", 1, -5, RANGE), ("DIA", "off", 1, -4, UNSORTED), ("ELL", "col", 0, -2, RANGE),
+    ("ELL", "col", 0, 23, RANGE), ("BCSR", "bcol", 0, 12, RANGE), ("CSF2", "idx0", 0, 4, UNSORTED),
+    ("CSF2", "ptr0", 1, 0, UNSORTED), ("HICOO2", "eind0", 0, 8, RANGE), ("HICOO2", "bind0", 0, 1, RANGE),
+    ("HICOO2", "eind0", 0, 7, RANGE), ("HICOO2", "bptr", 1, 99, RANGE),
+]
+
+
+@pytest.fixture(scope="module")
+def converters() -> dict[str, Converter]:
+    return {f: Converter(f, "COO", check=True) for f in sorted({b[0] for b in BROKEN})}
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda b: f"{b[0]}.{b[1]}[{b[2]}]={b[3]}")
+def test_broken_promises(broken: tuple[str, str, int, int, int], converters: dict[str, Converter]) -> None:
+    fmt, array, at, value, status = broken
+    shape, entries = cases(2)["wide"]
+    arrays = encode(fmt, Codec(shape), entries)
+    changed = arrays[array].copy()
+    changed[at] = value
+    with pytest.raises(ConversionError) as caught:
+        converters[fmt](**{**arrays, array: changed})
+    assert caught.value.status == status
+
+
+@pytest.mark.parametrize("fmt", sorted({b[0] for b in BROKEN}))
+def test_good_input_passes(fmt: str, converters: dict[str, Converter]) -> None:
+    for name in ("square", "wide", "nothing", "last", "no rows"):
+        shape, entries = cases(2)[name]
+        codec = Codec(shape)
+        made = converters[fmt](**encode(fmt, codec, entries))
+        assert sorted(decode("COO", codec, made)) == sorted(entries)
+
+
+def test_arrays_that_do_not_fit() -> None:
+    convert = Converter("COO", "CSR")
+    row, col, val = np.zeros(2, np.int32), np.zeros(2, np.int32), np.ones(2)
+    with pytest.raises(ValueError, match="3 elements"):
+        convert(NR=1, NC=1, NNZ=3, row=row, col=col, val=val)
+    with pytest.raises(TypeError, match="int32"):
+        convert(NR=1, NC=1, NNZ=2, row=row.astype(np.int64), col=col, val=val)
+
+
+def test_sizes_that_do_not_fit_the_index() -> None:
+    convert = Converter("COO", "CSR")
+    empty = np.zeros(0, np.int32)
+    with pytest.raises(ConversionError) as caught:
+        convert(NR=2**31, NC=1, NNZ=0, row=empty, col=empty, val=np.zeros(0))
+    assert caught.value.status == RANGE
+    huge = Converter("COO", "DENSE", index="64")
+    with pytest.raises(ConversionError) as caught:
+        huge(NR=2**40, NC=2**40, NNZ=0, row=empty.astype(np.int64), col=empty.astype(np.int64), val=np.zeros(0))
+    assert caught.value.status == 1

@@ -1,0 +1,112 @@
+"""Enough entries that packets, threads and long segments are used, against SciPy."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from codegen.sparse.python.call import Converter
+
+N, ENTRIES = 5000, 150_000
+
+
+@pytest.fixture(scope="module")
+def matrix() -> dict:
+    rng = np.random.default_rng(3)
+    row = np.minimum(rng.pareto(1.2, ENTRIES) * 40, N - 1).astype(np.int32)
+    col = rng.integers(0, N, ENTRIES).astype(np.int32)
+    return {"NR": N, "NC": N, "NNZ": ENTRIES, "row": row, "col": col, "val": rng.integers(1, 9, ENTRIES).astype(float)}
+
+
+def scipy_of(m: dict) -> sp.coo_array:
+    return sp.coo_array((m["val"], (m["row"], m["col"])), shape=(N, N))
+
+
+@pytest.mark.parametrize("threads", (1, 2, 3))
+def test_against_scipy(matrix: dict, threads: int) -> None:
+    a = scipy_of(matrix)
+    order = np.argsort(matrix["row"], kind="stable")
+    csr = Converter("COO", "CSR", threads=threads)(**matrix)
+    np.testing.assert_array_equal(csr["rowptr"], np.searchsorted(matrix["row"][order], np.arange(N + 1)))
+    np.testing.assert_array_equal(csr["col"], matrix["col"][order])
+    np.testing.assert_array_equal(csr["val"], matrix["val"][order])
+    csc = Converter("CSR", "CSC", threads=threads)(**csr)
+    expected = sp.csr_array((csr["val"], csr["col"], csr["rowptr"]), shape=(N, N)).tocsc()
+    np.testing.assert_array_equal(csc["colptr"], expected.indptr)
+    np.testing.assert_array_equal(csc["row"], expected.indices)
+    np.testing.assert_array_equal(csc["val"], expected.data)
+    summed = Converter("COO", "CSR", duplicates="sum", threads=threads)(**matrix)
+    expected = a.tocsr()
+    expected.sum_duplicates()
+    np.testing.assert_array_equal(summed["rowptr"], expected.indptr)
+    np.testing.assert_array_equal(summed["col"], expected.indices)
+    np.testing.assert_array_equal(summed["val"], expected.data)
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+def test_blocks_and_padding(matrix: dict, threads: int) -> None:
+    a = scipy_of(matrix)
+    a.sum_duplicates()
+    bsr = a.tobsr((2, 2))
+    bsr.sort_indices()
+    made = Converter("COO", "BCSR", threads=threads)(**matrix)
+    np.testing.assert_array_equal(made["browptr"], bsr.indptr)
+    np.testing.assert_array_equal(made["bcol"], bsr.indices)
+    np.testing.assert_array_equal(made["val"].reshape(bsr.data.shape), bsr.data)
+    keep = matrix["row"] > 400  # short rows only
+    part = {**matrix, "NNZ": int(keep.sum()), **{k: matrix[k][keep] for k in ("row", "col", "val")}}
+    ell, one = (Converter("COO", "ELL", threads=t)(**part) for t in (threads, 1))
+    np.testing.assert_array_equal(ell["col"], one["col"])
+    np.testing.assert_array_equal(ell["val"], one["val"])
+    back = Converter("ELL", "COO")(**ell)
+    assert abs(scipy_of({**part, **back}).tocsr() - scipy_of(part).tocsr()).max() == 0
+
+
+@pytest.mark.parametrize("threads", (1, 2))
+def test_morton_order(matrix: dict, threads: int) -> None:
+    made = Converter("COO", "MCOO", threads=threads)(**matrix)
+
+    def spread(x: np.ndarray) -> np.ndarray:
+        return sum(((x.astype(np.uint64) >> np.uint64(b)) & np.uint64(1)) << np.uint64(2 * b) for b in range(16))
+
+    order = np.argsort(spread(matrix["row"]) << np.uint64(1) | spread(matrix["col"]), kind="stable")
+    for k in ("row", "col", "val"):
+        np.testing.assert_array_equal(made[k], matrix[k][order])
+
+
+def test_morton_order_of_large_coordinates() -> None:
+    """Coordinates beyond 2**21 in three dimensions need a second word."""
+    rng = np.random.default_rng(9)
+    top = 2**40
+    coords = {k: rng.integers(0, top, 500) for k in ("row", "col", "lay")}
+    given = {"NR": top, "NC": top, "NZ": top, "NNZ": 500, **coords, "val": np.arange(500.0)}
+    made = Converter("COO3", "MCOO3", index="64")(**given)
+
+    def key(n: int) -> int:
+        bits = [(int(coords[k][n]) >> b & 1) for b in range(40, -1, -1) for k in ("row", "col", "lay")]
+        return int("".join(map(str, bits)), 2)
+
+    order = sorted(range(500), key=key)
+    np.testing.assert_array_equal(made["val"], np.arange(500.0)[order])
+    np.testing.assert_array_equal(made["lay"], coords["lay"][order])
+
+
+def test_already_sorted(matrix: dict) -> None:
+    """Entries in order take the chain that moves nothing; the result is the same."""
+    order = np.lexsort((matrix["col"], matrix["row"]))
+    ordered = {**matrix, **{k: matrix[k][order] for k in ("row", "col", "val")}}
+    made = Converter("COO", "CSR")(**ordered)
+    np.testing.assert_array_equal(made["col"], ordered["col"])
+    np.testing.assert_array_equal(made["rowptr"], np.searchsorted(ordered["row"], np.arange(N + 1)))
+
+
+def test_the_published_small_case() -> None:
+    row = np.array([0, 0, 1, 1, 2, 2, 3], np.int32)
+    col = np.array([1, 0, 1, 0, 1, 3, 3], np.int32)
+    val = np.array([4, 1, 7, 6, 1, 3, 5.0])
+    made = Converter("COO", "DIA")(NR=4, NC=4, NNZ=7, row=row, col=col, val=val)
+    assert made["off"].tolist() == [-1, 0, 1]
+    assert made["val"].tolist() == [0, 1, 4, 6, 7, 0, 1, 0, 3, 0, 5, 0]
+    back = Converter("CSR", "COO")(NR=4, NC=4, NNZ=7, rowptr=np.array([0, 2, 4, 4, 7], np.int32),
+                                   col=np.array([0, 1, 0, 1, 1, 2, 3], np.int32), val=val)
+    assert back["row"].tolist() == [0, 0, 1, 1, 3, 3, 3]
