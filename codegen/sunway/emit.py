@@ -194,6 +194,11 @@ def _fields(scop: Scop, launch: Launch) -> list[Field]:
             sizes = "".join(f"[{e}]" for e in a.extents[1:])
             unpack = f"{elem} (*const {a.base}){sizes} = (void *){p_}->{a.base};"
         out.append(Field(a.base, f"{elem} *{a.base};", value, unpack))
+    for name in sorted(launch.others):
+        a = scop.arrays[name]
+        size = " * ".join(f"({e})" for e in ("long", *a.extents)).replace("(long) * ", "(long)", 1)
+        value = f"malloc({size} * sizeof({base_type(a.elem)}))"
+        out.append(Field(f"{name}_other", f"{base_type(a.elem)} *{name}_other;", value, ""))
     for name, h in sorted(launch.shared.items()):
         a = scop.arrays[name]
         sizes = "".join(f"[{s}]" for s in h.sizes if s)
@@ -247,6 +252,7 @@ def _spawn(name: str, fields: Sequence[Field]) -> list[MasterView]:
             MasterView("stmt", "tw_start();"),
             MasterView("stmt", f"athread_spawn({name}, &tw_args);"),
             MasterView("stmt", "athread_join();"),
+            *(MasterView("stmt", f"free(tw_args.{f.name});") for f in fields if f.value.startswith("malloc")),
         ))
     ]  # fmt: skip
 

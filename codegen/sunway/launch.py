@@ -16,6 +16,8 @@ from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import find_mesh
 from codegen.sunway.slave import Phase, words_for
 from codegen.sunway.stage import Buffer, SNode, Stage, Stager
+from codegen.sunway.stencil import Shape, Stencil, choose, find_stencil
+from codegen.sunway.stencil_views import stencil_views
 from codegen.sunway.style import OURS, PLAIN, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line
@@ -57,6 +59,8 @@ class Launch:
     functions: list[Function] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
     shared: dict[str, Held] = field(default_factory=dict)
+    others: dict[str, Stencil] = field(default_factory=dict)  # arrays that need a second copy
+    stencils: list[tuple[Stencil, Shape]] = field(default_factory=list)
     barriers: int = 0
 
     def __post_init__(self) -> None:
@@ -103,6 +107,17 @@ class Launch:
                 self.shared[h.array] = h
             return self._node(node.body, at, names, open_)
         assert isinstance(node, For)
+        if self.style.steps and not names:
+            made = self._steps(node)
+            if made is not None:
+                return self._either(made, node, at, open_)
+        return self._loop(node, at, names, open_)
+
+    def _loop(
+        self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        """A sequential loop around kernels, on every core."""
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         name = fresh(node.loop.name, _reserved(self.scop) | set(names.values()) | set(self.words.all))
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
@@ -110,10 +125,39 @@ class Launch:
         body, after = self._node(node.body, enter(node, at), inner, open_ | statements_of(node.body))
         mine = statements_of(node.body)
         loose = frozenset[str]().union(*(self._wide.get(s, frozenset()) for s in mine))
-        if any(self._uses(a, mine, True) for a in loose) and body[0].head != dialect.barrier(self.group):
+        if any(self._uses(a, mine, True) for a in loose) and body[0].head != self._barrier:
             self.barriers += 1
-            body, after = [*body, line(dialect.barrier(self.group))], frozenset()
+            body, after = [*body, line(self._barrier)], frozenset()
         return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
+
+    def _steps(self, node: For) -> Stencil | None:
+        """The loop as a stencil whose tiles go through many steps at once, if it is one."""
+        found = find_stencil(self.scop, node)
+        shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)
+        if found is None or shape is None or shape.steps < 2:
+            return None
+        title = f"{self.name}_steps{len(self.functions)}"
+        body = stencil_views(self, found, shape)
+        self.functions.append(
+            Function(
+                f"void {title}({self.name}_args *{self.words.args}, int {self.words.id})",
+                f"{shape.steps} time steps at once on tiles of {' x '.join(map(str, shape.sides))} and their margins",
+                body,
+            )
+        )
+        self.others |= dict.fromkeys(found.written, found)
+        self.stencils.append((found, shape))
+        return found
+
+    def _either(
+        self, found: Stencil, node: For, at: Point, open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        """Many steps at once where there is memory for second copies; else one step after the other."""
+        call = line(f"{self.functions[-1].head.split()[1].split('(')[0]}({self.words.args}, {self.words.id});")
+        before, _ = self._sync(statements_of(node), open_)
+        plain, _ = self._loop(node, at, {}, open_)
+        test = " && ".join(f"{self.words.args}->{a}_other" for a in found.written)
+        return [*before, View("if", test, (call,), tuple(plain))], statements_of(node)
 
     def _sync(
         self, stmts: frozenset[str], open_: frozenset[str], wide: frozenset[str] = frozenset()
@@ -134,7 +178,12 @@ class Launch:
         if not common and not any((a, b) in self._pairs for a in open_ for b in stmts):
             return [], open_ | stmts
         self.barriers += 1
-        return [line(dialect.barrier(self.group))], stmts
+        return [line(self._barrier)], stmts
+
+    @property
+    def _barrier(self) -> str:
+        """What separates kernels. The published scheme ends the launch and starts another, which the model counts."""
+        return "sw_relaunch();" if self.model and not self.style.merged else dialect.barrier(self.group)
 
     def _uses(self, array: str, stmts: frozenset[str], write: bool = False) -> bool:
         return any(

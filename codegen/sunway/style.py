@@ -9,7 +9,8 @@ from codegen.record import record
 class Style:
     """`ahead`: the next tile is fetched while this one is worked on. `late`: puts are waited for when their buffer is
     needed again. `vectors`: lanes and register blocks. `rows`: a command for every row of a box. `mesh`: panels are
-    shared between the cores of a row or column. `steps`: time steps that a stencil's tile goes through at once."""
+    shared between the cores of a row or column. `steps`: time steps that a stencil's tile goes through at once.
+    `merged`: kernels share a launch, with barriers between them."""
 
     ahead: bool = True
     late: bool = True
@@ -17,16 +18,17 @@ class Style:
     rows: bool = False
     mesh: bool = True
     steps: bool = True
+    merged: bool = True
 
 
 OURS = Style()
-PLAIN = Style(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False)
+PLAIN = Style(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False, merged=False)
 STYLES = {
     "": OURS,
     "no-mesh": Style(mesh=False),
     "no-steps": Style(steps=False),
     # Fixed tiles of 32, transfer and compute in series. Bounds with min and max, as every ragged size has them, make
     # it fetch row by row; sizes padded to multiples of 32 do not.
-    "published": Style(ahead=False, late=False, vectors=False, rows=True, mesh=False, steps=False),
+    "published": Style(ahead=False, late=False, vectors=False, rows=True, mesh=False, steps=False, merged=False),
     "published-padded": PLAIN,
 }

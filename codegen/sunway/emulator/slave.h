@@ -63,6 +63,8 @@ void sw_rma_wait(volatile int *reply, int count, const char *name, const char *f
 
 /* Work that a timing model does instead of computing: cycles of this core. */
 void sw_work(double cycles);
+/* The group ends and is started again, as when a loop on the management core launches every kernel by itself. */
+void sw_relaunch(void);
 /* All cores of the array work on shared panels: they finish together. */
 void sw_mesh_work(double cycles, long messages);
 

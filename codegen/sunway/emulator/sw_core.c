@@ -156,7 +156,7 @@ static int pick(int last)
   return best;
 }
 
-/* 1: a barrier; 3: work on shared panels, which ends for all at once. */
+/* 1: a barrier; 3: work on shared panels, which ends for all at once; 4: a new launch. */
 static void release(int why)
 {
   double latest = 0;
@@ -165,13 +165,14 @@ static void release(int why)
       latest = sw_cores[k].clock;
   for (int k = 0; k < sw_threads; k++) {
     sw_current = k;
-    const double open = latest + (why == 1 ? sw_now->barrier : 0);
+    const double open = latest + (why == 1 ? sw_now->barrier : why == 4 ? sw_now->launch : 0);
     sw_event("barrier", sw_cores[k].clock, open, 0);
     sw_cores[k].clock = open;
     sw_cores[k].waiting = 0;
   }
   sw_epoch += why == 1;
   sw_totals.barriers += why == 1;
+  sw_totals.launches += why == 4;
 }
 
 /* Nobody can go on: a barrier that all have reached opens; anything else is a deadlock. */
@@ -180,14 +181,14 @@ static void unblock(void)
   int at_barrier = 0, together = 0, finished = 0, mesh = -1;
   for (int k = 0; k < sw_threads; k++) {
     at_barrier += sw_cores[k].live && sw_cores[k].waiting == 1;
-    together += sw_cores[k].live && sw_cores[k].waiting == 3;
+    together += sw_cores[k].live && sw_cores[k].waiting >= 3;
     finished += !sw_cores[k].live;
     mesh = sw_cores[k].live && sw_cores[k].waiting == 2 ? k : mesh;
   }
   if (at_barrier == sw_threads)
     release(1);
   else if (together == sw_threads)
-    release(3);
+    release(sw_cores[0].waiting);
   else if (mesh >= 0)
     sw_fail("mesh", "athread", 0, "core %d waits for a message between cores that nobody sends or takes", mesh);
   else
@@ -291,6 +292,8 @@ void sw_misaligned(const void *p, int bytes, const char *file, int line)
 {
   sw_fail("alignment", file, line, "a vector access of %d bytes at %p, which is no multiple of that", bytes, p);
 }
+
+void sw_relaunch(void) { sw_block(4); }
 
 void sw_mesh_work(double cycles, long messages)
 {
