@@ -76,7 +76,7 @@ static void issue(sw_command c, dma_mode mode, void *reply)
       c.digest = digest(c.ldm, c.len);
     else
       memset(c.ldm, 0xff, (size_t)c.len);
-    sw_touch(c.put, c.mem, c.len, c.stride, block, c.file, c.line, c.name);
+    sw_touch(c.put, c.mem, c.ldm, c.len, c.stride, block, c.file, c.line, c.name);
   }
   *(c.put ? &sw_totals.puts : &sw_totals.gets) += 1;
   *(c.put ? &sw_totals.put_bytes : &sw_totals.get_bytes) += c.len;
@@ -108,9 +108,9 @@ static void finish(sw_core *me, const sw_command *c)
   if (!sw_model) {
     if (c->put && digest(c->ldm, c->len) != c->digest)
       sw_fail("stale-put", c->file, c->line, "%s was changed before its put was waited for", c->name);
-    copy(c);
     if (c->epoch != sw_epoch)
-      sw_touch(c->put, c->mem, c->len, c->stride, c->bsize ? c->bsize : c->len, c->file, c->line, c->name);
+      sw_touch(c->put, c->mem, c->ldm, c->len, c->stride, c->bsize ? c->bsize : c->len, c->file, c->line, c->name);
+    copy(c);
   }
   ++*c->reply;
   if (c->done > me->clock) {

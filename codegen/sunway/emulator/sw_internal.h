@@ -61,8 +61,8 @@ void sw_fail(const char *kind, const char *file, int line, const char *format, .
 void sw_yield(void);
 void sw_block(int why);
 void sw_turn(void); /* let the core with the earliest clock go first */
-void sw_touch(int write, const char *mem, long len, long stride, long bsize, const char *file, int line,
-              const char *name);
+void sw_touch(int write, const char *mem, const char *ldm, long len, long stride, long bsize, const char *file,
+              int line, const char *name);
 double sw_rate(long bsize);
 void sw_event(const char *kind, double from, double to, long bytes);
 void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line);

@@ -1,4 +1,8 @@
-/* Races between cores: for every byte of main memory, who wrote and who read it since the last barrier. */
+/* Races between cores: for every byte of main memory, who wrote and who read it since the last barrier.
+ *
+ * A put that finds in memory the very bytes it brings (it wrote back more than it changed) is harmless beside reads, but
+ * not beside another core's writes: what it brings may be out of date.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "sw_internal.h"
@@ -8,7 +12,7 @@ enum { PAGE = 4096, BUCKETS = 1 << 16 };
 typedef struct page {
   uintptr_t number;
   struct page *next;
-  uint32_t writer[PAGE], reader[PAGE]; /* epoch << 7 | core; reader core 64: several */
+  uint32_t writer[PAGE], keeper[PAGE], reader[PAGE]; /* epoch << 7 | core; core 64: several. keeper: wrote no change */
 } page;
 
 static page *buckets[BUCKETS];
@@ -25,20 +29,28 @@ static page *find(uintptr_t number)
   return *slot = made;
 }
 
-static int byte(page *p, uintptr_t at, int write)
+/* The core other than this one that left its mark in this epoch, plus one. */
+static int other(uint32_t mark, uint32_t stamp)
 {
-  const uint32_t stamp = (uint32_t)(sw_epoch << 7), mine = stamp | (uint32_t)sw_current;
-  const uint32_t w = p->writer[at], r = p->reader[at];
-  const int written = w >> 7 == stamp >> 7 && w != mine, read = r >> 7 == stamp >> 7 && r != mine;
-  if (write)
-    p->writer[at] = mine;
-  else
-    p->reader[at] = r >> 7 == stamp >> 7 && r != mine ? stamp | 64 : mine;
-  return written ? (int)(w & 127) + 1 : write && read ? (int)(r & 127) + 1 : 0;
+  return mark >> 7 == stamp >> 7 && mark != (stamp | (uint32_t)sw_current) ? (int)(mark & 127) + 1 : 0;
 }
 
-void sw_touch(int write, const char *mem, long len, long stride, long bsize, const char *file, int line,
-              const char *name)
+static void mark(uint32_t *place, uint32_t stamp)
+{
+  *place = other(*place, stamp) ? stamp | 64 : stamp | (uint32_t)sw_current;
+}
+
+static int byte(page *p, uintptr_t at, int write, int change)
+{
+  const uint32_t stamp = (uint32_t)(sw_epoch << 7);
+  const int writer = other(p->writer[at], stamp), keeper = other(p->keeper[at], stamp);
+  const int reader = other(p->reader[at], stamp);
+  mark(write ? change ? &p->writer[at] : &p->keeper[at] : &p->reader[at], stamp);
+  return writer ? writer : write && change ? keeper ? keeper : reader : 0;
+}
+
+void sw_touch(int write, const char *mem, const char *ldm, long len, long stride, long bsize, const char *file,
+              int line, const char *name)
 {
   if (!sw_races)
     return;
@@ -47,10 +59,10 @@ void sw_touch(int write, const char *mem, long len, long stride, long bsize, con
       const uintptr_t a = (uintptr_t)mem + (uintptr_t)k;
       page *const p = find(a / PAGE);
       for (uintptr_t at = a % PAGE; at < PAGE && k < bsize; at++, k++) {
-        const int other = byte(p, at, write);
-        if (other)
+        const int core = byte(p, at, write, write && mem[k] != ldm[done + k]);
+        if (core)
           sw_fail("race", file, line, "%s of %s and an access of core %d touch the same bytes without a barrier between",
-                  write ? "a write" : "a read", name, other - 1);
+                  write ? "a write" : "a read", name, core - 1);
       }
     }
 }
