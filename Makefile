@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-tensor bench-kernels golden clean distclean
+.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-sunway bench-tensor bench-kernels golden clean distclean
 
 all: quickstart
 
@@ -70,6 +70,10 @@ bench-tensor: venv $(VENV)/.installed-bench
 # The corpus against gcc, clang with Polly and OpenMP by hand: make bench-kernels B='--only lu,adi --threads 1 --quick'
 bench-kernels: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.kernels $(B)
+
+# Core groups on the timing model: make bench-sunway B='--only gemm,atax --large'
+bench-sunway: venv $(VENV)/.installed-bench
+	$(PY) -m benchmarks.sunway $(B)
 
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \

@@ -19,9 +19,9 @@ from codegen.sunway.machine import CoreGroup
 from codegen.sunway.slave import base_type
 from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
-from codegen.sunway.views import Function, View, line, texts
+from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.cexpr import IntPrinter
-from codegen.target.emit import _deeper
+from codegen.target.emit import _deeper, _unused
 from codegen.target.guard import guard_text
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
@@ -110,7 +110,7 @@ def emit_sunway(
         .render(
             views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
             reasons=", and ".join(scop.guard.reasons), original=_deeper(original.rstrip("\n")),
-            plain=original.rstrip("\n"), unused=[],
+            plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard)),
         )
     )  # fmt: skip
     helpers = frozenset().union(*(x.helpers for x in launches))
@@ -212,7 +212,8 @@ def _functions(scop: Scop, launch: Launch, body: tuple[View, ...]) -> tuple[list
     w = launch.words
     made = []
     for f in launch.functions:
-        made.append(replace(f, body=(*_ids(launch, f.body), *_unpacked(fields, f.body), *f.body)))
+        inner = prune(f.body)
+        made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
     entry = Function(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,

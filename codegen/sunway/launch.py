@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import islpy as isl
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
 from codegen.diagnostics import Unsupported
@@ -20,7 +23,7 @@ from codegen.sunway.stencil import Shape, Stencil, choose, find_stencil
 from codegen.sunway.stencil_views import stencil_views
 from codegen.sunway.style import OURS, PLAIN, Style
 from codegen.sunway.threads import Grid
-from codegen.sunway.views import Function, View, line
+from codegen.sunway.views import Function, View, line, texts
 from codegen.target.cexpr import IntPrinter
 from codegen.target.view import _reserved, fresh
 from codegen.verify.readback import Point, enter
@@ -42,6 +45,8 @@ class KernelInfo:
     buffers: tuple[Buffer, ...]
     left: Mapping[str, str]
     tree: SNode
+    touched: Mapping[str, isl.Set]
+    mesh: bool
 
 
 @dataclass
@@ -208,7 +213,7 @@ class Launch:
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
         mesh = None
-        if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
+        if self.style.mesh and not self.group.crts and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
             mesh = find_mesh(self.scop, tree)
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
@@ -217,8 +222,10 @@ class Launch:
         )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"
-        self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree))
-        arguments = "".join(f", long {n}" for n in names.values())
+        self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree, stager.touched, mesh is not None))
+        words = set(re.findall(r"\w+", " ".join(texts(body))))
+        outer = [n for n in names.values() if n in words]
+        arguments = "".join(f", long {n}" for n in outer)
         self.functions.append(
             Function(
                 f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})",
@@ -226,7 +233,7 @@ class Launch:
                 (*phase.declarations(), *body),
             )
         )
-        call = "".join(f", {n}" for n in names.values())
+        call = "".join(f", {n}" for n in outer)
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
 
     def _alone(

@@ -97,6 +97,7 @@ class Stager:
     staged: set[tuple[int, int]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     lost: dict[str, str] = field(default_factory=dict)
+    touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
     _writes: list[Use] = field(default_factory=list)
 
     def run(self) -> SNode:
@@ -164,6 +165,7 @@ class Stager:
                     self.lost[name] = f"{b.footprint} bytes do not fit into the {room - used} that are left"
                     continue
                 chosen.append(b)
+                self.touched[b.name] = _union([u.elements for u in members]).intersect_params(context)
                 self.names.add(b.name)
                 self.staged |= b.keys
         return chosen

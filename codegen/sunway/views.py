@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import replace
+
 from codegen.record import record
+
+_CONSTANT = re.compile(r"(?:const (?:long|int|double|float)|\w+(?: \w+)? \(?\*const) (\w+)\W")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @record
@@ -35,3 +42,22 @@ def texts(views: tuple[View, ...]) -> list[str]:
     for v in views:
         out += [v.head, *texts(v.body), *texts(v.orelse)]
     return out
+
+
+def prune(views: tuple[View, ...]) -> tuple[View, ...]:
+    """Without constants that nobody mentions."""
+    while True:
+        words = Counter(_WORD.findall(" ".join(texts(views))))
+        kept = _kept(views, words)
+        if kept == views:
+            return views
+        views = kept
+
+
+def _kept(views: tuple[View, ...], words: Counter[str]) -> tuple[View, ...]:
+    out = []
+    for v in views:
+        found = _CONSTANT.match(v.head) if v.kind == "line" else None
+        if found is None or words[found[1]] > 1:
+            out.append(replace(v, body=_kept(v.body, words), orelse=_kept(v.orelse, words)))
+    return tuple(out)
