@@ -58,6 +58,7 @@ class _Maker:
         self.least = -3 if self.ptype.signed else 0
         self.stores: dict[str, Store] = {}
         self.scalars: dict[str, IntType] = {}
+        self.locals: dict[str, IntType] = {}
         counts = {"batch": (0, 0, 0, 1), "row": (1, 1, 1, 2, 3), "column": (1, 1, 1, 2), "depth": (1, 1, 1, 2)}
         roles = [role for role, some in counts.items() for _ in range(rng.choice(some))]
         self.largest = 33 if len(roles) == 3 else 13 if len(roles) == 4 else 5
@@ -95,6 +96,7 @@ class _Maker:
         pointers = [(self._declared(s), s.elem.text, self._elements(s)) for s in self.stores.values()]
         pointers += [(f"{e.text} *p_{s}", e.text, 1) for s, e in self.scalars.items()]
         before = "".join(f"  {e.text} {s} = p_{s}[0];\n" for s, e in self.scalars.items())
+        before += "".join(f"  {e.text} {s} = 0;\n" for s, e in self.locals.items())
         params = ", ".join([f"{t} n, {t} m, {t} ld", *(p[0] for p in pointers)])
         floats = any(dt.is_float(s.elem) for s in self.stores.values())
         return Program(self.seed, params, before, tuple(body), "", tuple((p[1], p[2]) for p in pointers), self._ld(),
@@ -208,8 +210,11 @@ class _Maker:
                 mine.remove(rng.choice(mine))
             sides.append(self._element(name, mine, rng.choice(dt.ELEMENTS) if mixed else elem))
         a, b = (self._dressed(x, y, its) for x, y in zip(sides, sides[::-1], strict=True))
-        if rng.random() < 0.2:
+        roll = rng.random()
+        if roll < 0.15:
             return self._gathered(c, a, b, elem, by_role)
+        if roll < 0.4:
+            return self._hidden(c, a, b, elem, by_role)
         order = list(its)
         rng.shuffle(order)
         nodes: list[Node] = [Line(self._step(c, a, b, elem))]
@@ -239,6 +244,31 @@ class _Maker:
         if rng.random() < 0.1:
             body.append(Line(self._other(c, elem)))
         return self._nest(kept, body)
+
+    def _hidden(self, c: str, a: str, b: str, elem: IntType, by_role: dict[str, list[It]]) -> list[Node]:
+        """A temporary gathers the sum: a scalar of the region or from before it, or an element that is seen later."""
+        rng = self.rng
+        kept = [*by_role["batch"], *by_role["row"], *by_role["column"]]
+        rng.shuffle(kept)
+        form = rng.choice(("inside", "before", "element", "row"))
+        if form == "before":
+            self.locals.setdefault("tmp", elem)
+            elem = self.locals["tmp"]
+        mine = kept[-1:] if form == "row" else rng.sample(kept, rng.randint(0, min(2, len(kept))))
+        name = {"inside": "acc", "before": "tmp"}.get(form) or self._element("E", mine or kept[:1], elem)
+        floats = dt.is_float(elem)
+        keeps = f"{c} = {c} > 0 ? {name} : {c};"
+        forms = (f"{c} += {name};", f"{c} = {name};", f"if ({name} > {c}) {c} = {name};", keeps)
+        last = rng.choice(forms if floats == dt.is_float(self._type(c)) else (f"{c} = 1;",))
+        first = rng.choice(("0", "0", "1", c if floats == dt.is_float(self._type(c)) else "2"))
+        start = Line(f"{elem.text + ' ' if form == 'inside' else ''}{name} = {first};")
+        if rng.random() < 0.08 and form != "inside":
+            start = Line(f"if ({kept[0].name} > 1) {name} = {first};")
+        sums = self._nest(by_role["depth"], [Line(self._step(name, a, b, elem))])
+        if form != "row":
+            return self._nest(kept, [start, *sums, Line(last)])
+        heads = self._nest(kept[-1:], [start, *sums]), self._nest(kept[-1:], [Line(last)])
+        return self._nest(kept[:-1], [*heads[0], *heads[1]])
 
     def _type(self, text: str) -> IntType:
         store = self.stores.get(text.split("[")[0])
