@@ -28,6 +28,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, Step
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq
 from codegen.scop.tree import walk as walk_tree
+from codegen.target.isa.hurry import hurried
 from codegen.target.isa.live import demand
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
@@ -235,7 +236,8 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
 def _needs(isa: Isa, step: Step) -> Needs:
     vec = isa.vec(step.elem)
     once, times = rounds(step.lane, len(step.left), len(step.right))
-    asked = demand(vec, once)
+    hurry = hurried(vec, once)  # the usual way; the other may spill a register
+    asked = demand(vec, hurry.step if hurry else once)
     a = LANES if takes_lane(vec, once) else VECTORS if spreads(isa, step.elem, once) else VALUES
     constants = asked.literals + len(step.consts)
     return Needs(a, len(step.left) // times, len(step.right) // times, asked.temporaries, constants)

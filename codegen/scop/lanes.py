@@ -23,6 +23,8 @@ BITWISE = ("and", "or", "xor", "not")
 EXTREMES = ("min", "max", "fmin", "fmax", "anymin", "anymax")
 # Comparisons give a mask; select(mask, x, y) is x where the mask holds. Masks are joined by mand and mor.
 MASKS = ("lt", "le", "gt", "ge", "eq", "ne", "mand", "mor", "mnot")
+# Masks of one floating-point number: nan, and nought where it is NaN or a zero.
+DOUBTS = ("nan", "nought")
 # wrap8, wrapu8, wrap16, wrapu16: the value as if stored in that narrower integer and read back.
 WRAPS = ("wrap8", "wrapu8", "wrap16", "wrapu16")
 

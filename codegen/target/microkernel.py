@@ -76,6 +76,7 @@ def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
             mk=mk,
             nr=nr_text(isa, mk),
             target=isa.target,
+            scalar=isa.vec(mk.elem).scalar,
             head=folded(f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})", "    "),
             k=view(isa, mk),
         )

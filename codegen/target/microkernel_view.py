@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
+from codegen.target.isa.hurry import hurried
 from codegen.target.isa.live import demand
 from codegen.target.isa.model import Isa, bits_of
 from codegen.target.isa.text import Operand, bare, call, expression, fuse, takes, takes_lane
@@ -24,6 +25,8 @@ LINE_BYTES = 64
 class KernelView:
     """Lines of C, by place. `below` asks for the tile under this one. `steps` are the bodies of the loop over k, one
     for each unrolled step; `rest` does the steps that are left over, one at a time (empty where nothing can be left).
+    `quick` are the bodies of a cheaper loop, to be believed unless the lines of `doubt` set a lane of `odd`, which
+    `any_doubt` tells; `reload` brings the tile back. All empty where there is no such loop.
     """
 
     setup: list[str]
@@ -35,22 +38,38 @@ class KernelView:
     rest: list[str]
     rest_advance: list[str]
     store: list[str]
+    quick: list[list[str]]
+    quick_rest: list[str]
+    doubt: list[str]
+    any_doubt: str
+    zeros: bool
+    mask: str
+    reload: list[str]
 
 
 def view(isa: Isa, mk: MicroKernel) -> KernelView:
     """The lines of the kernel's function."""
     tile, rows = Tile(isa, mk), range(mk.mr)
     streams = bool(mk.ahead) and not mk.direct
+    hurry = hurried(isa.vec(mk.elem), mk.step)
+    quick = hurry.step if hurry else mk.step
     return KernelView(
         setup=tile.setup(),
         below=tile.below() if streams else [],
         load=[tile.load_c(r) for r in rows],
         prefetch=tile.prefetch() if streams else [],
-        steps=[tile.body(u) for u in range(mk.unroll)],
+        steps=[tile.body(u, mk.step) for u in range(mk.unroll)],
         advance=tile.advance(mk.unroll),
-        rest=tile.body(0) if mk.unroll > 1 else [],
+        rest=tile.body(0, mk.step) if mk.unroll > 1 else [],
         rest_advance=tile.advance(1),
         store=[line for r in rows for line in tile.store_c(r)],
+        quick=[tile.body(u, quick) for u in range(mk.unroll)] if hurry else [],
+        quick_rest=tile.body(0, quick) if hurry and mk.unroll > 1 else [],
+        doubt=tile.doubt(hurry.doubt) if hurry else [],
+        any_doubt=tile.any_doubt() if hurry else "",
+        zeros=hurry is not None and hurry.doubt == "nought",
+        mask=tile.vec.mask,
+        reload=[tile.load_c(r).partition(" ")[2] for r in rows] if hurry else [],
     )
 
 
@@ -68,7 +87,6 @@ class Tile:
         in_lanes = not mk.direct and not mk.spread and self.vec.group and takes_lane(self.vec, mk.step)
         self.lane_rows = mk.mr // self.vec.group * self.vec.group if in_lanes else 0
         self.scalar_rows = not mk.spread and takes(self.vec, mk.step, "_n")
-        self.single = not any(x.args for x in fuse(self.vec, mk.step)[1])
 
     def acc(self, r: int, j: int) -> str:
         return f"c{r}{j}" if self.nv < 10 else f"c{r}_{j}"
@@ -128,7 +146,7 @@ class Tile:
                 lines.append(f"const {self.vec.vector} {self.a(r, q)} = {bare(self._call('dup', f'a[{offset}]'))};")
         return lines
 
-    def update(self, r: int, j: int) -> str:
+    def update(self, r: int, j: int, step: Lane) -> str:
         """One step of one accumulator."""
 
         def leaf(x: Lane) -> str:
@@ -136,7 +154,7 @@ class Tile:
                 return self.acc(r, j)
             return self.a(r, x.index) if x.op == "a" else self.b(j, x.index) if x.op == "b" else f"s{x.index}v"
 
-        value = expression(self.isa, self.elem, self.step, leaf, self._operand(r))
+        value = expression(self.isa, self.elem, step, leaf, self._operand(r))
         return f"{self.acc(r, j)} = {bare(value)};"
 
     def _operand(self, r: int) -> Callable[[int], Operand] | None:
@@ -147,22 +165,33 @@ class Tile:
     def _call(self, op: str, *args: str) -> str:
         return call(self.isa, self.elem, op, args)
 
-    def rows_ahead(self) -> int:
+    def rows_ahead(self, step: Lane) -> int:
         """As many rows as there are registers for, beside the tile, a row of b, the value in use and what a row's
         vectors leave waiting."""
-        asked = demand(self.vec, self.step)
+        asked = demand(self.vec, step)
         taken = self.mr * self.nv + (self.mk.rights + asked.temporaries) * self.nv + self.mk.lefts
         taken += asked.literals + self.mk.consts
         return max(0, min(ROWS_AHEAD, (self.isa.registers - taken) // self.mk.lefts))
 
-    def body(self, u: int) -> list[str]:
+    def doubt(self, mask: str) -> list[str]:
+        """Set `odd` where an accumulator is doubtful."""
+        places = [(r, j) for r in range(self.mr) for j in range(self.nv)]
+        masks = [bare(self._call(mask, self.acc(r, j))) for r, j in places]
+        more = [f"odd = {bare(self._call('mor', 'odd', m))};" for m in masks[1:]]
+        return [f"odd = {masks[0]};", *more]
+
+    def any_doubt(self) -> str:
+        return bare(self._call("any", "odd"))
+
+    def body(self, u: int, step: Lane) -> list[str]:
         """Step u of the unrolled loop: b, then row after row."""
-        ahead, loose = self.rows_ahead(), list(range(self.lane_rows, self.mr))
+        ahead, loose = self.rows_ahead(step), list(range(self.lane_rows, self.mr))
+        single = not any(x.args for x in fuse(self.vec, step)[1])
         lines = [*self.load_b(u), *self.load_a_lanes(u), *(x for r in loose[:ahead] for x in self.load_a(r, u))]
         for r in range(self.mr):
-            lines += [BARRIER] if r in loose or not self.single else []
+            lines += [BARRIER] if r in loose or not single else []
             lines += self.load_a(r + ahead, u) if r + ahead in loose[ahead:] else []
-            lines += [self.update(r, j) for j in range(self.nv)]
+            lines += [self.update(r, j, step) for j in range(self.nv)]
         return lines
 
     def advance(self, steps: int) -> list[str]:

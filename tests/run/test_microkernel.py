@@ -105,7 +105,8 @@ SCALAR = r"""
   F int check_##E(const char *name, call_##E *call, ref_##E *ref, long mr, long nr, int direct, int kind) { \
     static T a[8192] __attribute__((aligned(64))), b[8192] __attribute__((aligned(64))), c[8192], d[8192]; \
     int bad = 0; \
-    for (long k = 0; k < 8; k += k < 3 ? 1 : 4) { \
+    for (long turn = 0; turn < 40; turn++) { \
+      const long k = turn % 5 < 4 ? turn % 5 : 7; \
       const long ar = direct ? k + 3 : 1, as = direct ? 1 : mr, bs = direct ? nr + 1 : nr, ldc = nr + 3; \
       const T s0 = value_##E(next(), 1); \
       for (long i = 0; i < mr * (k + 3); i++) a[i] = value_##E(next(), kind); \

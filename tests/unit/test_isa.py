@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codegen.isas import ISAS
-from codegen.scop.lanes import ARITHMETIC, BITWISE, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
+from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
 from codegen.target.isa.derived import derived
 from codegen.target.isa.helpers import arity, definitions
 from codegen.target.isa.load import NAMES, groups, load
@@ -35,7 +35,7 @@ BOTH = [(isa, elem) for isa in NAMES for elem in ELEMENTS]
 def operations(elem: str) -> list[str]:
     """What must be there for a type."""
     plain = [*ARITHMETIC, *MASKS, "select", "min", "max", "anymin", "anymax"]
-    return [*plain, "fmin", "fmax"] if is_float(elem) else [*plain, *BITWISE, *WRAPS]
+    return [*plain, "fmin", "fmax", *DOUBTS] if is_float(elem) else [*plain, *BITWISE, *WRAPS]
 
 
 def test_a_table_for_every_machine() -> None:
@@ -44,7 +44,7 @@ def test_a_table_for_every_machine() -> None:
 
 def test_no_operation_is_forgotten() -> None:
     """This file's list of what a table must have is the language's."""
-    every = {*ARITHMETIC, *BITWISE, *EXTREMES, *MASKS, *WRAPS, "select"}
+    every = {*ARITHMETIC, *BITWISE, *DOUBTS, *EXTREMES, *MASKS, *WRAPS, "select"}
     assert {op for elem in ELEMENTS for op in operations(elem)} == every
 
 
@@ -81,11 +81,13 @@ def test_no_strange_keys(isa: str) -> None:
     path = resources.files("codegen.target.isa") / "data" / f"{isa}.toml"
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     facts = {"name", "header", "target", "vector_bits", "registers"}
-    tables = {"types", "words", "ops", "typedef", "typedef_unaligned", "broadcast"}
+    tables = {"types", "words", "ops", "typedef", "typedef_unaligned", "broadcast", "fold"}
     assert set(data) <= facts | tables and data["name"] == isa
     assert "all" in data["broadcast"] and set(data["broadcast"]) <= {g for elem in ELEMENTS for g in groups(elem)}
     assert set(data["ops"]) <= {g for elem in ELEMENTS for g in groups(elem)}
-    known = {op for elem in ELEMENTS for op in operations(elem)} | {*MEMORY, *INNER}
+    known = {op for elem in ELEMENTS for op in operations(elem)} | {*MEMORY, *INNER, "any"}
+    fold = data.get("fold", {})
+    assert set(fold) | set(fold.values()) <= set(EXTREMES) and (not fold or "any" in data["ops"]["float"])
     assert {op for group in data["ops"].values() for op in group} <= known
     assert set(data.get("types", {})) <= set(ELEMENTS)
 

@@ -36,6 +36,8 @@ _FLOAT = {
     # Of one NaN, min and max return y: right when x is the NaN, so only y needs a look.
     "fmin": _op("select", _op("ne", Y, Y), X, _op("min", X, Y)),
     "fmax": _op("select", _op("ne", Y, Y), X, _op("max", X, Y)),
+    "nan": _op("ne", X, X),
+    "nought": _op("mnot", _op("mor", _op("lt", X, number(0)), _op("lt", number(0), X))),
 }
 _INT = {
     "neg": _op("sub", number(0), X),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from codegen.scop.lanes import ELEMENTS, MASKS
+from codegen.scop.lanes import DOUBTS, ELEMENTS, MASKS
 from codegen.target.isa.derived import derived
 from codegen.target.isa.model import Isa, Vec, is_float
 from codegen.target.isa.text import FUSED, bare, call, expression, helper_name
@@ -33,7 +33,7 @@ def _collect(isa: Isa, text: str, found: dict[str, str]) -> None:
 
 def arity(op: str) -> int:
     """The number of arguments of an operation."""
-    if op in ("neg", "not", "mnot", "load", "dup", "lane_load") or op.startswith("wrap"):
+    if op in ("neg", "not", "mnot", "load", "dup", "lane_load", "any", *DOUBTS) or op.startswith("wrap"):
         return 1
     return 4 if op in ("fma_lane", "fms_lane") else 3 if op in ("select", "mul_lane") or op in FUSED else 2
 
@@ -78,4 +78,4 @@ def _signature(vec: Vec, op: str) -> tuple[str, tuple[str, ...]]:
         return v, (m, v, v)
     if op in ("mnot", "mand", "mor"):
         return m, (m,) * arity(op)
-    return m if op in MASKS else v, (v,) * arity(op)
+    return m if op in (*MASKS, *DOUBTS) else v, (v,) * arity(op)

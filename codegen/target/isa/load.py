@@ -2,8 +2,8 @@
 
 A table gives words for each type in [types], words for all types in [words], and patterns for groups of types in
 [ops.*]; <word> stands for that word of the type. [broadcast] gives the cost of bringing a value into every lane, by
-groups of types. Of several groups that a type belongs to, the narrowest wins; an empty pattern means that the type has
-no such operation.
+groups of types, [fold] what may stand in for minima and maxima in chains (see `hurry.py`). Of several groups that a
+type belongs to, the narrowest wins; an empty pattern means that the type has no such operation.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ def _vec(data: dict[str, Any], elem: str, bits: int) -> Vec:
         group=128 // bits_of(elem) if "fma_lane" in filled else 0,
         broadcast=next(data["broadcast"][g] for g in reversed(groups(elem)) if g in data["broadcast"]),
         ops=tuple(filled.items()),
+        folds=tuple(data.get("fold", {}).items()) if is_float(elem) else (),
     )
 
 

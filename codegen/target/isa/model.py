@@ -46,6 +46,7 @@ class Vec:
     group: int
     broadcast: int
     ops: tuple[tuple[str, str], ...]
+    folds: tuple[tuple[str, str], ...] = ()
 
     @property
     def scalar(self) -> str:
@@ -54,6 +55,10 @@ class Vec:
     def op(self, name: str) -> str:
         """The pattern of an operation, or "" where the instruction set has none of its own."""
         return next((text for known, text in self.ops if known == name), "")
+
+    def fold(self, name: str) -> str:
+        """The operation that may stand in for this one in chains (see `hurry.py`), or ""."""
+        return next((other for known, other in self.folds if known == name), "")
 
 
 @record
