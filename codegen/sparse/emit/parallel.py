@@ -82,7 +82,7 @@ class ParallelPrinter(StepPrinter):
         w.open("")
         w.line("const int64_t t = omp_get_thread_num();")
         w.line("int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);")
-        short = used_levels(s.nest, names(s.index))
+        short = used_levels(packet.nest, names(s.index))  # the shares must be those of the loop that sends
         self.nest(short, lambda: w.line(f"mine[{self.c(s.index)} >> shift]++;"), self.share(short))
         w.line("#pragma omp barrier")
         w.line("#pragma omp single")
