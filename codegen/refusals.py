@@ -422,6 +422,7 @@ TABLE: tuple[Entry, ...] = (
         "An innermost loop carries a dependence and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
     ),
+    Entry("ownership", REMARK, "Which elements a thread or a register tile has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),

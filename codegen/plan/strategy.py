@@ -24,6 +24,7 @@ from codegen.plan.model import (
     Tile,
     Vector,
 )
+from codegen.plan.owners import owner_remarks
 from codegen.plan.products import Products, find_products, in_panels
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
@@ -129,6 +130,7 @@ def decorate(
         author.tile(full=effort > 1)
     author.threads()
     author.vectors()
+    author.remarks.extend(owner_remarks(author.p, machine))
     return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
