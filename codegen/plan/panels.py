@@ -130,7 +130,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     for circle in groups:
         what = found.get(circle[0])
         if what is not None:
-            parts.append(Band(_loops(q.scop.statement(what.stmt), what), Leaf(what.stmt), True))
+            parts.append(Band(_loops(q, what), Leaf(what.stmt), True))
             continue
         levels = by_levels(q, circle, outer) if copies else None
         if levels is not None:
@@ -222,11 +222,15 @@ def _product(q: Program, name: str, outer: Loop, machine: Machine) -> Contractio
         return None
     if not found.columns and reason_against(q, s, found, machine):
         return None
-    return found if independent(q, s, found, (outer,), _loops(s, found)) else None
+    return found if independent(q, s, found, (outer,), _loops(q, found)) else None
 
 
-def _loops(s: Statement, what: Contraction) -> tuple[Loop, ...]:
-    return tuple(Loop(s.iterators[k], {s.name: _value(s, k)}) for k in what.inner)
+def _loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
+    """The loops of a product: rows and columns upwards, the depth as in the source."""
+    s = q.scop.statement(what.stmt)
+    source = enclosing(q.tree, s.name)
+    values = {d: source[d].exprs[s.name] if d in what.depth else _value(s, d) for d in what.inner}
+    return tuple(Loop(s.iterators[d], {s.name: value}) for d, value in values.items())
 
 
 def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> Program:
