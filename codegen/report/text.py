@@ -52,6 +52,10 @@ def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
         if model is None:
             return ["  nothing in it"]
         seen = _model(model)
+        if options.target == "sunway":
+            from codegen.report.sunway import describe_cores
+
+            return [*seen, *describe_cores(model, options)]
         made = make(model, options, machine)
     except Unsupported as error:
         out = [f"  left as it is: {error.message} [{error.id}]", f"    at {error.loc}"]

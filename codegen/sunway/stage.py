@@ -8,7 +8,7 @@ from typing import Union
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Multiply, walk
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Multiply, expr_names, walk
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
@@ -231,12 +231,14 @@ class Stager:
                 get, note = True, "read first, since the box holds more than is written"
         when = self._when(touched, context)
         values = context if when is None else context.intersect(touched.params())
+        lows = tuple(value_text(v, values) for v in box.lows)
+        lens = tuple(value_text(v, values) for v in box.lens)
+        moves = any(loop.var in expr_names(e) for e in (*lows, *lens))
         return Buffer(
-            self._name(array), name, box.most,
-            tuple(value_text(v, values) for v in box.lows),
-            tuple(value_text(v, values) for v in box.lens),
+            self._name(array), name, box.most, lows, lens,
             get, bool(writes),
-            self.ahead and get and not writes and when is None and not _tiled(loop.body) and self._untouched(members),
+            moves and self.ahead and get and not writes and when is None and not _tiled(loop.body)
+            and self._untouched(members),
             None if when is None else condition_text(when, context),
             frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
         )  # fmt: skip

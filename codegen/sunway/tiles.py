@@ -203,7 +203,8 @@ class TileModel:
             else:
                 transfer += time
         busy = self.balance(nest, sizes)
-        return (max(compute / busy, transfer) + serial) / points
+        # A few cores alone do not keep the memory controller busy.
+        return (max(compute / busy, transfer / min(1.0, 2 * busy)) + serial) / points
 
     def balance(self, nest: Nest, sizes: Sequence[int]) -> float:
         """The part of the cores' time that is not idle, over typical extents."""

@@ -47,7 +47,9 @@ def texts(views: tuple[View, ...]) -> list[str]:
 def prune(views: tuple[View, ...]) -> tuple[View, ...]:
     """Without constants that nobody mentions."""
     while True:
-        words = Counter(_WORD.findall(" ".join(texts(views))))
+        lines = texts(views)
+        words = Counter(_WORD.findall(" ".join(lines)))
+        words.subtract(found[1] for found in map(_CONSTANT.match, lines) if found is not None)
         kept = _kept(views, words)
         if kept == views:
             return views
@@ -58,6 +60,6 @@ def _kept(views: tuple[View, ...], words: Counter[str]) -> tuple[View, ...]:
     out = []
     for v in views:
         found = _CONSTANT.match(v.head) if v.kind == "line" else None
-        if found is None or words[found[1]] > 1:
+        if found is None or words[found[1]] > 0:
             out.append(replace(v, body=_kept(v.body, words), orelse=_kept(v.orelse, words)))
     return tuple(out)

@@ -7,7 +7,7 @@ import pytest
 from tests.sunway.programs import CONFIGURATIONS, POLYBENCH, build
 
 # Nothing in these can run in parallel as they stand (or only what starting the cores would cost more than it saves).
-ON_MASTER = {"floyd-warshall"}
+ON_MASTER = {"floyd-warshall", "nussinov", "seidel-2d"}
 OTHERS = (
     *("batched-gemm", "contract-4d", "conv2d", "conv2d-nchw", "fdtd-3d", "gauss-jordan", "gemm-at", "gemm-minus"),
     *("jacobi-varcoef", "kronecker", "ldlt", "maxplus", "minplus-fmin", "mttkrp", "softmax-rows", "tri-imperfect"),

@@ -1,0 +1,111 @@
+"""What becomes of a region on a core group: the tree after each step, local memory, transfers, and the cores' time."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import islpy as isl
+
+from codegen.diagnostics import Unsupported
+from codegen.options import GenOptions
+from codegen.plan.text import show_directive
+from codegen.region import Modelled, finish
+from codegen.scop.dependences import param_space
+from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
+from codegen.sunway.launch import Launch
+from codegen.sunway.region import author_of
+from codegen.sunway.stage import Buffer
+from codegen.sunway.strategy import sunway_plan
+from codegen.sunway.style import STYLES
+from codegen.transform.apply import apply
+from codegen.verify.readback import Point
+
+
+def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
+    """One part per step."""
+    grid, group, sizes = author_of(options, model.program)
+    decision = sunway_plan(model.program, group, grid, sizes)
+    out = [f"  cores: {grid} of {group.description}"]
+    p = model.program
+    for d in decision.plan.directives:
+        p = apply(p, d)
+        title = "scheduled" if type(d).__name__ == "Schedule" else " ".join(show_directive(d, p.scop))
+        out += [f"  tree after: {title}", *(f"    {x}" for x in tree_lines(p.tree))]
+    made, findings = finish(decision.program, decision.plan, ())
+    if made is None or findings:
+        return [*out, f"  not proven: {findings[0].message}"]
+    scop = made.program.scop
+    launch = Launch(scop, made.program.deps, group, grid, f"{scop.function}_r{scop.region}", STYLES[options.scheme])
+    start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
+    try:
+        launch.entry(made.code, Point(start, (), (), (), ()))
+    except Unsupported as error:
+        return [*out, f"  left on the management core: {error.message} [{error.id}]"]
+    for k in launch.kernels:
+        out += [f"  kernel {k.name}{' (panels shared across the mesh)' if k.mesh else ''}", "    local memory"]
+        at = 0
+        for b in k.buffers:
+            out.append(f"      {at:6}  {b.footprint:6} bytes  {b.name}: {_box(b)}{', two copies' if b.ahead else ''}")
+            at += b.footprint
+        out.append(f"      {at:6}  of {group.ldm_bytes}, {group.reserve} kept for the stack and reply words")
+        out.append("    transfers")
+        for b in k.buffers:
+            out += [f"      {line}" for line in _transfers(b)]
+        out += [f"      {a} stays in main memory: {why}" for a, why in sorted(k.left.items())]
+    for s, shape in launch.stencils:
+        sides = " x ".join(map(str, shape.sides))
+        out.append(f"  time tiles of {sides}, {shape.steps} steps at once, margin {shape.halo(s)}")
+    return [*out, f"  barriers in the text: {launch.barriers}"]
+
+
+def tree_lines(node: Node) -> list[str]:
+    """The tree as an outline, with the marks above kernels and below bound loops."""
+    if isinstance(node, Leaf):
+        return [node.stmt]
+    if isinstance(node, Hold):
+        names = ", ".join(s.array for s in node.slots)
+        return [f"storage for {names}", *("  " + x for x in tree_lines(node.child))]
+    below = ["  " + x for k in kids(node) for x in tree_lines(k)]
+    if isinstance(node, Band):
+        loops = ", ".join(f"{lp.name}{' (cores)' if lp.kind in THREADED else ''}" for lp in node.loops)
+        if any(lp.kind in THREADED for lp in node.loops):
+            return ["mark: kernel", f"  band [{loops}]", "    mark: thread", *("    " + x for x in below)]
+        free = "".join(str(int(lp.coincident)) for lp in node.loops)
+        return [f"band [{loops}] coincident {free}", *below]
+    return ["sequence", *below]
+
+
+def _box(b: Buffer) -> str:
+    return " x ".join(map(str, b.most)) + f" of {b.bytes} bytes"
+
+
+def _transfers(b: Buffer) -> list[str]:
+    loops = [n for n in b.most[:-2] if n > 1]
+    many = f"{' x '.join(map(str, loops))} commands" if loops else "one command"
+    kind = "contiguous" if len([n for n in b.most if n > 1]) < 2 else f"blocks of up to {b.most[-1] * b.bytes} bytes"
+    out = []
+    if b.get:
+        early = ", one tile ahead" if b.ahead else ""
+        out.append(f"get {b.array}: {many} of up to {b.size * b.bytes} bytes, {kind}{early}")
+    if b.put:
+        out.append(f"put {b.array}: {many} of up to {b.size * b.bytes} bytes, {kind}")
+    return out
+
+
+def timeline(path: str, options: GenOptions, sizes: str, picture: str) -> list[str]:
+    """Run the timing model at these sizes; the cores' time as lines of text, and as a picture if a file is named."""
+    from codegen.sunway.host import build_library
+    from codegen.sunway.predict import model_program, predict
+    from codegen.sunway.timeline import read_trace, svg, text_rows
+
+    values = {k: int(v) for k, v in (word.split("=") for word in sizes.replace(",", " ").split())}
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        work = Path(folder)
+        program = model_program(path, options, work, build_library(work))
+        found = predict(program, values, options.machine, work / "trace")
+        events = read_trace(work / "trace")
+    if picture:
+        Path(picture).write_text(svg(events, found.cycles), encoding="utf-8")
+    counts = ", ".join(f"{k} {v:.0f}" for k, v in found.counts.items() if v)
+    return [f"predicted: {found.seconds * 1e3:.3f} ms ({counts})", *text_rows(events, found.cycles)]
