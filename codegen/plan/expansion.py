@@ -15,6 +15,7 @@ from codegen.plan.tiles import constant_extent
 from codegen.recognize.expand import shared_loops, users
 from codegen.recognize.strides import coefficients
 from codegen.record import record
+from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import enclosing
 from codegen.transform.apply import apply
@@ -42,7 +43,7 @@ def expand_for_products(p: Program, found: Products, machine: Machine, fusion: s
     """Expand what shows more products; the region as it is when nothing does."""
     now = Expanded(p, found, (), ())
     tries = TRIES
-    for name in _candidates(p.scop, found):
+    for name in _candidates(p, found):
         best: Expanded | None = None
         for over in _choices(now.program, name):
             tries -= 1
@@ -53,13 +54,14 @@ def expand_for_products(p: Program, found: Products, machine: Machine, fusion: s
     return now
 
 
-def _candidates(scop: Scop, found: Products) -> tuple[str, ...]:
-    """Variables in statements deep enough for a product that are none yet."""
-    done = blocked(found)
+def _candidates(p: Program, found: Products) -> tuple[str, ...]:
+    """Variables in statements deep enough for a product that are none yet; not those with a value from before."""
+    scop, done = p.scop, blocked(found)
+    brought = {m.get_tuple_name(isl.dim_type.out) for m in maps_of(p.deps.live_in)}
     deep = [s for s in scop.statements if len(s.iterators) >= 3 and s.name not in done]
     names = {a.array for s in deep for a in s.accesses}
     written = {a.array for _, a in scop.accesses() if a.write}
-    return tuple(n for n in sorted(names & written) if len(users(scop, n)) > 1 and shared_loops(scop, n))
+    return tuple(n for n in sorted((names & written) - brought) if len(users(scop, n)) > 1 and shared_loops(scop, n))
 
 
 def _choices(p: Program, name: str) -> Iterator[tuple[str, ...]]:
