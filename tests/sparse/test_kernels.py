@@ -24,7 +24,7 @@ def dense(shape: tuple[int, ...], entries: list) -> np.ndarray:
 @pytest.mark.parametrize("fmt", MATRICES)
 def test_products_with_a_matrix(fmt: str) -> None:
     rng = np.random.default_rng(5)
-    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": fmt}, flags=("-O1",))
+    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": fmt}, flags=("-O1",), parallel=True)
     transposed = KernelCall("y(j) = A(i,j)*x(i)", {"A": fmt}, flags=("-O1",))
     spmm = KernelCall("Y(i,k) += A(i,j)*X(j,k)", {"A": fmt}, flags=("-O1",))
     for name in NAMES:

@@ -22,11 +22,12 @@ from codegen.sparse.synth.layout import layout
 class KernelCall:
     """One kernel, compiled. Dense tensors are contiguous arrays, sparse ones dictionaries; results go in place.
 
-    A sum of sparse tensors returns its result; a system is solved with its levels found on every call.
+    A sum of sparse tensors returns its result; a system is solved with its levels found on every call. `parallel`:
+    on as many threads as OMP_NUM_THREADS says.
     """
 
     def __init__(self, text: str, formats: dict[str, str], value: str = "f64", index: str = "32",
-                 convert: dict[str, str] | None = None, flags: tuple[str, ...] = ()) -> None:
+                 convert: dict[str, str] | None = None, flags: tuple[str, ...] = (), parallel: bool = False) -> None:
         self.types = Types(value, index)
         self.formats = {n: load(f) for n, f in formats.items()}
         other = {n: load(f) for n, f in (convert or {}).items()}
@@ -36,7 +37,8 @@ class KernelCall:
         levels = f"typedef struct {{ int64_t count; int{index}_t *start; int{index}_t *row; }} tw_levels_i{index};\n"
         declared = declarations(made.structs, public)
         self.prototype = re.sub(r"restrict ", "", public[-1])
-        self.ffi, self.library = load_library(made.file.source, levels + declared, ("-fopenmp", *flags))
+        threads = "-fopenmp" if parallel else "-fopenmp-simd"
+        self.ffi, self.library = load_library(made.file.source, levels + declared, (threads, *flags))
         self.inspects = any("_levels(" in p for p in public)
 
     def __call__(self, **values: Any) -> dict[str, Any] | None:
