@@ -14,6 +14,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Keep
+from codegen.recognize.exists import always
 from codegen.recognize.expand import size_text
 from codegen.scop.dependences import Dependence, Dependences, false_dependences, order_map
 from codegen.scop.expr import Ref
@@ -100,6 +101,8 @@ def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
     found = [k for k, a in enumerate(s.accesses) if _is_read(s, a, d)]
     if not found:
         raise illegal(f"{s.name} does not read {d.array}[{']['.join(d.subscripts)}]", d.loc)
+    if not any(isinstance(e, Ref) and e.access in found for e in always(s.rhs)):
+        raise illegal(f"{s.name} reads `{d.array}` on a condition; elsewhere the element need not exist", d.loc)
     own = _access(s, d.name, False, [t for t, _ in d.at], _path(sizes), d)
     return replace(s, accesses=tuple(replace(own, loc=a.loc) if k in found else a for k, a in enumerate(s.accesses)))
 

@@ -110,6 +110,12 @@ def test_dependences_with_copies_are_what_analysis_finds() -> None:
         assert x.relation.is_subset(q.must), (x.kind, x.array)
 
 
+def test_a_read_on_a_condition_is_not_made_ahead() -> None:
+    p = program(DRAINED.replace("w[i] += v[k] * i", "w[i] = w[i] > 0 ? v[k] : w[i]"))
+    with pytest.raises(InputError, match="the element need not exist"):
+        apply(p, Keep("c", "v", ("k",), ("S1",), (("k", "n"),)))
+
+
 @pytest.fixture(scope="module")
 def paths() -> Decision:
     return default_plan(program(PATHS), load("neoverse-n1"))
