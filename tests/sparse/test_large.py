@@ -110,3 +110,21 @@ def test_the_published_small_case() -> None:
     back = Converter("CSR", "COO")(NR=4, NC=4, NNZ=7, rowptr=np.array([0, 2, 4, 4, 7], np.int32),
                                    col=np.array([0, 1, 0, 1, 1, 2, 3], np.int32), val=val)
     assert back["row"].tolist() == [0, 0, 1, 1, 3, 3, 3]
+
+
+def test_scipy_matrices_without_copies(matrix: dict) -> None:
+    from codegen.sparse.python.scipy import arrays_of, matrix_of
+
+    a = scipy_of(matrix).tocsr()
+    given = arrays_of(a)
+    assert given["col"] is a.indices
+    made = Converter("CSR", "CSC")(**given)
+    b = matrix_of("csc", made)
+    assert np.shares_memory(b.data, made["val"]) and np.shares_memory(b.indices, made["row"])
+    assert abs(a - b).max() == 0
+    blocks = matrix_of("bsr", Converter("CSR", "BCSR")(**given), (2, 2))
+    assert abs(a - blocks).max() == 0
+    back = Converter("BCSR", "COO")(**arrays_of(blocks))
+    assert abs(matrix_of("coo", back) - a).max() == 0
+    with pytest.raises(TypeError):
+        arrays_of(a.tolil())
