@@ -13,12 +13,13 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.diagnostics import InputError
+from codegen.plan.distribute import circles
 from codegen.plan.model import Block, Keep
 from codegen.recognize.contraction import unit_stride
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.dependences import order_map
-from codegen.scop.distance import bounds
+from codegen.scop.distance import bounds, same_value
 from codegen.scop.model import Access, Scop, Statement
 from codegen.transform.block import fresh
 from codegen.transform.keep import made
@@ -98,7 +99,10 @@ def _kind(s: Statement, d: Block) -> Kind:
 
 
 def _reads(p: Program, d: Block, kinds: dict[str, Kind]) -> Iterator[_Read]:
-    """Reads of what another kind writes again, later in the source but in the same block."""
+    """Reads of what another kind writes again, later in the source but in the same block, where that ties the two
+    together: without a circle of dependences the reader can simply run first."""
+    number = {s: _iterator(p.scop.statement(s), len(p.scop.statement(s).iterators) - 1) for s in kinds}
+    tied = circles(p.scop, same_value(p.must, number), tuple(kinds))
     times = order_map(p.scop, p.tree)
     after = times.lex_lt_union_map(times)
     for name, mine in kinds.items():
@@ -117,7 +121,8 @@ def _reads(p: Program, d: Block, kinds: dict[str, Kind]) -> Iterator[_Read]:
                     pairs = _same_block(a.relation.apply_range(w.relation.reverse()))
                     if not pairs.intersect_params(p.scop.context).is_empty():
                         owners.add(theirs)
-                        late = late or not isl.UnionMap.from_map(pairs).intersect(after).is_empty()
+                        bound = any(name in c and other in c for c in tied)
+                        late = late or (bound and not isl.UnionMap.from_map(pairs).intersect(after).is_empty())
             if late and owners and mine not in owners:
                 yield _Read(name, a.array, texts, frozenset(owners))
 

@@ -145,3 +145,11 @@ def test_the_plan_can_be_read_back(paths: Decision) -> None:
     again = apply_plan(p, plan)
     assert show((plan,), {1: again.scop}) == text
     assert again.must.is_equal(paths.program.must)
+
+
+def test_no_copies_where_the_reader_can_run_first() -> None:
+    """Triangular product in place: rows above a block read it before it changes, and nothing comes back to them."""
+    p = program("""for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = i + 1; k < n; k++)
+        w[i * m + j] += d[k][i] * w[k * m + j];""")
+    text = show((default_plan(p, load("neoverse-n1")).plan,), {1: p.scop})
+    assert "keep" not in text
