@@ -33,6 +33,7 @@ from codegen.recognize.strides import coefficients
 from codegen.recognize.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.distance import is_zero
+from codegen.scop.model import Statement
 from codegen.scop.tree import THREADED, Band, Loop, Place, Seq, enclosing, has_band, loops, statements, walk
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
@@ -88,8 +89,15 @@ def _all_products(made: Expanded) -> bool:
     return all(
         s.name in (blocked(made.products) if len(s.iterators) > 2 else any_kind)
         for s in made.program.scop.statements
-        if len(s.iterators) > 1
+        if len(s.iterators) > 1 and _folds(s)
     )
+
+
+def _folds(s: Statement) -> bool:
+    """Does a loop around the statement go on with the same element?"""
+    index, n = s.accesses[s.target].index, len(s.iterators)
+    rows = [coefficients(index.get_pw_aff(k), n) for k in range(index.dim(isl.dim_type.out))]
+    return any(all(c is not None and not c[d] for c in rows) for d in range(n))
 
 
 def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
