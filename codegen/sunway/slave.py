@@ -303,26 +303,26 @@ class Phase:
         assert isinstance(node.body, Stage)
         name = names[node.var]
         ahead = [b for b in node.body.buffers if b.ahead]
-        first = self._fetch(ahead, node, names, lower, "0")
+        first = self._fetch(ahead, node, names, "0")
         before = (
             line(f"int {name}_now = 0;"),
             View("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
         )
-        after = self._fetch(ahead, node, names, f"{name} + {step}", f"{name}_now ^ 1")
+        after = self._fetch(ahead, node, names, f"{name}_now ^ 1")
         step_on = View(
             "if", f"{name} + {step} {node.op} {upper}", (line(f"const long {name}_next = {name} + {step};"), *after)
         )
         body = self._stage(node.body, names, held, taken, local, f"{name}_now", step_on)
         return before, body
 
-    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], _at: str, copy: str) -> list[View]:
+    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], copy: str) -> list[View]:
         """Commands that fill the copies for the iteration whose value is in NAME_next."""
         next_names = {**names, node.var: f"{names[node.var]}_next"}
         ints = self._ints(next_names)
         out: list[View] = []
         for b in ahead:
-            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in b.lows),
-                         tuple(ints.text(e, 6) for e in b.lens))
+            lows, lens = self._sides(b, ints, out)
+            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens)
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
             out.append(t.commands(self.group, False, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out

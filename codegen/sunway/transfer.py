@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from codegen.record import record
@@ -28,7 +29,9 @@ class Geometry:
 
 
 def _factor(text: str) -> str:
-    return f"({text})" if any(c in text for c in "+-? ") else text
+    """As a factor: a sum needs parentheses, a name, a number or a call does not."""
+    plain = re.fullmatch(r"\w+(\([^()]*\))?", text)
+    return text if plain or text.startswith("(") else f"({text})"
 
 
 def geometry(array: Array, path: tuple[Step, ...]) -> Geometry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.record import record
@@ -45,21 +45,24 @@ def texts(views: tuple[View, ...]) -> list[str]:
 
 
 def prune(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Without constants that nobody mentions."""
-    while True:
-        lines = texts(views)
-        words = Counter(_WORD.findall(" ".join(lines)))
-        words.subtract(found[1] for found in map(_CONSTANT.match, lines) if found is not None)
-        kept = _kept(views, words)
-        if kept == views:
-            return views
-        views = kept
+    """Without constants that nothing after them mentions."""
+    out: list[View] = []
+    for v in reversed(views):
+        found = _CONSTANT.match(v.head) if v.kind == "line" else None
+        if found is None:
+            out.insert(0, replace(v, body=prune(v.body), orelse=prune(v.orelse)))
+        elif _mentions(out, found[1]):
+            out.insert(0, v)
+    return tuple(out)
 
 
-def _kept(views: tuple[View, ...], words: Counter[str]) -> tuple[View, ...]:
-    out = []
+def _mentions(views: Sequence[View], name: str) -> bool:
+    """Is the name used here, up to where another variable takes it over?"""
     for v in views:
         found = _CONSTANT.match(v.head) if v.kind == "line" else None
-        if found is None or words[found[1]] > 0:
-            out.append(replace(v, body=_kept(v.body, words), orelse=_kept(v.orelse, words)))
-    return tuple(out)
+        text = v.head.partition("=")[2] if found is not None and found[1] == name else v.head
+        if name in _WORD.findall(text) or _mentions(v.body, name) or _mentions(v.orelse, name):
+            return True
+        if found is not None and found[1] == name:
+            return False
+    return False
