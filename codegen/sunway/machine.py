@@ -13,6 +13,10 @@ _SW26010_DMA = (
 )  # fmt: skip
 
 
+# Cycles the memory controller spends on a command besides its bytes: fitted, see docs/sunway.md.
+COMMAND = 36
+
+
 @record
 class CoreGroup:
     """One core group. Times are in cycles of a compute core."""

@@ -34,9 +34,8 @@ def mesh_views(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str, uppe
     fetch_names = {**names, m.depth.var: f"{kt}_next", "\0column": w.column, "\0row": w.row}
     ahead = _fetch(phase, m, left, right, fetch_names, f"{kt}_now ^ 1")
     pitch = m.target.most[1]
-    turn = line(f"int {kt}_now = 0;")
     more = View("if", f"{kt} + {step} {m.depth.op} {upper}",
-                (line(f"const long {kt}_next = {kt} + {step};"), *ahead))
+                (line(f"const long {kt}_next = {kt} + {step};"), *ahead), _then(phase, m, names, lower))
     body = (more, *_arrived(phase, m, left, right, names), *_work(phase, m, names, upper))
     loop = View("for", f"long {kt} = {lower}; {kt} {m.depth.op} {upper}; {kt} += {step}, {kt}_now ^= 1", body,
                 comment=f"eight slices of {m.depth.step} at a time, one from each core of a row or column")
@@ -46,7 +45,7 @@ def mesh_views(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str, uppe
     cost = () if not phase.model else (
         line(f"sw_work({_len(m.target, 1)} < {pitch} ? 8.0 * {m.target.size} : 0);"),)
     phase.helpers.add("tw_widen")
-    return (View("block", body=(turn, *widen, *cost, loop, *narrow)),)
+    return (View("block", body=(*widen, *cost, loop, *narrow)),)
 
 
 def first_panels(phase: Phase, m: Mesh, names: Mapping[str, str]) -> tuple[View, ...]:
@@ -58,7 +57,30 @@ def first_panels(phase: Phase, m: Mesh, names: Mapping[str, str]) -> tuple[View,
     right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
     given = {**names, m.depth.var: f"{kt}_next", "\0column": w.column, "\0row": w.row}
     fetch = _fetch(phase, m, left, right, given, "0")
-    return (View("if", f"{lower} {m.depth.op} {upper}", (line(f"const long {kt}_next = {lower};"), *fetch)),)
+    tests = [f"{names[lp.var]}_all == {ints.text(lp.lower, 5)}" for lp in (m.rows, m.columns)]
+    test = " && ".join([*tests, f"{lower} {m.depth.op} {upper}"])
+    return (View("if", test, (line(f"const long {kt}_next = {lower};"), *fetch), comment="the very first slices"),)
+
+
+def _then(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str) -> tuple[View, ...]:
+    """In the last step of a tile: the first slices of the tile that comes after it."""
+    ints, w, kt = phase._ints(names), phase.words, names[m.depth.var]
+    it, jt = names[m.rows.var], names[m.columns.var]
+    down, across = SIDE * m.rows.step, SIDE * m.columns.step
+    right_of = f"{jt}_all + {across} {m.columns.op} {ints.text(m.columns.upper, 5)}"
+    below = f"{it}_all + {down} {m.rows.op} {ints.text(m.rows.upper, 5)}"
+    first = ints.text(m.columns.lower, 5)
+    given = {**names, m.depth.var: f"{kt}_next", m.rows.var: f"{it}_then", m.columns.var: f"{jt}_then",
+             "\0column": w.column, "\0row": w.row}
+    left = slice_of(m.left, m.depth.var, "\0column", m.depth.step)
+    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
+    return (View("if", f"{right_of} || {below}", (
+        line(f"const int {jt}_same = {right_of};"),
+        line(f"const long {it}_then = {jt}_same ? {it} : {it} + {down};"),
+        line(f"const long {jt}_then = {jt}_same ? {jt} + {across} : {first} + {w.column} * {m.columns.step};"),
+        line(f"const long {kt}_next = {lower};"),
+        *_fetch(phase, m, left, right, given, f"{kt}_now ^ 1"),
+    )),)  # fmt: skip
 
 
 def _len(b: Buffer, k: int) -> str:

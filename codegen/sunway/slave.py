@@ -115,6 +115,8 @@ class Phase:
     def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
         taken = _reserved(self.scop) | set(outer.values()) | set(self.words.all)
         body = self._views(node, outer, held, frozenset(taken), {})
+        if self.mesh is not None:
+            body = (line(f"int {self.mesh.depth.loop.name}_now = 0;"), *body)
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
         waits = tuple(
@@ -231,7 +233,7 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
-        name = fresh(node.loop.name, taken, ("_now", "_next", "_all", "_in"))
+        name = fresh(node.loop.name, taken, ("_now", "_next", "_all", "_in", "_then", "_same"))
         inner = {**names, node.var: name}
         lower, step, comment = ints.text(node.lower), str(node.step), node.loop.note
         upper = ints.text(node.upper, 5)

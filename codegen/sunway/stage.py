@@ -99,6 +99,7 @@ class Stager:
     lost: dict[str, str] = field(default_factory=dict)
     touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
     _writes: list[Use] = field(default_factory=list)
+    _taken: int = 0
 
     def run(self) -> SNode:
         self.budget = self.budget or self.group.ldm_bytes - self.group.reserve
@@ -147,6 +148,7 @@ class Stager:
         runs = runs_below(body, at)
         uses = [u for u in uses_below(self.scop, runs, at) if u.key not in self.staged]
         context = level_domain(at)
+        room = min(room, self.budget - self._taken)  # buffers of parts that run one after the other stand side by side
         chosen: list[Buffer] = []
         for name in sorted({u.access.array for u in uses}):
             why = unfit(self.scop.arrays[name], uses)
@@ -165,6 +167,7 @@ class Stager:
                     self.lost[name] = f"{b.footprint} bytes do not fit into the {room - used} that are left"
                     continue
                 chosen.append(b)
+                self._taken += b.footprint
                 self.touched[b.name] = _union([u.elements for u in members]).intersect_params(context)
                 self.names.add(b.name)
                 self.staged |= b.keys

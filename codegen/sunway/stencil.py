@@ -17,7 +17,7 @@ from codegen.record import record
 from codegen.scop.model import Access, Scop, Statement
 from codegen.sunway.cost import arithmetic
 from codegen.sunway.footprint import value_text
-from codegen.sunway.machine import CoreGroup
+from codegen.sunway.machine import COMMAND, CoreGroup
 
 # Grids are taken to have about this many points along each axis, by their number of axes.
 TYPICAL = {1: 4000, 2: 1300, 3: 120}
@@ -190,7 +190,7 @@ def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> Shape | None
             block = box[-1] * elem
             fetched = size * (len(arrays) - len(s.fresh)) + inside * elem * len(s.written)
             commands = box[0] if s.axes == 3 else 1
-            transfer = cores * (fetched / group.rate(block) + 28 * commands * len(arrays))
+            transfer = cores * (fetched / group.rate(block) + COMMAND * commands * len(arrays))
             compute = work * steps * (size / elem + inside) / 2 / lanes
             tiles = 1
             for t in tile:

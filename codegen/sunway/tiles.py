@@ -20,7 +20,7 @@ from codegen.scop.expr import Binary, Call
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Loop, enclosing
-from codegen.sunway.machine import CoreGroup
+from codegen.sunway.machine import COMMAND, CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.transform.program import Program
 
@@ -197,7 +197,7 @@ class TileModel:
                 if g.moved_by(k):
                     break
                 share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
-            time = share * (n * cores / self.group.rate(block) + 28 * cores * commands)
+            time = share * (n * cores / self.group.rate(block) + COMMAND * cores * commands)
             if g.write:
                 serial += 2 * time + share * self.group.startup
             else:
