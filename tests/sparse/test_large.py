@@ -128,3 +128,25 @@ def test_scipy_matrices_without_copies(matrix: dict) -> None:
     assert abs(matrix_of("coo", back) - a).max() == 0
     with pytest.raises(TypeError):
         arrays_of(a.tolil())
+
+
+def test_fewer_threads_than_asked_for() -> None:
+    """A run-time limit may give a region fewer threads; every entry must still arrive."""
+    import os
+    import subprocess
+    import sys
+
+    program = (
+        "import numpy as np\n"
+        "from codegen.sparse.python.call import Converter\n"
+        "rng = np.random.default_rng(1)\n"
+        "n = 120000\n"
+        "a = dict(NR=4000, NC=4000, NNZ=n, row=rng.integers(0, 4000, n).astype(np.int32),\n"
+        "         col=rng.integers(0, 4000, n).astype(np.int32), val=rng.random(n))\n"
+        "for to in ('CSR', 'MCOO'):\n"
+        "    one, many = (Converter('COO', to, threads=t)(**a) for t in (1, 4))\n"
+        "    assert all(np.array_equal(one[k], many[k]) for k in one), to\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "OMP_THREAD_LIMIT": "2"},
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -63,7 +63,7 @@ class ParallelPrinter(StepPrinter):
         assert isinstance(first, For)
         low, high = self.c(first.low), self.c(first.high)
         count = f"({high} - ({low}))"
-        return f"{low} + {count} * t / threads", f"{low} + {count} * (t + 1) / threads"
+        return f"{low} + {count} * t / team", f"{low} + {count} * (t + 1) / team"
 
     def print_count(self, s: Count) -> None:
         if s.packet is None or any(isinstance(x, Guard) for x in s.nest):
@@ -80,7 +80,7 @@ class ParallelPrinter(StepPrinter):
         self.fail("!(bucket = tw_new((int64_t)(threads + 1) * (TW_BUCKETS + 1), sizeof *bucket, 1))", "NO_MEMORY")
         w.line(_REGION)
         w.open("")
-        w.line("const int64_t t = omp_get_thread_num();")
+        w.line("const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); /* perhaps fewer than asked */")
         w.line("int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);")
         short = used_levels(packet.nest, names(s.index))  # the shares must be those of the loop that sends
         self.nest(short, lambda: w.line(f"mine[{self.c(s.index)} >> shift]++;"), self.share(short))

@@ -57,7 +57,6 @@ class StmtPrinter:
     def nest(self, nest: Nest, body: Callable[[], None], outer: tuple[str, str] | None = None) -> None:
         """The loops around a body. `outer` replaces the bounds of the first one, for a thread's share."""
         opened = 0
-        guarded: list[int] = []
         for level in nest:
             if isinstance(level, For):
                 low, high = outer if outer and not opened else (self.c(level.low), self.c(level.high))
@@ -69,7 +68,6 @@ class StmtPrinter:
                 self.w.line(f"{level.var}++;")
             else:
                 self.guard(level)
-                guarded.append(opened)
         body()
         for _ in range(opened):
             self.w.close()

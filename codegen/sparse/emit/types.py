@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.ir.model import FLAG, INDEX, KEY, VALUE, WIDE
+from codegen.sparse.ir.model import FLAG, INDEX, VALUE, WIDE
 
 VALUES = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t"}
 INDICES = {"32": "int32_t", "64": "int64_t"}
@@ -32,7 +32,7 @@ class Types:
         return f"INT{self.index}_MAX"
 
     def c(self, kind: str) -> str:
-        return {INDEX: self.c_index, VALUE: self.c_value, WIDE: "int64_t", KEY: "uint64_t", FLAG: "unsigned char"}[kind]
+        return {INDEX: self.c_index, VALUE: self.c_value, WIDE: "int64_t", FLAG: "unsigned char"}[kind]
 
 
 class Writer:

@@ -11,7 +11,7 @@ from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.relation import Constraint
 
-INDEX, VALUE, WIDE, KEY, FLAG = "index", "value", "wide", "key", "flag"
+INDEX, VALUE, WIDE, FLAG = "index", "value", "wide", "flag"
 
 
 # --- domains -----------------------------------------------------------------------------------------------------
@@ -63,15 +63,6 @@ class Store:
     index: Exp | None
     value: Exp
     op: str = "="
-
-
-@record
-class Take:
-    """A new name for counter(index), which then counts on."""
-
-    var: str
-    counter: str
-    index: Exp
 
 
 @record
@@ -131,7 +122,7 @@ class Reject:
     index: Exp
 
 
-Stmt = Union[Store, Take, OnChange, Once, Recall, Insert, Find, Reject, Let]
+Stmt = Union[Store, OnChange, Once, Recall, Insert, Find, Reject, Let]
 
 
 # --- steps -------------------------------------------------------------------------------------------------------
@@ -265,7 +256,6 @@ class Copy:
     target: str
     source: str
     size: Exp
-    offset: Exp | None = None
 
 
 @record

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from codegen.sparse.algebra.expr import Exp, functions, names, rename_calls, subst
+from codegen.sparse.algebra.expr import Exp, functions, names, rename_calls
 from codegen.sparse.ir.model import (
     Alloc,
     Copy,
@@ -81,10 +81,6 @@ def rename_array(node: T, old: str, new: str) -> T:
                                    for x in fields(node) if x.name not in ("note", "op", "status", "sign", "kind")}
         return replace(node, **changes)
     return node
-
-
-def rename_variable(node: T, old: str, new: Exp) -> T:
-    return rewrite_exps(node, lambda e: subst(e, {old: new}))
 
 
 _WRITES = {Store: ("target",), Alloc: ("array",), Define: ("name",), Count: ("counter",), Prefix: ("array",),

@@ -90,7 +90,7 @@ class _Naive:
         find: Stmt = Find(pos.var, name, words) if place.dedup else Let(pos.var, call(f"{name}.map", var("e")))
         if grouped:
             # The rank within a group: the rank in the list less that of the group's first key.
-            first = (*words[:len(pos.group)], *(_lowest(w) for w in words[len(pos.group):]))
+            first = (*words[:len(pos.group)], *(num(0) for _ in words[len(pos.group):]))
             rank = Find("rank", name, words) if place.dedup else Let("rank", call(f"{name}.map", var("e")))
             self.finds = (*self.finds, rank, Find("first", name, first), Let(pos.var, var("rank") - var("first")))
             self.steps.append(Define(pos.size, num(0)))
@@ -141,9 +141,3 @@ def _width(e: Exp) -> int:
     if getattr(a, "id", "") == "DOWN":
         return _width(a.args[0])  # type: ignore[union-attr]
     return 2 if getattr(a, "id", "") == "MORTON" and len(a.args) > 1 else 1  # type: ignore[union-attr]
-
-
-def _lowest(e: Exp) -> Exp:
-    return num(0)
-
-
