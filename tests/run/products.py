@@ -388,7 +388,9 @@ def surroundings() -> Iterator[Case]:
         loops("i:0:n", "j:0:n", "k:i + 1:n") + "C[i][j] += A[i][k] * C[k][n - 1 - j];",
     )
     for number, body in enumerate(own):
-        yield shaped(f"own{number}", body, *square, data="small", blocked=number in (5, 6, 7, 9, 10, 11))
+        # Some are products as they stand, some only beside panels of 64, which lie beyond the sizes of these tests.
+        panels = number in (0, 3, 4, 13)
+        yield shaped(f"own{number}", body, *square, data="small", blocked=panels or number in (5, 6, 7, 9, 10, 11))
     yield shaped("sum", loops("i:0:n", "j:0:m", "k:0:l") + "C[i + j] += A[i][k] * B[k][j];", "C[restrict n + m]", a, b,
                  "int32_t", data="small", blocked=False)
     pointers = ("**restrict C", "**restrict A", "*restrict *restrict B")
