@@ -25,6 +25,11 @@ def isl_schedule(scop: Scop, deps: Dependences, source: Node, fusion: str) -> No
     return tree
 
 
+def tilable_schedule(scop: Scop, deps: Dependences, source: Node) -> Node:
+    """Everything in one band if that can be: fused, skewed and shifted, whatever becomes of parallel loops."""
+    return _schedule(scop, deps, source, "max", outer_parallel=False)
+
+
 def _is_wavefront(scop: Scop, band: Band) -> bool:
     """A sequential loop over a sum of iterators, so that what is inside becomes parallel: one point of every
     row at a time, which no cache likes."""

@@ -113,6 +113,15 @@ class Skew:
 
 
 @record
+class Plain:
+    """Let a loop around one statement count the statement's own iterator again, after skewing and shifting."""
+
+    loop: LoopRef
+    iterator: str
+    loc: Loc = NOWHERE
+
+
+@record
 class Distribute:
     """Give every part below a loop a loop of its own."""
 
@@ -142,6 +151,23 @@ class Unroll:
 
     loop: LoopRef
     factor: int
+    loc: Loc = NOWHERE
+
+
+@record
+class Jam:
+    """Run `factor` iterations of a loop side by side in the loop inside it."""
+
+    loop: LoopRef
+    factor: int
+    loc: Loc = NOWHERE
+
+
+@record
+class Abreast:
+    """Run the iterations of an innermost point loop side by side."""
+
+    loop: LoopRef
     loc: Loc = NOWHERE
 
 
@@ -177,10 +203,13 @@ Directive = Union[
     Order,
     Reverse,
     Skew,
+    Plain,
     Distribute,
     Parallel,
     Vector,
     Unroll,
+    Jam,
+    Abreast,
     Store,
     Multiply,
 ]

@@ -12,16 +12,19 @@ import islpy as isl
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.isl_schedule import describe
 from codegen.plan.model import (
+    Abreast,
     Block,
     Directive,
     Distribute,
     Expand,
     Forward,
+    Jam,
     Keep,
     LoopRef,
     Multiply,
     Order,
     Parallel,
+    Plain,
     Plan,
     Reverse,
     Schedule,
@@ -189,13 +192,27 @@ def _skew(r: _Reader, at: Loc) -> Directive:
     return Skew(loop, -factor if negative else factor, r.loop(), at)
 
 
+def _plain(r: _Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("as")
+    return Plain(loop, r.word("an iterator").text, at)
+
+
 def _unroll(r: _Reader, at: Loc) -> Directive:
+    return Unroll(*_by_factor(r, "an unroll"), at)
+
+
+def _jam(r: _Reader, at: Loc) -> Directive:
+    return Jam(*_by_factor(r, "a jam"), at)
+
+
+def _by_factor(r: _Reader, what: str) -> tuple[LoopRef, int]:
     loop = r.loop()
     r.take("by")
     loc, factor = r.loc(), r.number()
     if not 1 < factor <= 64:
-        raise InputError("bad-plan", "an unroll factor lies between 2 and 64", loc, "")
-    return Unroll(loop, factor, at)
+        raise InputError("bad-plan", f"{what} factor lies between 2 and 64", loc, "")
+    return loop, factor
 
 
 def _store(r: _Reader, at: Loc) -> Directive:
@@ -467,6 +484,9 @@ _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "distribute": lambda r, at: Distribute(r.loop(), at),
     "parallel": lambda r, at: Parallel(r.loop(), at),
     "vector": lambda r, at: Vector(r.loop(), at),
+    "plain": _plain,
+    "abreast": lambda r, at: Abreast(r.loop(), at),
+    "jam": _jam,
     "unroll": _unroll,
     "store": _store,
     "product": _multiply,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -16,25 +16,38 @@ from codegen.plan.model import (
     Distribute,
     Forward,
     LoopRef,
-    Order,
     Parallel,
     Plan,
     Schedule,
-    Skew,
     Tile,
     Vector,
 )
 from codegen.plan.owners import owner_remarks
 from codegen.plan.products import Products, find_products, in_panels
 from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.stencils import time_tiles
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
+from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape
 from codegen.recognize.forward import candidates
 from codegen.recognize.strides import coefficients
 from codegen.recognize.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Statement
-from codegen.scop.tree import THREADED, Band, Loop, Place, Seq, enclosing, has_band, loops, statements, walk
+from codegen.scop.tree import (
+    ABREAST,
+    THREADED,
+    Band,
+    Loop,
+    Node,
+    Place,
+    Seq,
+    enclosing,
+    has_band,
+    loops,
+    statements,
+    walk,
+)
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -55,8 +68,30 @@ def default_plan(source: Program, machine: Machine, fusion: str = "smart", effor
         p = best.program.with_tree(best.products.tree)
         return decorate(p, machine, effort, best.products, (*first, *best.directives), best.remarks)
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
+    over_time = _over_time(source, machine, tree) if effort > 1 else None
+    if over_time is not None:
+        return over_time
     p = innermost_unit_stride(separate(source.with_tree(tree)))
     return decorate(p, machine, effort, best.products)
+
+
+def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | None:
+    """Tiles over time, when the region is of that kind and each of them can be written as vector loops."""
+    found = time_tiles(source, machine, usual)
+    if found is None:
+        return None
+    author = _Author(source, [], [], machine)
+    first = source.scop.statements[0].name
+    if not all(author._try(d) for d in found.needed):
+        return None
+    if machine.cores > 1:
+        author.all_or_none(found.threads)
+    if not all(author._try(d) for d in found.vectors):
+        return None
+    for d in found.rows:
+        author._try(d)
+    author._remark("passed", "time-tiles", f"tiles of {found.text}, on diagonals that run in parallel", first)
+    return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
 def source_plan(source: Program, machine: Machine) -> Decision:
@@ -159,6 +194,14 @@ class _Author:
         self.directives.append(d)
         return True
 
+    def all_or_none(self, steps: Iterable[Directive]) -> bool:
+        saved, count = self.p, len(self.directives)
+        if all(self._try(d) for d in steps):
+            return True
+        self.p = saved
+        del self.directives[count:]
+        return False
+
     def _remark(self, kind: str, id: str, text: str, stmt: str) -> None:
         loc: Loc = self.p.scop.statement(stmt).loc
         self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, kind=kind))
@@ -231,27 +274,14 @@ class _Author:
         )
         if not size:
             return False
-        size = max(16, size // 16 * 16)
-        first, second = (LoopRef(lp.name + "t", names[0]) for lp in loops_[:2])
-        saved, count = self.p, len(self.directives)
-        steps: list[Directive] = [
-            Tile(tuple((LoopRef(lp.name, names[0]), size) for lp in loops_)),
-            Order((second, first)),
-            Skew(first, 1, second),
-            Order((first, second)),
-            Parallel(second),
-        ]
-        if all(self._try(d) for d in steps):
-            self._remark(
-                "passed",
-                "wavefront",
-                f"tiles of {size} along a skewed band; tiles on one diagonal run in parallel",
-                names[0],
-            )
-            return True
-        self.p = saved
-        del self.directives[count:]
-        return False
+        sizes = tile_shape(size, len(loops_))
+        if not self.all_or_none(diagonals(loops_, names[0], sizes)):
+            return False
+        text = f"tiles of {' by '.join(map(str, sizes))} along a skewed band; tiles on one diagonal run in parallel"
+        if any(self.all_or_none(steps) for steps in side_by_side(self.p.scop, loops_, names[0])):
+            text += f", {ROWS} rows of a tile side by side"
+        self._remark("passed", "wavefront", text, names[0])
+        return True
 
     def _tile(self, band: Band, names: tuple[str, ...], full: bool) -> None:
         scop = self.p.scop
@@ -318,6 +348,8 @@ class _Author:
         """Innermost loops that carry nothing are marked for the vectorizer."""
         for _, node in list(walk(self.p.tree)):
             if not isinstance(node, Band) or has_band(node.child) or node.product is not None:
+                continue
+            if node.loops[-1].kind == ABREAST:
                 continue
             names = statements(node)
             lp = node.loops[-1]

@@ -21,7 +21,10 @@ PARALLEL_VECTOR = "parallel and vector"
 PACKED = "packed"  # a row or column loop of a product whose operands are copied first: see verify/products.py
 BLOCKED = "blocked"  # a row or column loop of a product: runs in tiles, in any order and on threads
 FOLDED = "folded"  # the depth loop of a product whose steps are joined in an order of their own
-CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED})  # kinds that must carry no dependence
+JAMMED = "jammed"  # several iterations run side by side in the loop inside
+ABREAST = "abreast"  # the few iterations of an innermost loop, written out side by side when all are there
+# Kinds that must carry no dependence.
+CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, ABREAST})
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 
 

@@ -62,6 +62,11 @@ class BodyPrinter:
     def _plain(self, value: Expr, s: Statement, at: Instance) -> str:
         return f"{self.access(s, at, s.target)} {s.op} {self._text(value, s, at, 1)};"
 
+    def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
+        """The value that is stored, and where. The statement is a plain assignment."""
+        target, value = self.access(s, at, s.target), self._text(s.rhs, s, at, 1)
+        return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
+
     def _store(self, value: Expr, s: Statement, at: Instance) -> str:
         """`target = value;`, where branches that keep the target as it is do not touch it."""
         if not isinstance(value, Ternary) or not value.branch:

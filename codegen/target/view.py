@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply
 from codegen.record import record
@@ -12,6 +12,7 @@ from codegen.scop.product import Blocking, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
+from codegen.target.jam import Jammed, Statements, abreast, jammed, shifted
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
@@ -74,7 +75,55 @@ class ViewBuilder:
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
+        found = jammed(self.scop, node)
+        if found is not None:
+            return (self._jam(found, names, held, taken),)
+        side_by_side = abreast(self.scop, node)
+        if side_by_side is not None:
+            assert isinstance(node, For)
+            return (self._abreast(node, side_by_side, names, held, taken),)
         return (self._for(node, names, held, taken),)
+
+    def _jam(self, found: Jammed, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        """Blocks of iterations with the inner loop inside, then the rest one by one."""
+        node, inner, n = found.outer, found.inner, found.outer.loop.factor
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        name = fresh(node.loop.name, taken, ("_end",))
+        end = f"{name}_end"
+        taken = taken | {name, end}
+        now = {**names, node.var: name}
+        top = self._for(inner, now, held, taken)
+        below = {**now, inner.var: fresh(inner.loop.name, taken)}
+        printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
+        body = _side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
+        head = f"; {name} + {n - 1} < {end}; {name} += {n}"
+        block = View("for", head, node.loop.note, body=(replace(top, body=body),))
+        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(top,))
+        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
+        return View("block", body=(
+            View("decl", f"const long {end} = {past};"),
+            View("decl", f"long {name} = {ints.text(node.lower)};"),
+            block,
+            rest,
+        ))
+
+    def _abreast(
+        self, node: For, found: Statements, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        """All iterations at once when all are there, else one by one."""
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        name = fresh(node.loop.name, taken, ("_end",))
+        end = f"{name}_end"
+        taken = taken | {name, end}
+        now = {**names, node.var: name}
+        printer = BodyPrinter(self.scop, IntPrinter(ints.params, now, self.helpers), held)
+        body = _side_by_side(printer, found, node.var, node.loop.factor, taken)
+        rest = View("for", f"; {name} < {end}; {name}++", body=self._views(node.body, now, held, taken))
+        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
+        first = View("decl", f"long {name} = {ints.text(node.lower)};")
+        last = View("decl", f"const long {end} = {past};")
+        full = View("if", f"{end} - {name} == {node.loop.factor}", body=body, orelse=(rest,))
+        return View("block", body=(first, last, full))
 
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
@@ -119,7 +168,8 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        pragma = self.pragmas[node.loop.kind](node, ints) if node.loop.kind in CONCURRENT else Pragma()
+        make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
+        pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         body = self._views(node.body, inner, held, taken | {name})
         self._inside = outside
@@ -128,6 +178,23 @@ class ViewBuilder:
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
             return View("if", pragma.test, body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
+
+
+def _side_by_side(
+    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str]
+) -> tuple[View, ...]:
+    """Each statement for `n` iterations: all values first, so that the compiler may keep what they share."""
+    first = fresh("v", taken, tuple(map(str, range(n))))
+    out: list[View] = []
+    for s, at in found:
+        values, stores = zip(*(printer.parts(s, shifted(at, var, k)) for k in range(n)), strict=True)
+        kind = printer.scop.arrays[s.accesses[s.target].array].elem.spelling
+        lines = (
+            *(View("stmt", f"const {kind} {first}{k} = {v};") for k, v in enumerate(values)),
+            *(View("stmt", f"{target} = {first}{k};") for k, target in enumerate(stores)),
+        )
+        out.extend(lines if len(found) == 1 else (View("block", body=lines),))
+    return tuple(out)
 
 
 # Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.

@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from codegen.plan.model import (
+    Abreast,
     Block,
     Directive,
     Distribute,
     Expand,
     Forward,
+    Jam,
     Keep,
     Multiply,
     Order,
     Parallel,
+    Plain,
     Plan,
     Reverse,
     Schedule,
@@ -47,7 +50,7 @@ def apply(p: Program, d: Directive) -> Program:
     after = _APPLY[type(d)](p, d)
     if not isinstance(d, Schedule):
         _products_kept(p, after, d)
-    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Distribute, Unroll, Multiply)):
+    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
@@ -132,7 +135,10 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Distribute: order.distribute,
     Parallel: mark.parallel,
     Vector: mark.vector,
+    Plain: order.plain,
     Unroll: mark.unroll,
+    Jam: mark.jam,
+    Abreast: mark.abreast,
     Store: _store,
     Multiply: product.apply,
 }

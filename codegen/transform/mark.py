@@ -6,10 +6,23 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.plan.model import Abreast, Jam, LoopRef, Parallel, Tile, Unroll, Vector
 from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
-from codegen.scop.tree import CONCURRENT, PARALLEL, PARALLEL_VECTOR, UNROLL, VECTOR, Node, Place, loops, put
+from codegen.scop.tree import (
+    ABREAST,
+    CONCURRENT,
+    JAMMED,
+    PARALLEL,
+    PARALLEL_VECTOR,
+    UNROLL,
+    VECTOR,
+    Node,
+    Place,
+    has_band,
+    loops,
+    put,
+)
 from codegen.transform import tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, carried
@@ -26,9 +39,47 @@ def vector(p: Program, d: Vector) -> Program:
     return _mark(p, d, VECTOR)
 
 
-def _mark(p: Program, d: Parallel | Vector, kind: str) -> Program:
+def jam(p: Program, d: Jam) -> Program:
+    """Mark a loop to run several iterations side by side; refused when it carries a dependence."""
+    for place in find(p.tree, d.loop, d.loc):
+        if place.loop.kind in CONCURRENT:
+            raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "jam another loop")
+        if place.member == len(place.band.loops) - 1 and not has_band(place.band.child):
+            raise illegal(f"there is no loop inside loop `{place.loop.name}`", d.loc, "unroll it instead")
+    p = _mark(p, d, JAMMED)
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
+        if place.loop.reductions:
+            raise illegal(f"loop `{place.loop.name}` gathers a sum", d.loc, "jam another loop")
+        note = ", ".join(x for x in (place.loop.note, f"{d.factor} at a time") if x)
+        tree = _set(tree, place, replace(place.loop, factor=d.factor, note=note))
+    return p.with_tree(tree)
+
+
+def abreast(p: Program, d: Abreast) -> Program:
+    """Mark an innermost loop inside small tiles to run its iterations side by side."""
+    sizes = {}
+    for place in find(p.tree, d.loop, d.loc):
+        if place.member != len(place.band.loops) - 1 or has_band(place.band.child):
+            raise illegal(f"loop `{place.loop.name}` is not innermost", d.loc, "order it inside the others first")
+        around = [q.loop.tile for q in loops(p.tree) if q.loop.of == place.loop.name and _above(q, place)]
+        if not around or not 1 < around[-1] <= 16:
+            raise illegal(f"loop `{place.loop.name}` is not inside small tiles", d.loc, "tile it by 16 or less first")
+        sizes[place.path] = around[-1]
+    p = _mark(p, d, ABREAST)
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        if place.loop.reductions:
+            raise illegal(f"loop `{place.loop.name}` gathers a sum", d.loc, "use `vector`")
+        tree = _set(tree, place, replace(place.loop, factor=sizes[place.path], note="side by side"))
+    return p.with_tree(tree)
+
+
+def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Program:
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        if place.loop.kind in (JAMMED, ABREAST):
+            raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
         found = carried(p, place)
         if found.blocker is not None:
             assert found.pairs is not None

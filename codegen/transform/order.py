@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Distribute, Order, Reverse, Skew
+from codegen.plan.model import Distribute, Order, Plain, Reverse, Skew
 from codegen.scop.tree import Band, Loop, Node, Place, Seq, kids, loops, put, seq, statements, with_kids
 from codegen.transform.find import chains, find, illegal, rebuild
 from codegen.transform.program import Program
@@ -64,6 +64,26 @@ def _encloses(outer: Place, inner: Place) -> bool:
     if outer.path == inner.path:
         return outer.member < inner.member
     return inner.path[: len(outer.path)] == outer.path
+
+
+def plain(p: Program, d: Plain) -> Program:
+    """The loop's value becomes the iterator itself."""
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        names = statements(place.band)
+        if len(names) != 1:
+            raise illegal(f"loop {d.loop} runs {' and '.join(names)}", d.loc, "distribute it first")
+        s = p.scop.statement(names[0])
+        if d.iterator not in s.iterators:
+            raise illegal(f"{s.name} has no iterator {d.iterator}", d.loc, f"iterators: {', '.join(s.iterators)}")
+        if any(q.loop.name == d.iterator and (_encloses(q, place) or _encloses(place, q)) for q in loops(tree)):
+            raise illegal(f"there is a loop {d.iterator} already", d.loc, "leave the directive out")
+        space = isl.LocalSpace.from_space(s.domain.get_space())
+        value = isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, s.iterators.index(d.iterator)))
+        note = place.loop.note if place.loop.kind else "inside the tile"
+        lp = replace(place.loop, name=d.iterator, exprs={s.name: value}, note=note)
+        tree = _change(tree, _again(tree, place), lp)
+    return p.with_tree(tree)
 
 
 def distribute(p: Program, d: Distribute) -> Program:

@@ -1,0 +1,131 @@
+"""Stencils over time: a skewed band whose tiles take many steps through a small part of the grid.
+
+Inside a tile each step runs the statements one after the other over the tile's box, so that their loops stay
+parallel, unit-stride and free of tests; several rows run side by side and share what they read. Tiles on a
+diagonal of the two outermost tile loops are independent and run on threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codegen.machine import Machine
+from codegen.plan.isl_schedule import tilable_schedule
+from codegen.plan.model import Directive, Distribute, Jam, LoopRef, Order, Parallel, Plain, Schedule, Skew, Tile, Vector
+from codegen.plan.tiles import constant_extent
+from codegen.recognize.strides import coefficients, move
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, enclosing, kids, statements
+from codegen.transform.program import Program
+
+ROWS = 4  # run side by side: a five-point stencil then reads 3.5 values a point instead of 5, within 16 registers
+# Elements of the innermost loop in a tile, by the number of loops over space. The border between two tiles wanders
+# along the rows, so rows that fit into a tile are still cut in two now and then: short rows want long tiles.
+INNER = {1: 4096, 2: 128, 3: 256}
+FILL = 0.75  # the part of a cache that one step through a tile may fill
+LEAST = 2 * ROWS  # rows below which the first-level cache is too small to be worth aiming at
+LONG = 24  # loops that are never longer are not worth tiling
+EFFORT = 120  # accesses times loops beyond which the analysis takes longer than a build should wait
+
+
+@record
+class TimeTiles:
+    """What to do, in order: everything before `threads` is needed, the rest makes it faster."""
+
+    needed: tuple[Directive, ...]
+    threads: tuple[Directive, ...]
+    rows: tuple[Directive, ...]
+    vectors: tuple[Directive, ...]
+    text: str
+
+
+def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
+    """Tiles over time for a region whose usual schedule has a sequential loop around everything."""
+    if not _steps(usual) or len(p.scop.statements) > 8 or any(a.inside for a in p.scop.arrays.values()):
+        return None
+    tree = tilable_schedule(p.scop, p.deps, p.tree)
+    if not isinstance(tree, Band) or not tree.permutable or not 2 <= len(tree.loops) <= 4:
+        return None
+    if any(not isinstance(k, Leaf) for k in kids(tree.child)) if isinstance(tree.child, Seq) else False:
+        return None
+    step, space = tree.loops[0], tree.loops[1:]
+    if sum(len(s.accesses) for s in p.scop.statements) * len(tree.loops) > EFFORT:
+        return None
+    if step.coincident or _short(p.scop, tree) or not _unit(p.scop, tree):
+        return None
+    names = statements(tree)
+    sizes = _sizes(p.scop, names, len(space), machine)
+    first = names[0]
+    ref = {lp.name: LoopRef(lp.name, first) for lp in tree.loops}
+    tiles = tuple((ref[lp.name], n) for lp, n in zip(tree.loops, sizes, strict=True))
+    needed: list[Directive] = [Schedule(tree), Tile(tiles)]
+    if len(names) > 1:
+        needed += [Distribute(ref[lp.name]) for lp in reversed(space)]
+    counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
+    needed += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
+    outer, second = (LoopRef(lp.name + "t", first) for lp in tree.loops[:2])
+    threads = (Order((second, outer)), Skew(outer, 1, second), Order((outer, second)), Parallel(second))
+    rows = tuple(_point(counts, n, space[-2], Jam, ROWS) for n in names) if len(space) > 1 else ()
+    vectors = tuple(_point(counts, n, space[-1], Vector) for n in names)
+    text = " by ".join(map(str, sizes[1:]))
+    return TimeTiles(tuple(needed), threads, rows, vectors, f"{sizes[0]} steps over {text} elements")
+
+
+def _counts(scop: Scop, lp: Loop, step: Loop, stmt: str) -> str:
+    """The iterator that the loop steps through while the step stands still; none if that is not simple."""
+    s = scop.statement(stmt)
+    own = coefficients(lp.exprs[stmt], len(s.iterators)) or []
+    fixed = coefficients(step.exprs[stmt], len(s.iterators)) or []
+    left = [k for k, c in enumerate(own) if c and not fixed[k]]
+    return s.iterators[left[0]] if len(left) == 1 and own[left[0]] == 1 else ""
+
+
+def _point(
+    counts: dict[tuple[str, str], str], stmt: str, lp: Loop, make: Callable[..., Directive], *more: int
+) -> Directive:
+    return make(LoopRef(counts[stmt, lp.name] or lp.name, stmt), *more)
+
+
+def _steps(usual: Node) -> bool:
+    """A loop that must run in order, around loops that need not."""
+    if not isinstance(usual, Band) or usual.loops[0].coincident:
+        return False
+    inner = [lp for name in statements(usual) for lp in enclosing(usual, name)[1:]]
+    return bool(inner) and any(lp.coincident for lp in inner)
+
+
+def _short(scop: Scop, band: Band) -> bool:
+    """Is one of the loops of a constant, small length for all statements?"""
+
+    def short(lp: Loop) -> bool:
+        extents = [constant_extent(scop, lp, n) for n in statements(band)]
+        return all(e is not None and e <= LONG for e in extents)
+
+    return any(short(lp) for lp in band.loops)
+
+
+def _unit(scop: Scop, band: Band) -> bool:
+    """Do most accesses step through neighbours along the innermost loop, and none of full rank jump?"""
+    for name in statements(band):
+        s = scop.statement(name)
+        for a in s.accesses:
+            m = move(scop, s, a, band.loops, len(band.loops) - 1)
+            if not m.unit and not m.still:
+                return False
+    return True
+
+
+def _sizes(scop: Scop, names: tuple[str, ...], dims: int, machine: Machine) -> tuple[int, ...]:
+    """Steps and lengths of a tile: what one step touches stays in the first-level cache, or the second."""
+    arrays = {a.array for n in names for a in scop.statement(n).accesses}
+    inner = INNER[dims]
+    row = sum(scop.arrays[a].elem.bytes for a in arrays if scop.arrays[a].rank >= dims) * inner
+    caches = [c.bytes for c in machine.caches if c.level <= 2] or [1 << 15]
+    if dims == 1:
+        return 64, inner
+    for cache in caches:
+        each = max(ROWS, int((cache * FILL / max(row, 1)) ** (1 / (dims - 1))) // ROWS * ROWS)
+        if each >= LEAST:
+            break
+    return (max(4, min(16, each)), *((each,) * (dims - 1)), inner)

@@ -1,0 +1,75 @@
+"""Bands of loops that all carry dependences: diagonals of tiles on threads, and rows side by side in a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codegen.plan.model import Abreast, Directive, LoopRef, Order, Parallel, Plain, Skew, Tile
+from codegen.recognize.strides import coefficients
+from codegen.scop.model import Scop
+from codegen.scop.tree import Loop
+
+# Rows side by side: each point waits for its neighbour's whole chain of additions and a division, about 25 cycles
+# on the cores at hand, while the units could start a new one every three. seidel-2d: 4 rows 2.2x, 6 2.4x, 8 2.9x.
+ROWS = 8
+STEPS = 16  # of the outermost of three loops: time, as a rule
+
+
+def tile_shape(size: int, n: int) -> tuple[int, ...]:
+    """Sizes for a band of n loops: longer along the innermost, few steps of the outermost."""
+    size = max(ROWS, size // ROWS * ROWS)
+    return (*([STEPS] if n > 2 else []), *([size] * (n - 1 - (n > 2))), 4 * size)
+
+
+def diagonals(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> tuple[Directive, ...]:
+    """Cut the loops, and run the tiles on a diagonal of the two outermost tile loops in parallel."""
+    first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
+    return (
+        Tile(tuple((LoopRef(lp.name, stmt), n) for lp, n in zip(band, sizes, strict=True))),
+        Order((second, first)),
+        Skew(first, 1, second),
+        Order((first, second)),
+        Parallel(second),
+    )
+
+
+def side_by_side(scop: Scop, band: Sequence[Loop], stmt: str) -> Iterator[tuple[Directive, ...]]:
+    """Ways to run rows side by side, cheapest first: the innermost loop is skewed until rows do not wait for
+    each other, then goes around a block of rows."""
+    row, inner = (LoopRef(lp.name, stmt) for lp in band[-2:])
+    for factor in range(3):
+        skew = (Skew(inner, factor, row),) if factor else ()
+        yield (
+            *skew,
+            *_unskewed(scop, band, stmt, factor),
+            Tile(((row, ROWS), (inner, 0))),
+            Order((inner, row)),
+            Abreast(row),
+            *_plain(scop, band, stmt),
+        )
+
+
+def _unskewed(scop: Scop, band: Sequence[Loop], stmt: str, factor: int) -> tuple[Directive, ...]:
+    """Take the outermost loop out of the innermost one's values, so that subscripts stay short."""
+    if len(band) < 3:
+        return ()
+    values = [coefficients(lp.exprs[stmt], len(scop.statement(stmt).iterators)) for lp in (band[0], band[-2], band[-1])]
+    step, row, inner = values
+    if step is None or row is None or inner is None or sum(map(bool, step)) != 1:
+        return ()
+    k = next(k for k, c in enumerate(step) if c)
+    times = (inner[k] + factor * row[k]) / step[k]
+    outer = LoopRef(band[0].name, stmt)
+    return (Skew(LoopRef(band[-1].name, stmt), -int(times), outer),) if times.denominator == 1 and times else ()
+
+
+def _plain(scop: Scop, band: Sequence[Loop], stmt: str) -> tuple[Directive, ...]:
+    """Count rows by their own iterator, where only the outermost loop was added to it."""
+    its = scop.statement(stmt).iterators
+    step, row = (coefficients(lp.exprs[stmt], len(its)) for lp in (band[0], band[-2]))
+    if len(band) < 3 or step is None or row is None:
+        return ()
+    own = [k for k, c in enumerate(row) if c and not step[k]]
+    if len(own) != 1 or row[own[0]] != 1 or its[own[0]] == band[-2].name:
+        return ()
+    return (Plain(LoopRef(band[-2].name, stmt), its[own[0]]),)
