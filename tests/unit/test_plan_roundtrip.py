@@ -11,12 +11,15 @@ from codegen.diagnostics import Loc
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
+    Abreast,
     Distribute,
     Forward,
+    Jam,
     LoopRef,
     Multiply,
     Order,
     Parallel,
+    Plain,
     Plan,
     Reverse,
     Schedule,
@@ -82,6 +85,9 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
         (Parallel(i), "parallel i"),
         (Vector(j), "vector j"),
         (Unroll(j, 4), "unroll j by 4"),
+        (Jam(i, 4), "jam i by 4"),
+        (Abreast(sj), "abreast S2.j"),
+        (Plain(sj, "k"), "plain S2.j as k"),
         (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
         (Store("t", j, ()), "store t in j"),
         (Forward("t"), "forward t"),

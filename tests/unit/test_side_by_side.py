@@ -1,0 +1,148 @@
+"""Rows side by side (jam, abreast), loops that count plainly again, and tiles over time: legal, refused, and run."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen.ast.ctree import Bin, Int, Name
+from codegen.diagnostics import InputError
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+from codegen.target.jam import simple
+
+JACOBI = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                A[i][j] = B[i][j];
+    }
+#pragma endscop
+}
+"""
+SEIDEL = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++)
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                A[i][j] = (A[i - 1][j + 1] + A[i][j - 1] + A[i][j] + A[i + 1][j]) / B[i][j];
+#pragma endscop
+}
+"""
+SCALE = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            A[i][j] += 2.0 * B[i][j];
+            B[i][j] *= (double)(i + j) - A[i][j];
+        }
+#pragma endscop
+}
+"""
+TRIANGLE = SCALE.replace("j < n; j++) {", "j <= i; j++) {")
+
+
+def planned(source: str, plan: str) -> str:
+    """The text a plan leads to."""
+    return generate("in.c", source, replace(GenOptions(), plan_text=f"region 1\n  {plan}\n")).text
+
+
+@pytest.mark.parametrize(
+    "source, plan, words",
+    [
+        (SEIDEL, "jam i by 4", "is carried by loop `i`"),
+        (SEIDEL, "abreast j", "is not inside small tiles"),
+        (SEIDEL, "tile j:32\n  abreast j", "is not inside small tiles"),
+        (SEIDEL, "tile j:8\n  abreast j", "is carried by loop `j`"),
+        (SCALE, "jam j by 4", "no loop inside"),
+        (SCALE, "tile i:4\n  abreast i", "is not innermost"),
+        (SCALE, "parallel i\n  jam i by 4", "is parallel already"),
+        (SCALE, "jam i by 4\n  parallel i", "is jammed already"),
+        (SCALE, "plain i as k", "runs S1 and S2"),
+        (SEIDEL, "plain i as k", "no iterator k"),
+        (SEIDEL, "plain i as j", "a loop j already"),
+        (SEIDEL, "skew j by 2*i\n  plain i as s", "a loop s already"),
+    ],
+)
+def test_refused(source: str, plan: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(source, plan)
+    assert caught.value.id == "illegal-plan" and words in caught.value.message
+
+
+def test_jam_keeps_loops_whose_inner_bounds_differ() -> None:
+    assert "v3" in planned(SCALE, "jam i by 4")
+    assert "v3" not in planned(TRIANGLE, "jam i by 4")
+
+
+def test_values_come_before_stores() -> None:
+    text = planned(SCALE, "jam i by 2\n  vector j")
+    body = text[text.index("const double v0") :]
+    assert body.index("v1 = A[i + 1][j] + (2.0 * B[i + 1][j])") < body.index("A[i][j] = v0;")
+
+
+def test_constants_are_put_together() -> None:
+    i = Name("i")
+    assert simple(Bin("-", Bin("*", Int(2), Bin("+", i, Int(3))), Int(1))) == Bin("+", Bin("*", Int(2), i), Int(5))
+    assert simple(Bin("-", Bin("+", i, Int(1)), Int(1))) == i
+    assert simple(Bin("-", Int(4), Int(1))) == Int(3)
+
+
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void fill(int n, double *x, int seed) { for (int k = 0; k < n * n; k++) x[k] = 1.0 + (k * 7 + seed) % 13; }
+int main(void)
+{
+    static const int sizes[] = {0, 1, 2, 3, 5, 9, 17, 40, 131};
+    for (int k = 0; k < 9; k++)
+        for (int t = 0; t < 24; t += 23) {
+            int n = sizes[k];
+            size_t bytes = (size_t)n * n * sizeof(double) + 8;
+            double *m[4];
+            for (int q = 0; q < 4; q++) { m[q] = malloc(bytes); fill(n, m[q], q % 2); }
+            old_f(t, n, (void *)m[0], (void *)m[1]);
+            new_f(t, n, (void *)m[2], (void *)m[3]);
+            for (int q = 0; q < 2; q++)
+                if (memcmp(m[q], m[q + 2], (size_t)n * n * sizeof(double))) return printf("n = %d, t = %d\\n", n, t);
+            for (int q = 0; q < 4; q++) free(m[q]);
+        }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "source, plan, words",
+    [
+        (JACOBI, "", "4 at a time"),
+        (SEIDEL, "", "_end - i == 8"),
+        (SCALE, "jam i by 3\n  vector j", "3 at a time"),
+        (SCALE, "tile i:3, j:0\n  order j, i\n  abreast i", "i_end - i == "),
+        (TRIANGLE, "tile i:4, j:0\n  order j, i\n  abreast i", "i_end - i == "),
+    ],
+    ids=["time tiles", "wavefront", "jam", "abreast", "abreast in a triangle"],
+)
+def test_results(source: str, plan: str, words: str, tmp_path: Path) -> None:
+    text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
+    assert words in text
+    old, new = source.replace("void f(", "void old_f("), text.replace("void f(", "void new_f(")
+    (tmp_path / "t.c").write_text(old + new + DRIVER)
+    flags = ["-O2", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Wno-unknown-pragmas"]
+    subprocess.run(["cc", *flags, "-o", tmp_path / "t", tmp_path / "t.c", "-lm"], check=True)
+    ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": "3"})
+    assert ran.returncode == 0, ran.stdout
