@@ -5,7 +5,6 @@ tests/golden/src holds the sources; make golden rewrites the results after a cha
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +16,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate, open_source
 from codegen.region import model_region
 from codegen.source.write import read_source
+from tests.compilers import with_openmp
 
 SRC = Path(__file__).parent / "src"
 SOURCES = sorted(p.stem for p in SRC.glob("*.c"))
@@ -30,7 +30,7 @@ VARIANTS = {
     "axpy.no-banner": ("axpy", GenOptions(banner=False)),
 }
 WARNING_FREE = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o", "/dev/null", "-xc", "-"]
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+COMPILERS = with_openmp()
 Golden = Callable[[str, str], None]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pytest
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.source.write import read_source
+from tests.compilers import with_openmp
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
-FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o", "/dev/null"]
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only"]
 
 
 def complaints(compiler: str, path: Path, *flags: str) -> list[str]:
@@ -35,7 +34,8 @@ def test_kernel(name: str, tmp_path: Path) -> None:
     out = tmp_path / f"{name}.c"
     out.write_text(made.text, encoding="utf-8")
     assert all(r.transformed for r in made.regions), [n.message for d in made.diagnostics for n in d.notes]
-    for compiler in COMPILERS:
+    for compiler in with_openmp():
+        said = complaints(compiler, out)
         # What a compiler says about the source is the source's own affair; pragmas of ours are gone.
-        known = set(complaints(compiler, path, "-Wno-unknown-pragmas"))
-        assert [c for c in complaints(compiler, out) if c not in known] == []
+        known = complaints(compiler, path, "-Wno-unknown-pragmas") if said else ()
+        assert [c for c in said if c not in known] == []
