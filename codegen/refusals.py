@@ -426,6 +426,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
+    Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
     Entry("wavefront", REMARK, "Tiles depend on one another and run in parallel along diagonals.", ""),
     Entry(
