@@ -38,7 +38,7 @@ class GenOptions:
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
-    scheme: str = ""  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
+    scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
     cpp: CppOptions = field(default_factory=CppOptions)
 
 
@@ -59,6 +59,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--context={options.context}")
     if options.target == "sunway":
         words.append(f"--threads={options.threads}")
+        if options.scheme != "full":
+            words.append(f"--scheme={options.scheme}")
     if options.line_directives:
         words.append("--line")
     if not options.cpp.enabled:

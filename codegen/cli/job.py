@@ -93,6 +93,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         banner=not arguments.no_banner,
         timeout=arguments.timeout,
         threads=arguments.threads,
+        scheme=arguments.scheme,
         stem=_stem(arguments),
         cpp=CppOptions(command, tuple(arguments.cpp_args), not arguments.no_cpp),
     )

@@ -213,7 +213,7 @@ class Launch:
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
         mesh = None
-        if self.style.mesh and not self.group.crts and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
+        if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
             mesh = find_mesh(self.scop, tree)
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),

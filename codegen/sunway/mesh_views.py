@@ -157,6 +157,8 @@ def _work(phase: Phase, m: Mesh, names: Mapping[str, str], upper: str) -> tuple[
     def grid(text: str) -> View:
         return View("for", up, (View("for", each, (line(text),)),))
 
+    if phase.group.crts:
+        return _by_broadcast(phase, m, names, upper, down, across)
     give_b = View("if", f"{w.row} == {sl}", (line(f"simd_load({vb}, {b_at});"), line(f"REG_PUTC({vb}, 8);")),
                   (line(f"REG_GETC({vb});"),))  # fmt: skip
     give_a = View("if", f"{w.column} == {sl}",
@@ -176,6 +178,67 @@ def _work(phase: Phase, m: Mesh, names: Mapping[str, str], upper: str) -> tuple[
              grid(f"simd_store({acc}, {c_at});"))  # fmt: skip
     return (View("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}",
                  (View("for", f"long {j} = 0; {j} < {across}; {j} += {n}", block),)),)  # fmt: skip
+
+
+def _by_broadcast(
+    phase: Phase, m: Mesh, names: Mapping[str, str], upper: str, down: str, across: str
+) -> tuple[View, ...]:
+    """As above with whole slices broadcast between local memories, one after the other."""
+    w, kt, lanes = phase.words, names[m.depth.var], phase.group.lanes(8)
+    size, wide = m.depth.step, m.right.most[1]
+    last = " + 1" if m.depth.op == "<=" else ""
+    taken = _reserved(phase.scop)
+    i, j, k, u, v, sl, deep, acc_, x = (
+        fresh(n, taken) for n in ("i", "j", "k", "u", "w", "s", "deep", "acc", "x")
+    )
+    kind, n = f"doublev{lanes}", VECTORS * lanes
+    a, b = f"{m.left.name}_in", f"{m.right.name}_in"
+    each, up = f"int {v} = 0; {v} < {n}; {v} += {lanes}", f"int {u} = 0; {u} < {ROWS}; {u}++"
+    acc = f"{acc_}[{u}][{v} / {lanes}]"
+    c_at = f"&{m.target.name}_ldm[({i} + {u}) * {m.target.most[1]} + {j} + {v}]"
+    scalar = _scaled(m, f"{a}[({i} + {u}) * {deep} + {k}]")
+
+    def grid(text: str) -> View:
+        return View("for", up, (View("for", each, (line(text),)),))
+
+    multiply = View("for", f"long {k} = 0; {k} < {deep}; {k}++", (
+        View("for", up, (
+            line(f"const double {x} = {scalar};"),
+            View("for", each, (
+                line(f"{kind} right;"),
+                line(f"simd_load(right, &{b}[{k} * {wide} + {j} + {v}]);"),
+                line(f"{acc} = simd_vmad(simd_set_{kind}({', '.join([x] * lanes)}), right, {acc});"),
+            )),
+        )),
+    ))  # fmt: skip
+    block = (line(f"{kind} {acc_}[{ROWS}][{VECTORS}];"), grid(f"simd_load({acc}, {c_at});"), multiply,
+             grid(f"simd_store({acc}, {c_at});"))  # fmt: skip
+    blocks = View("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}",
+                  (View("for", f"long {j} = 0; {j} < {across}; {j} += {n}", block),))  # fmt: skip
+    depth = f"tw_max(0, tw_min({size}, {upper}{last} - {kt} - {sl} * {size}))"
+    left_bytes, right_bytes = f"{m.left.most[0]} * {deep} * 8", f"{deep} * {wide} * 8"
+    steps = (
+        line(f"const long {deep} = {depth};"),
+        line(f"if ({deep} == 0)"),
+        line("  break;"),
+        line("sent = 0, left_here = 0, right_here = 0;"),
+        line(f"{dialect.barrier(phase.group)} /* nobody works on the slices before any more */"),
+        View("if", f"{w.column} == {sl}", (line(
+            f"athread_rma_row_ibcast({a}, {m.left.name}_ldm[{kt}_now], {left_bytes}, &sent, &left_here);"),)),
+        View("if", f"{w.row} == {sl}", (line(
+            f"athread_rma_col_ibcast({b}, {m.right.name}_ldm[{kt}_now], {right_bytes}, &sent, &right_here);"),)),
+        line("athread_rma_wait_value(&left_here, 1);"),
+        line("athread_rma_wait_value(&right_here, 1);"),
+        blocks,
+    )  # fmt: skip
+    declare = (
+        line(f"double {a}[{m.left.size}] __attribute__((aligned(64)));"),
+        line(f"double {b}[{m.right.size}] __attribute__((aligned(64)));"),
+        line("athread_rply_t sent, left_here, right_here;"),
+    )
+    loop = View("for", f"int {sl} = 0; {sl} < {SIDE}; {sl}++", steps,
+                comment="a slice comes from the column and the row of its number")  # fmt: skip
+    return (*declare, loop)
 
 
 def _scaled(m: Mesh, element: str) -> str:

@@ -133,7 +133,8 @@ class Phase:
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)
             copies = "[2]" if b.ahead else ""
-            out.append(line(f"{elem} {b.name}_ldm{copies}[{b.size}] __attribute__((aligned(32)));", b.note))
+            aligned = f"__attribute__((aligned({self.group.vector_bits // 8})))"
+            out.append(line(f"{elem} {b.name}_ldm{copies}[{b.size}] {aligned};", b.note))
             if b.get:
                 out.append(line(f"volatile int {b.name}_got{copies};"))
             if b.put:

@@ -24,7 +24,7 @@ class Style:
 OURS = Style()
 PLAIN = Style(ahead=False, late=False, vectors=False, rows=False, mesh=False, steps=False, merged=False)
 STYLES = {
-    "": OURS,
+    "full": OURS,
     "no-mesh": Style(mesh=False),
     "no-steps": Style(steps=False),
     # Fixed tiles of 32, transfer and compute in series. Bounds with min and max, as every ragged size has them, make

@@ -100,7 +100,7 @@ class TileModel:
     def best(self, nest: Nest) -> tuple[int, ...]:
         """The sizes with the least time per point among those that fit."""
         full = (self.grid.rows, self.grid.columns) == (8, 8)
-        if self.mesh and full and not self.group.crts and nest.is_product:
+        if self.mesh and full and nest.is_product:
             return self._shared(nest)
         choices = [self._choices(nest, k) for k in range(len(nest.names))]
         found = self._climb(nest, choices) if len(nest.names) > 3 else self._all(nest, choices)

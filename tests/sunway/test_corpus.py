@@ -95,6 +95,14 @@ def test_mesh_needs_all_cores(tmp_path, library):
     assert other.counts["mesh_messages"] == 0
 
 
+def test_pro_shares_panels_by_broadcast(tmp_path, library):
+    built = build("gemm", tmp_path, library, machine="sw26010-pro-cpe")
+    built.machine = "sw26010-pro"
+    assert "athread_rma_row_ibcast" in built.made.sunway.slave and "REG_PUT" not in built.made.sunway.slave
+    for sizes in ((70, 300, 90), (530, 77, 260)):
+        assert built.agree(*sizes).counts["mesh_messages"] > 0
+
+
 def test_pro_uses_the_newer_interface(tmp_path, library):
     built = build("mvt", tmp_path, library, machine="sw26010-pro-cpe")
     built.machine = "sw26010-pro"
