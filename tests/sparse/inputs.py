@@ -22,8 +22,8 @@ def cases(rank: int) -> dict[str, tuple[tuple[int, ...], list[Entry]]]:
     out["hollow"] = some, [e for e in _random(rng, some, 0.5) if e[0][0] not in (0, 4, 5, some[0] - 1)
                            and e[0][-1] not in (0, 3, some[-1] - 1)]
     out["no rows"] = (0, *some[1:]), []
-    large = (90, 70, 40, 20)[:rank]
-    out["sparse"] = large, _random(rng, large, 0.02 if rank < 3 else 0.0004 if rank < 4 else 0.00002)
+    large = {1: (200,), 2: (90, 70), 3: (30, 20, 17), 4: (20, 17, 9, 5)}[rank]
+    out["sparse"] = large, _random(rng, large, 0.01)
     return out
 
 

@@ -98,7 +98,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("rank", type=int)
     parser.add_argument("--flags", default="-O0")
-    parser.add_argument("--policies", default="keep,")
+    parser.add_argument("--policies", default="", help="keep, sum, reject; nothing: the default policy")
     parser.add_argument("--formats", default="")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--values", default="f64", choices=VALUES)

@@ -183,7 +183,7 @@ class Codec:
 
     def get_dense(self, a: dict) -> list[Entry]:
         val = a["val"].reshape(self.shape)
-        return [(c, val[c].item()) for c in itertools.product(*map(range, self.shape)) if val[c]]
+        return [(tuple(map(int, c)), val[tuple(c)].item()) for c in zip(*np.nonzero(val), strict=True)]
 
     # --- fibres and blocks -------------------------------------------------------------------------------------
 
