@@ -4,6 +4,7 @@ from __future__ import annotations
 from codegen.sparse.algebra.expr import Exp, call, var
 from codegen.sparse.algebra.relation import compose, equal, inverse, with_constraints
 from codegen.sparse.api import Conversion
+from codegen.sparse.ir.model import Branch, Step
 from codegen.sparse.synth.cases import candidates
 from codegen.sparse.synth.layout import Layout
 from codegen.sparse.synth.pair import Pair
@@ -16,8 +17,18 @@ def explain(made: Conversion) -> str:
              *_positions(p), *_unknowns(p), *_quantifiers(p), "", "Chosen:"]
     lines += [f"  {line}" for line in (*p.log[2:], *made.chain.log)]
     lines += ["", "Chain:"]
-    lines += [f"  {n}: {_step(s)}" for n, s in enumerate(made.chain.steps)]
+    lines += _chain(made.chain.steps, "  ")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
+    out = []
+    for n, s in enumerate(steps):
+        out.append(f"{indent}{n}: {_step(s)}")
+        if isinstance(s, Branch):
+            out += [f"{indent}   they do:", *_chain(s.then, indent + "     ")]
+            out += [f"{indent}   they do not:", *_chain(s.other, indent + "     ")]
+    return out
 
 
 def _relations(p: Pair) -> list[str]:

@@ -66,3 +66,12 @@ def test_sizes_that_do_not_fit_the_index() -> None:
     with pytest.raises(ConversionError) as caught:
         huge(NR=2**40, NC=2**40, NNZ=0, row=empty.astype(np.int64), col=empty.astype(np.int64), val=np.zeros(0))
     assert caught.value.status == 1
+
+
+def test_too_many_entries_for_the_index() -> None:
+    """Counters must not overflow before anyone looks; no array is read."""
+    convert = Converter("COO", "CSR")
+    src = convert._ffi.new("coo_f64_i32 *")
+    src.NR, src.NC, src.NNZ = 3, 3, 2**31
+    dst = convert._ffi.new("csr_f64_i32 *")
+    assert convert._library.tw_convert(src, dst) == RANGE and dst.rowptr == convert._ffi.NULL

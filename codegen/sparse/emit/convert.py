@@ -80,7 +80,7 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
     for name in sorted(printer.scalars):
         w.line(f"{printer.scalars[name]} {name} = {'NULL' if name.startswith('*') else 0};")
     if types.index == "32":
-        w.line(f"if ({' || '.join(f'{n} > INT32_MAX' for n in p.shape)})")
+        w.line(f"if ({' || '.join(f'{n} > INT32_MAX' for n in (*p.shape, *own))})")
         w.line("    return TW_SPARSE_RANGE;")
     return w.text.rstrip("\n") + "\n"
 

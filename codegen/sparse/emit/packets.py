@@ -65,10 +65,10 @@ def sample(p: StepPrinter, s: Count) -> None:
         w.line("apart += !(near[line >> 6] >> (line & 63) & 1);")
         w.line("near[line >> 6] |= (uint64_t)1 << (line & 63);")
         w.line("if (++tried == 4096)")
-        w.line("    goto sampled;")
+        w.line(f"    goto sampled_{s.counter};")
 
     p.nest(used_levels(s.nest, names(s.index)), look)
-    w.line("sampled:")
+    w.line(f"sampled_{s.counter}:")
     w.line("if (apart < 1024)")
     w.line("    shift = -1;")
     w.close()

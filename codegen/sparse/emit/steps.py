@@ -69,7 +69,8 @@ class StepPrinter(StmtPrinter):
 
     def print_define(self, s: Define) -> None:
         self.scalars[s.name] = "int64_t"
-        self.w.line(f"{s.name} = {size_exp(s.value, self.extents)};")
+        if s.value != var(s.name):  # else only its size is looked at
+            self.w.line(f"{s.name} = {size_exp(s.value, self.extents)};")
         if self.types.index == "32" and s.value.terms:
             self.fail(f"{s.name} > {self.types.index_max}", "RANGE")
 
@@ -147,7 +148,7 @@ class StepPrinter(StmtPrinter):
 
     def print_sweep(self, s: Sweep) -> None:
         sign, change = {"<=": ("<", ""), "<": ("<=", " + 1"), ">=": (">", ""), ">": (">=", " - 1")}[s.sign]
-        self.w.comment(f"{s.array} is monotonic, also where nothing was stored")
+        self.w.comment(f"keep {s.array} monotonic, also where nothing was stored")
         self.w.line(f"for (int64_t x = 0; x < {self.c(s.size)}; x++)")
         self.w.line(f"    if ({s.array}[x + 1] {sign} {s.array}[x])")
         self.w.line(f"        {s.array}[x + 1] = {s.array}[x]{change};")

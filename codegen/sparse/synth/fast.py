@@ -81,13 +81,13 @@ def choose(p: Pair) -> Plan:
         if order[:len(w)] != w:
             raise unsolved(p.target.desc, f"{place.pos.var} needs an order of its own")
     down = any(place.order.down for place in p.places if place.order.parts)
-    log = tuple(f"position {place.pos.var}: {h}, keyed on {', '.join(map(str, place.pos.key))}"
+    log = tuple(f"position {place.pos.var}: {h}, keyed on {', '.join(str(_in_source(p, k)) for k in place.pos.key)}"
                 for place, h in zip(p.places, how, strict=True))
+    want = tuple(_in_source(p, e) for e in order)
     for o in orders(p.source):
         s = scan(p.source, o)
-        want = tuple(_in_source(p, e) for e in order)
         if sorted_by(p.source, s, want, down):
-            note = f"order [{', '.join(map(str, order))}] already holds; no permutation, loops {', '.join(o)}"
+            note = f"order {_text(want)} already holds; no permutation, loops {', '.join(o)}"
             return Plan(how, order, down, of_scan(s), "none", (*log, note))
     stream = of_scan(scan(p.source))
     counting = len(order) == 1 and not is_key(order[0]) and not down
@@ -95,7 +95,7 @@ def choose(p: Pair) -> Plan:
     move = "scatter" if direct else "count" if counting else "radix"
     words = {"scatter": "counting, entries go straight to their places", "count": "counting into temporaries",
              "radix": "radix sort on precomputed keys"}
-    return Plan(how, order, down, stream, move, (*log, f"permutation by [{', '.join(map(str, order))}]: {words[move]}"))
+    return Plan(how, order, down, stream, move, (*log, f"permutation by {_text(want)}: {words[move]}"))
 
 
 def _in_source(p: Pair, e: Exp) -> Exp:
@@ -136,7 +136,8 @@ def lower(p: Pair, sorted_input: bool = False) -> Computation:
     """The chain of steps for a pair; `sorted_input`: as if the entries came in the order the destination needs."""
     plan = choose(p)
     if sorted_input:
-        plan = replace(plan, move="none", log=(*plan.log[:-1], f"entries come in order of {_text(plan.order)}"))
+        order = tuple(_in_source(p, e) for e in plan.order)
+        plan = replace(plan, move="none", log=(*plan.log[:-1], f"entries come in order of {_text(order)}"))
     return _Chain(p, plan).run()
 
 
@@ -186,6 +187,10 @@ class _Chain:
         """Destination coordinates as the stream has them, destination variables as far as they are known."""
         return subst(self.stream.at(self.t, e), self.env)
 
+    def named(self, e: Exp) -> str:
+        """An expression in the source's names, for people."""
+        return str(_in_source(self.p, e))
+
     def temp(self, name: str, size: Exp, kind: str = INDEX, fill: int | None = None) -> str:
         self.add(Alloc(name, size, kind, fill))
         self.temps.append(name)
@@ -195,7 +200,8 @@ class _Chain:
         """How many entries there are, counted when nobody knows."""
         if self.entries is None:
             self.add(Define("entries", num(0)),
-                     Loop(self.stream.nest, (Store("entries", None, num(1), "+="),), "count the entries"))
+                     Loop(self.stream.nest, (Store("entries", None, num(1), "+="),), "count the entries"),
+                     Define("entries", var("entries")))
             self.entries = var("entries")
         return self.entries
 
@@ -213,12 +219,14 @@ class _Chain:
         size, index = high - low + 1, self.stream.at(self.t, part) - low
         start = self.temp("start", size + 2, INDEX, 0)
         total = self.total()
-        self.add(Count(self.stream.nest, start, index, size, f"entries for each {part}"), Prefix(start, size))
+        self.add(Count(self.stream.nest, start, index, size, f"entries for each {self.named(part)}"))
+        self.add(Prefix(start, size))
         arrays = tuple(self.temp(f"to{d}", total) for d in range(self.t.desc.rank))
         values = self.temp("to", total, VALUE)
         stores = tuple(Store(a, var("o"), c) for a, c in zip(arrays, self.stream.coords, strict=True))
         body = (*stores, Store(values, var("o"), self.stream.value))
-        self.add(Scatter(self.stream.nest, "o", start, index, size, body, f"entries grouped by {part}"))
+        note = f"entries grouped by {self.named(part)}"
+        self.add(Scatter(self.stream.nest, "o", start, index, size, body, note))
         self.stream = of_arrays(arrays, values, total)
 
     def by_radix(self) -> None:
@@ -229,9 +237,10 @@ class _Chain:
             words.append(Word(self.stream.at(self.t, part), low, high, self.plan.down))
         arrays = tuple(self.temp(f"to{d}", total) for d in range(self.t.desc.rank))
         values = self.temp("to", total, VALUE)
+        note = f"entries sorted by {', '.join(map(self.named, self.plan.order))}"
         self.add(Radix(self.stream.nest, tuple(words), self.stream.coords, tuple(var(n) for n in self.p.shape),
                        self.stream.value, arrays, values, total,
-                       f"entries sorted by {', '.join(map(str, self.plan.order))}", self.stream.position))
+                       note, self.stream.position))
         self.stream = of_arrays(arrays, values, total)
 
     def need(self, e: Exp) -> tuple[Exp, Exp]:
@@ -254,7 +263,7 @@ class _Chain:
                 self.add(Alloc(pos.ptr, size + 2, INDEX, 0))
             else:
                 self.temp("start", size + 2, INDEX, 0)
-            self.add(Count(self.stream.nest, self.counter, index, size, f"entries for each {part}"),
+            self.add(Count(self.stream.nest, self.counter, index, size, f"entries for each {self.named(part)}"),
                      Prefix(self.counter, size), Define(pos.size, self.entries or call(self.counter, size + 1)))
         else:
             self.add(Define(pos.size, self.total()))
@@ -276,7 +285,8 @@ class _Chain:
         low, high = self.need(part)
         size = high - low + 1
         table = self.temp(f"{pos.var}_of", size, INDEX, 0)
-        self.add(Loop(self.stream.nest, (Store(table, self.at(part) - low, num(1)),), f"which {part} there are"),
+        note = f"mark which {self.named(part)} there are"
+        self.add(Loop(self.stream.nest, (Store(table, self.at(part) - low, num(1)),), note),
                  Number(table, size, pos.size, place.order.down))
         (f, _), *_ = pos.values
         self.add(Alloc(f, volume(self.sizes[f])), Gather(f, table, size, low))
@@ -301,7 +311,8 @@ class _Chain:
             Store("distinct", None, num(1), "+="),
             Store(ptr, self.at(owner) + 1, var("distinct")),
         ))
-        self.add(Define("distinct", num(0)), Loop(self.stream.nest, (body,), f"distinct {local} of each {owner}", True),
+        note = f"find the distinct {self.named(local)} of each {self.named(owner)}"
+        self.add(Define("distinct", num(0)), Loop(self.stream.nest, (body,), note, True),
                  Sweep(ptr, size, "<="), SortSegments(found, ptr, size))
         if self.p.policy == REJECT and pos.full:
             self.add(Require(equal(var("distinct"), total), "DUPLICATE"))
@@ -381,7 +392,7 @@ class _Chain:
         value: tuple[Stmt, ...] = (Store(self.t.desc.data, index, self.stream.value, "+=" if self.summed else "="),)
         if self.p.policy == REJECT and self.t.unique:
             value = (Reject("taken", index), *value)
-        loops.append((value, "values"))
+        loops.append((value, "copy the values"))
         self.emit_fill(tuple(head), loops, carried)
         self.add(*sweeps)
 
@@ -391,7 +402,7 @@ class _Chain:
             d = self.t.desc.function(f)
             assert d is not None
             args = self.arguments(f)
-            out.append(((Store(f, linear(self.sizes[f], args), self.at(e)),), f"{f} = {e}"))
+            out.append(((Store(f, linear(self.sizes[f], args), self.at(e)),), f"fill {f} with {self.named(e)}"))
         return out
 
     def arguments(self, f: str) -> tuple[Exp, ...]:
@@ -418,7 +429,7 @@ class _Chain:
             self.env[pos.var] = self.stream.position
         loops += self.stores(place)
         if pos.ptr and not (self.plan.move == "scatter" and self.counter == pos.ptr):
-            loops.append(((Store(pos.ptr, self.at(var(pos.parent)) + 1, self.env[pos.var] + 1),), f"{pos.ptr}"))
+            loops.append(((Store(pos.ptr, self.at(var(pos.parent)) + 1, self.env[pos.var] + 1),), f"fill {pos.ptr}"))
             if pos.parent in dict(self.t.resolved):
                 sweeps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
 

@@ -94,7 +94,7 @@ class _Naive:
             rank = Find("rank", name, words) if place.dedup else Let("rank", call(f"{name}.map", var("e")))
             self.finds = (*self.finds, rank, Find("first", name, first), Let(pos.var, var("rank") - var("first")))
             self.steps.append(Define(pos.size, num(0)))
-            self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"{pos.size} by maximum (case 3)")
+            self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"find {pos.size} by maximum (case 3)")
         else:
             self.finds = (*self.finds, find)
         self.env[pos.var] = var(pos.var)
@@ -119,11 +119,11 @@ class _Naive:
         for f, e in pos.values:
             found = next(c for con in self.t.desc.map.cons if con.equal for c in calls(con.exp) if c.id == f)
             index = linear(self.sizes[f], tuple(self.at(a) for a in found.args))
-            self.loop((Store(f, index, self.at(e)),), f"{f} = {e} (case 1)")
+            self.loop((Store(f, index, self.at(e)),), f"fill {f} (case 1)")
         if pos.ptr:
             at = self.at(var(pos.parent))
-            self.loop((Store(pos.ptr, at, var(pos.var), "min"),), f"{pos.ptr} by minimum (case 2)")
-            self.loop((Store(pos.ptr, at + 1, var(pos.var) + 1, "max"),), f"{pos.ptr} by maximum (case 3)")
+            self.loop((Store(pos.ptr, at, var(pos.var), "min"),), f"fill {pos.ptr} by minimum (case 2)")
+            self.loop((Store(pos.ptr, at + 1, var(pos.var) + 1, "max"),), f"fill {pos.ptr} by maximum (case 3)")
             self.steps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
 
     def values(self) -> None:
