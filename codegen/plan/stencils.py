@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import tilable_schedule
-from codegen.plan.model import Directive, Distribute, Jam, LoopRef, Order, Parallel, Plain, Schedule, Skew, Tile, Vector
+from codegen.plan.model import Directive, Distribute, Jam, LoopRef, Plain, Schedule, Tile, Vector
 from codegen.plan.tiles import constant_extent
+from codegen.plan.wavefront import abreast_tiles
 from codegen.recognize.strides import coefficients, move
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -23,7 +24,9 @@ ROWS = 4  # run side by side: a five-point stencil then reads 3.5 values a point
 # Elements of the innermost loop in a tile, by the number of loops over space. The border between two tiles wanders
 # along the rows, so rows that fit into a tile are still cut in two now and then: short rows want long tiles.
 INNER = {1: 4096, 2: 128, 3: 256}
-FILL = 0.75  # the part of a cache that one step through a tile may fill
+STEPS = 256  # in a tile over one dimension
+MOST = 16  # steps in other tiles; a divisor of their rows
+FILL = 0.6  # the part of a cache that one step through a tile may fill
 LEAST = 2 * ROWS  # rows below which the first-level cache is too small to be worth aiming at
 LONG = 24  # loops that are never longer are not worth tiling
 EFFORT = 120  # accesses times loops beyond which the analysis takes longer than a build should wait
@@ -64,8 +67,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         needed += [Distribute(ref[lp.name]) for lp in reversed(space)]
     counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
     needed += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
-    outer, second = (LoopRef(lp.name + "t", first) for lp in tree.loops[:2])
-    threads = (Order((second, outer)), Skew(outer, 1, second), Order((outer, second)), Parallel(second))
+    threads = abreast_tiles(tree.loops, first, sizes)
     rows = tuple(_point(counts, n, space[-2], Jam, ROWS) for n in names) if len(space) > 1 else ()
     vectors = tuple(_point(counts, n, space[-1], Vector) for n in names)
     text = " by ".join(map(str, sizes[1:]))
@@ -123,9 +125,10 @@ def _sizes(scop: Scop, names: tuple[str, ...], dims: int, machine: Machine) -> t
     row = sum(scop.arrays[a].elem.bytes for a in arrays if scop.arrays[a].rank >= dims) * inner
     caches = [c.bytes for c in machine.caches if c.level <= 2] or [1 << 15]
     if dims == 1:
-        return 64, inner
+        return STEPS, inner
     for cache in caches:
         each = max(ROWS, int((cache * FILL / max(row, 1)) ** (1 / (dims - 1))) // ROWS * ROWS)
         if each >= LEAST:
             break
-    return (max(4, min(16, each)), *((each,) * (dims - 1)), inner)
+    steps = max(n for n in range(ROWS, MOST + 1) if each % n == 0)
+    return (steps, *((each,) * (dims - 1)), inner)

@@ -17,20 +17,21 @@ STEPS = 16  # of the outermost of three loops: time, as a rule
 
 def tile_shape(size: int, n: int) -> tuple[int, ...]:
     """Sizes for a band of n loops: longer along the innermost, few steps of the outermost."""
-    size = max(ROWS, size // ROWS * ROWS)
+    size = max(STEPS, size // STEPS * STEPS)
     return (*([STEPS] if n > 2 else []), *([size] * (n - 1 - (n > 2))), 4 * size)
 
 
 def diagonals(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> tuple[Directive, ...]:
     """Cut the loops, and run the tiles on a diagonal of the two outermost tile loops in parallel."""
+    cut = Tile(tuple((LoopRef(lp.name, stmt), n) for lp, n in zip(band, sizes, strict=True)))
+    return (cut, *abreast_tiles(band, stmt, sizes))
+
+
+def abreast_tiles(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> tuple[Directive, ...]:
+    """Number the diagonals of the two outermost tile loops. The second size is a multiple of the first, so that one
+    tile along either loop is one diagonal further on: fewer waits, and more tiles at a time."""
     first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
-    return (
-        Tile(tuple((LoopRef(lp.name, stmt), n) for lp, n in zip(band, sizes, strict=True))),
-        Order((second, first)),
-        Skew(first, 1, second),
-        Order((first, second)),
-        Parallel(second),
-    )
+    return Skew(second, sizes[1] // sizes[0], first), Order((second, first)), Parallel(first)
 
 
 def side_by_side(scop: Scop, band: Sequence[Loop], stmt: str) -> Iterator[tuple[Directive, ...]]:

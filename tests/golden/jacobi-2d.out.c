@@ -26,60 +26,58 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
 {
     int t, i, j;
 
-    /* tilewright: region 1 of jacobi_2d: tiles t:12 t_i:12 t_j:128; threads over t_it; vectors along j */
+    /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along j */
     {
       (void)t;
       (void)i;
       (void)j;
-      if (steps >= 1) {
-        for (long tt = 1; tt < 3 * (long)steps + n - 3; tt += 12) {  /* skewed: tt + 1*t_it */
+      for (long t_it = 1; t_it < 3 * (long)steps + n - 3; t_it += 8) {  /* skewed: t_it + 1*tt */
 #pragma omp parallel for if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-          for (long t_it = tw_max(12 * tw_floord(tt - steps - 1, 12) + 13, 12 * ((tt + 12) / 18) + 1); t_it < tw_min(tw_min(2 * (long)steps + n - 2, tt + 12), tt + tw_floord(n - tt, 3) + 8); t_it += 12) {  /* tiles of 12 */
-            for (long t_jt = tw_max(2 * tt - 2 * ((tt - t_it + 64) % 64) - 2 * t_it + 1, 128 * tw_floord(t_it - n + 2, 128) + 1); t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + t_it + 9), n + 2 * tt - 2 * t_it + 22); t_jt += 128) {  /* tiles of 128 */
-              for (long t = tw_max(tw_max(tt - t_it, tw_floord(n + t_it, 2) - n + 1), tw_floord(n + t_jt, 2) - n + 1); t <= tw_min(tw_min(tw_min((long)steps - 1, tt - t_it + 11), (t_it + 9) / 2), (t_jt + 125) / 2); t++) {  /* inside the tile */
-                {
-                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 12);
-                  long i = tw_max(1, t_it - 2 * t);
-                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+        for (long tt = tw_max(tw_max(0, 8 * tw_floord(-2 * (long)steps - n + t_it + 2, 8) + 8), 8 * tw_floord(t_it - n + 10, 24)); tt < tw_min(steps, t_it / 3 + 3); tt += 8) {  /* tiles of 8 */
+          for (long t_jt = 2 * tt - 2 * ((tt + 64) % 64) + 1; t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + t_it - tt + 5), n + 2 * tt + 14); t_jt += 128) {  /* tiles of 128 */
+            for (long t = tw_max(tw_max(tt, -(long)n - tt + tw_floord(n + t_it + tt, 2) + 1), tw_floord(n + t_jt, 2) - n + 1); t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it - tt + 5) / 2); t++) {  /* inside the tile */
+              {
+                const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 8);
+                long i = tw_max(1, t_it - tt - 2 * t);
+                for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++) {  /* inside the tile */
-                      const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                      const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
-                      const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
-                      const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
-                      B[i][j] = v0;
-                      B[i + 1][j] = v1;
-                      B[i + 2][j] = v2;
-                      B[i + 3][j] = v3;
-                    }
-                  }
-                  for (; i < i_end; i++) {  /* the rest */
-#pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
-                      B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                  for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++) {  /* inside the tile */
+                    const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                    const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
+                    const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
+                    const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
+                    B[i][j] = v0;
+                    B[i + 1][j] = v1;
+                    B[i + 2][j] = v2;
+                    B[i + 3][j] = v3;
                   }
                 }
-                {
-                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 11);
-                  long i = tw_max(1, t_it - 2 * t - 1);
-                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                for (; i < i_end; i++) {  /* the rest */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++) {  /* inside the tile */
-                      const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                      const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
-                      const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
-                      const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
-                      A[i][j] = v0;
-                      A[i + 1][j] = v1;
-                      A[i + 2][j] = v2;
-                      A[i + 3][j] = v3;
-                    }
-                  }
-                  for (; i < i_end; i++) {  /* the rest */
+                  for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
+                    B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                }
+              }
+              {
+                const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 7);
+                long i = tw_max(1, t_it - tt - 2 * t - 1);
+                for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
-                      A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                  for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++) {  /* inside the tile */
+                    const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                    const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
+                    const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
+                    const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
+                    A[i][j] = v0;
+                    A[i + 1][j] = v1;
+                    A[i + 2][j] = v2;
+                    A[i + 3][j] = v3;
                   }
+                }
+                for (; i < i_end; i++) {  /* the rest */
+#pragma omp simd
+                  for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
+                    A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
                 }
               }
             }
