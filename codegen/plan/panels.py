@@ -20,18 +20,20 @@ from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.keeping import edges, keeps, meets
 from codegen.plan.levels import by_levels
-from codegen.plan.matvec import reason_against
+from codegen.plan.lines import in_strips, lines_of, over, plain, value_of
+from codegen.plan.matvec import form_of, reason_against
 from codegen.plan.model import Block, Directive, Keep
 from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.strips import parts_of
 from codegen.recognize.contraction import NoContraction, contraction
-from codegen.recognize.strides import coefficients, move
+from codegen.recognize.strides import coefficients
+from codegen.recognize.work import extent
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences
-from codegen.scop.distance import is_zero, same_value
+from codegen.scop.distance import same_value
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq, statements
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.keep import apply as apply_keep
@@ -87,7 +89,12 @@ def _sequential(p: Program, node: Node) -> list[Loop]:
     names = statements(node)
     out = [lp for lp in (node.loops if node.permutable else node.loops[:1]) if not lp.coincident]
     around = [enclosing(p.tree, n) for n in names]
-    if out and all(around) and len({id(x[0]) for x in around}) == 1 and max(map(len, around)) == 2:
+    if (
+        not node.loops[0].coincident
+        and all(around)
+        and len({id(x[0]) for x in around}) == 1
+        and max(map(len, around)) == 2
+    ):
         first = around[0][0]
         out.insert(0, replace(first, exprs={n: first.exprs[n] for n in names}))
     return out
@@ -98,7 +105,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     names = statements(band)
     deepest = max(len(p.scop.statement(n).iterators) for n in names)
     deep = [s for s in p.scop.statements if s.name in names and len(s.iterators) == max(2, deepest)]
-    if not deep or any(not _plain(shared.exprs[n]) for n in names):
+    if not deep or any(not plain(shared.exprs[n]) for n in names):
         return None
     apart = {n: _apart(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
     if not any(apart[s.name] for s in deep):
@@ -117,11 +124,11 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     except InputError:
         return None
     mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators)
-    outer = _over(q.scop, d, mine)
+    outer = over(q.scop, d, mine)
     groups = _kept_together(q, circles(q.scop, same_value(q.must, outer.exprs), mine))
     found = {c[0]: _product(q, c[0], outer, machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
-    if not products:
+    if not products or not all(what.columns or deepest > 2 or _by_lines(q, what, d) for what in products):
         # Strips alone gain nothing: gramschmidt, 1200 x 1000, f64, Neoverse N1: 2.2 s in strips of 64 columns (each row
         # of a strip is on a page of its own), 1.2 s in strips of 512, 1.1 s without.
         return None
@@ -137,12 +144,12 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
             parts.append(levels)
             continue
         inner = _arranged(q, circle, outer, fusion)
-        tree, lines = inner.tree, _lines(inner)
+        tree, lines = inner.tree, lines_of(inner)
         if lines is not None:
-            q, strips, tree = _in_strips(q, tree, lines, d.size)
+            q, strips, tree = in_strips(q, tree, lines, d.size)
             blocks.append(strips)
         parts.append(tree)
-    return q, Panel(tuple(blocks), Band((_over(q.scop, d, mine),), seq(parts)), tuple(products), d.size)
+    return q, Panel(tuple(blocks), Band((over(q.scop, d, mine),), seq(parts)), tuple(products), d.size)
 
 
 def _stepped(scop: Scop, lp: Loop) -> str:
@@ -150,6 +157,14 @@ def _stepped(scop: Scop, lp: Loop) -> str:
     name, value = next(iter(lp.exprs.items()))
     s = scop.statement(name)
     return s.iterators[next(k for k, c in enumerate(coefficients(value, len(s.iterators)) or ()) if c)]
+
+
+def _by_lines(q: Program, what: Contraction, d: Block) -> bool:
+    """Does a matrix-vector product within a block read whole lines of its matrix, or narrow strips of many?"""
+    s = q.scop.statement(what.stmt)
+    block = s.iterators.index(d.name)
+    within = what.depth if form_of(q, s, what) == "lanes" else what.rows
+    return all(extent(s, k, (block,)) is not None for k in within)
 
 
 def _kept_together(q: Program, groups: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -163,12 +178,6 @@ def _kept_together(q: Program, groups: list[tuple[str, ...]]) -> list[tuple[str,
     return groups
 
 
-def _over(scop: Scop, d: Block, names: Sequence[str]) -> Loop:
-    """The loop over blocks."""
-    exprs = {n: _value(s, s.iterators.index(d.name)) for n in names for s in [scop.statement(n)]}
-    return Loop(d.name, exprs, note=f"blocks of {d.size}")
-
-
 def size(scop: Scop, deep: Sequence[Statement], machine: Machine) -> int:
     """Iterations in a block: a square of results, which everything in a panel goes through, fills half of the first
     cache."""
@@ -178,12 +187,6 @@ def size(scop: Scop, deep: Sequence[Statement], machine: Machine) -> int:
     return max(8, side // 8 * 8)
 
 
-def _plain(value: isl.PwAff) -> bool:
-    """Does a loop step through one iterator, forwards or backwards?"""
-    found = [c for c in coefficients(value, value.dim(isl.dim_type.in_)) or () if c]
-    return len(found) == 1 and abs(found[0]) == 1
-
-
 def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
     """The iterators that the source compares with the loop: inside its block, what they say is settled there."""
     known = s.domain.intersect_params(scop.context)
@@ -191,7 +194,7 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
     loop = next(k for k, c in enumerate(coefficients(value, len(s.iterators)) or ()) if c)
     out = []
     for k in range(len(s.iterators)):
-        own = _value(s, k) if sign > 0 else _value(s, k).neg()
+        own = value_of(s, k) if sign > 0 else value_of(s, k).neg()
         if known.is_subset(own.eq_set(value)):
             continue
         both = isl.Map.from_pw_aff(own).intersect_domain(known).flat_range_product(isl.Map.from_pw_aff(value)).range()
@@ -203,12 +206,6 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
         if not box.is_subset(both) or meets(s, k, loop):
             out.append(own)
     return tuple(out)
-
-
-def _value(s: Statement, k: int) -> isl.PwAff:
-    """The statement's iterator number `k`."""
-    local = isl.LocalSpace.from_space(s.domain.get_space())
-    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k % len(s.iterators)))
 
 
 def _product(q: Program, name: str, outer: Loop, machine: Machine) -> Contraction | None:
@@ -229,7 +226,7 @@ def _loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
     """The loops of a product: rows and columns upwards, the depth as in the source."""
     s = q.scop.statement(what.stmt)
     source = enclosing(q.tree, s.name)
-    values = {d: source[d].exprs[s.name] if d in what.depth else _value(s, d) for d in what.inner}
+    values = {d: source[d].exprs[s.name] if d in what.depth else value_of(s, d) for d in what.inner}
     return tuple(Loop(s.iterators[d], {s.name: value}) for d, value in values.items())
 
 
@@ -239,65 +236,6 @@ def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> P
     source = only(q.tree, names)
     inner = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), q.reassociate)
     return innermost_unit_stride(separate(inner))
-
-
-def _lines(inner: Program) -> Loop | None:
-    """The outermost loop, when nothing ties its iterations together, all accesses run along it, and more loops are
-    inside: a few of its iterations at a time stay in cache, and innermost they make vectors."""
-    tree = inner.tree
-    if (
-        not isinstance(tree, Band)
-        or not tree.loops[0].coincident
-        or not _plain(tree.loops[0].exprs[statements(tree)[0]])
-    ):
-        return None
-    first = tree.loops[0]
-    if not is_zero(inner.must, first.exprs):
-        return None
-    for name in statements(tree):
-        s, around = inner.scop.statement(name), enclosing(tree, name)
-        moves = [move(inner.scop, s, a, around, 0) for a in s.accesses]
-        if not all(m.unit or m.still for m in moves) or not moves[s.target].unit:
-            return None
-    return first if any(len(enclosing(tree, n)) > 2 for n in statements(tree)) else None
-
-
-def _in_strips(q: Program, tree: Node, lines: Loop, width: int) -> tuple[Program, Block, Node]:
-    """Blocks of `width` lines around everything, and the lines themselves innermost."""
-    d = Block(fresh(q.scop, lines.name + "b"), dict(lines.exprs), width, {})
-    q = apply_block(q, d)
-    names = statements(tree)
-    over = replace(_over(q.scop, d, names), coincident=True)
-    assert isinstance(tree, Band)
-    below = replace(tree, loops=tree.loops[1:]) if len(tree.loops) > 1 else tree.child
-    return q, d, Band((over,), _sunk(q.scop, below, lines))
-
-
-def _sunk(scop: Scop, node: Node, lines: Loop) -> Node:
-    """The tree, in new names, with the loop `lines` innermost around every statement."""
-    if isinstance(node, Leaf):
-        return Band((_widened(scop, lines, (node.stmt,)),), node)
-    if isinstance(node, Band):
-        loops = tuple(_widened(scop, lp, statements(node)) for lp in node.loops)
-        child = _sunk(scop, node.child, lines)
-        if isinstance(child, Band) and isinstance(child.child, Leaf) and len(child.loops) == 1:
-            return Band((*loops, *child.loops), child.child)
-        return Band(loops, child)
-    return seq([_sunk(scop, k, lines) for k in kids(node)])
-
-
-def _widened(scop: Scop, lp: Loop, names: Sequence[str]) -> Loop:
-    """A loop for statements that have one more iterator than before."""
-    exprs = {}
-    for n in names:
-        space = scop.statement(n).domain.get_space()
-        old = lp.exprs[n]
-        multi = isl.MultiAff.zero(space.map_from_domain_and_range(old.get_domain_space()))
-        for k in range(old.dim(isl.dim_type.in_)):
-            local = isl.LocalSpace.from_space(space)
-            multi = multi.set_aff(k, isl.Aff.var_on_domain(local, isl.dim_type.set, k))
-        exprs[n] = old.pullback_multi_aff(multi)
-    return replace(lp, exprs=exprs)
 
 
 def _within(deps: Dependences, outer: Loop) -> Dependences:

@@ -97,6 +97,7 @@ class _Reader:
     end: Loc
     pos: int = 0
     scop: Scop | None = field(default=None)
+    blocks: dict[str, int] = field(default_factory=dict)  # iterators over blocks, and the sizes of those
 
     def more(self) -> bool:
         return self.pos < len(self.tokens)
@@ -157,6 +158,7 @@ def _plan(r: _Reader, scops: Mapping[int, Scop]) -> Plan | None:
             r.take()
         return None
     r.scop = scops[number]
+    r.blocks.clear()
     digest = r.take().text if r.accept("digest") else ""
     out: list[Directive] = []
     while r.more() and r.peek() != "region":
@@ -259,6 +261,7 @@ def _block(r: _Reader, at: Loc) -> Directive:
     values = {n: affine(r.scop, n, text, at) for n, text in head.values.items()}
     apart = {n: tuple(affine(r.scop, n, text, at) for text in texts) for n, texts in places.items()}
     d = Block(head.name, values, size, apart, at)
+    r.blocks[head.name] = size
     r.scop = blocked(r.scop, d).scop if size else r.scop
     return d
 
@@ -315,7 +318,7 @@ def _schedule(r: _Reader, at: Loc) -> Directive:
             at,
             "every statement stands in the schedule exactly once",
         )
-    return Schedule(_fill(tree, r.scop), at)
+    return Schedule(_fill(tree, r.scop, r.blocks), at)
 
 
 @record
@@ -375,17 +378,17 @@ def _until(r: _Reader, *stops: str) -> str:
     return " ".join(parts)
 
 
-def _fill(node: Node, scop: Scop) -> Node:
+def _fill(node: Node, scop: Scop, blocks: Mapping[str, int]) -> Node:
     if isinstance(node, Band):
         below = statements(node)
-        loops = tuple(_loop(lp.exprs, below, scop) for lp in node.loops)  # type: ignore[arg-type]
-        return Band(loops, _fill(node.child, scop), len(loops) > 1)
+        loops = tuple(_loop(lp.exprs, below, scop, blocks) for lp in node.loops)  # type: ignore[arg-type]
+        return Band(loops, _fill(node.child, scop, blocks), len(loops) > 1)
     from codegen.scop.tree import kids, with_kids
 
-    return with_kids(node, tuple(_fill(k, scop) for k in kids(node)))
+    return with_kids(node, tuple(_fill(k, scop, blocks) for k in kids(node)))
 
 
-def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
+def _loop(text: _Text, below: tuple[str, ...], scop: Scop, blocks: Mapping[str, int]) -> Loop:
     exprs = {}
     for name in below:
         value = text.values.get(name, text.values.get("", text.name if not text.values else None))
@@ -393,7 +396,8 @@ def _loop(text: _Text, below: tuple[str, ...], scop: Scop) -> Loop:
             raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, "")
         exprs[name] = affine(scop, name, value, text.loc)
     lp = Loop(text.name, exprs)
-    return replace(lp, note=describe(scop, lp))
+    note = f"blocks of {blocks[text.name]}" if text.name in blocks else describe(scop, lp)
+    return replace(lp, note=note)
 
 
 def affine(scop: Scop, name: str, value: str, loc: Loc) -> isl.PwAff:

@@ -11,6 +11,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
 from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.lines import lines_innermost
 from codegen.plan.model import (
     Directive,
     Distribute,
@@ -71,7 +72,7 @@ def default_plan(source: Program, machine: Machine, fusion: str = "smart", effor
     over_time = _over_time(source, machine, tree) if effort > 1 else None
     if over_time is not None:
         return over_time
-    p = innermost_unit_stride(separate(source.with_tree(tree)))
+    p = lines_innermost(innermost_unit_stride(separate(source.with_tree(tree))))
     return decorate(p, machine, effort, best.products)
 
 

@@ -282,51 +282,49 @@ void back(int n, double x[n], const double L[n][n])
 {
     /* tilewright: region 1 of back: blocked product S2; vectors along i */
     {
-      for (long ib = tw_max(-(long)n + 2, tw_floord(-(long)n + 2, 40)); ib < 1; ib++) {  /* blocks of 40 */
-        if (n + 40 * ib >= 2) {
-          /* S2: x[i] -= L[j][i] * x[j];, before
-           * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
-          {
-            const long tw_rows = -40 * ib + 1 - (ib == 0 ? 0 : -40 * ib - 39), tw_depth = 40 * ib - (-(long)n + 1);
-            const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
-            double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
-            if (tw_room) {
-              const double *const tw_a0 = (const double *)&L[-(-(long)n + 1)][ib == 0 ? 0 : -40 * ib - 39];
-              const long tw_pitch0 = &L[-(-(long)n + 1 + 1)][ib == 0 ? 0 : -40 * ib - 39] - &L[-(-(long)n + 1)][ib == 0 ? 0 : -40 * ib - 39];
-              double *tw_next = tw_room;
-              double *const tw_x0 = tw_next;
-              for (long tw_i = 0; tw_i < tw_depth; tw_i++)
-                *tw_next++ = x[-(-(long)n + 1 + tw_i)];
-              double *const tw_y = (double *)&x[ib == 0 ? 0 : -40 * ib - 39];
-              const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
-              /* From memory, one line after the other comes fastest. */
-              const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
-              if (tw_team > 1) {
+      for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
+        for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) {  /* -j */
+#pragma omp simd
+          for (long i = -40 * jb - 39; i < -j; i++)
+            x[i] -= L[-j][i] * x[-j];
+        }
+        /* S2: x[i] -= L[j][i] * x[j];, beyond
+         * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
+        {
+          const long tw_rows = -40 * jb - 39, tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
+          const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
+          double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
+          if (tw_room) {
+            const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+            const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+            double *tw_next = tw_room;
+            double *const tw_x0 = tw_next;
+            for (long tw_i = 0; tw_i < tw_depth; tw_i++)
+              *tw_next++ = x[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + tw_i)];
+            double *const tw_y = (double *)&x[0];
+            const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
+            /* From memory, one line after the other comes fastest. */
+            const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
+            if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
-                {
-                  const long tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
-                  const long tw_first = tw_units * tw_me / tw_size * 8;
-                  const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
-                  for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                    tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
-                }
-              } else {
-                for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+              {
+                const long tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
+                const long tw_first = tw_units * tw_me / tw_size * 8;
+                const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
+                for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
+                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
               }
-              tw_free(tw_room);
             } else {
-              for (long i = ib == 0 ? 0 : -40 * ib - 39; i < -40 * ib + 1; i++) {  /* rows */
-                for (long j = -(long)n + 1; j < 40 * ib; j++)  /* depth */
-                  x[i] -= L[-j][i] * x[-j];
-              }
+              for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
+                tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+            }
+            tw_free(tw_room);
+          } else {
+            for (long i = 0; i < -40 * jb - 39; i++) {  /* rows */
+              for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)  /* depth */
+                x[i] -= L[-j][i] * x[-j];
             }
           }
-        }
-        for (long j = tw_max(-(long)n + 1, 40 * ib); j < tw_min(0, 40 * ib + 39); j++) {  /* -j */
-#pragma omp simd
-          for (long i = -40 * ib - 39; i < -j; i++)
-            x[i] -= L[-j][i] * x[-j];
         }
       }
     }

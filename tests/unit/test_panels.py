@@ -9,9 +9,12 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate, open_source
+from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.lines import lines_innermost
 from codegen.plan.model import Block
 from codegen.plan.parse import parse
 from codegen.plan.products import in_panels
+from codegen.plan.shape import innermost_unit_stride, separate
 from codegen.plan.text import show
 from codegen.region import model_region
 from codegen.scop.dependences import domain
@@ -185,3 +188,23 @@ def test_a_product_of_something_still_to_be_written_is_refused() -> None:
     )
     plan[2] = plan[2].replace("S4", "S6")
     assert "A product of rows i and columns j over k" in planned(RIGHT_LOOKING, *plan).text
+
+
+def test_loops_along_lines_go_inside() -> None:
+    """All columns are independent, so the scheduler puts them outside; rows inside would jump from line to line."""
+    jordan = """
+for (int k = 0; k < n; k++) {
+  for (int j = 0; j < m; j++)
+    B[k][j] /= L[k][k];
+  for (int i = 0; i < n; i++)
+    if (i != k)
+      for (int j = 0; j < m; j++)
+        B[i][j] -= L[i][k] * B[k][j];
+}"""
+    p = program(jordan)
+    p = innermost_unit_stride(separate(p.with_tree(isl_schedule(p.scop, p.deps, p.tree, "smart"))))
+    assert spelled(p.tree) == "j, k(S1; i(S2))"
+    q = lines_innermost(p)
+    assert spelled(q.tree) == "k(j(S1); i, j(S2))"
+    assert not violation(q)
+    assert lines_innermost(q) == q
