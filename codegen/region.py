@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
@@ -165,7 +166,11 @@ def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: s
     if options.plan_text is not None:
         made = make(model, options, machine=load_machine("generic"))
     else:
-        made, problem = _attempt(model, lambda: sunway_plan(model.program, group, grid, sizes), set())
+        tried: set[str] = set()
+        for apart in (True, False):
+            made, problem = _attempt(model, partial(sunway_plan, model.program, group, grid, sizes, apart), tried)
+            if made is not None:
+                break
     if made is None:
         why = problem.message if problem is not None else "no plan was found"
         raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")

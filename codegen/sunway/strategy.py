@@ -33,6 +33,7 @@ class Author:
     directives: list[Directive] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)
     why: str = ""
+    apart: bool = True  # parts of a tile get loops of their own
 
     def attempt(self, *steps: Directive) -> bool:
         """All of the steps, or none."""
@@ -85,7 +86,8 @@ class Author:
         if not bound:
             self.remark("no-kernel", self.why, names[0], "missed")
             return
-        self._spread(order, names)
+        if self.apart:
+            self._spread(order, names)
         self._strips(names, sizes)
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
@@ -206,9 +208,10 @@ def _band_of(tree: Node, names: tuple[str, ...]) -> Band | None:
     return None
 
 
-def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes) -> Decision:
-    """A plan for a region given in source order."""
+def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool = True) -> Decision:
+    """A plan for a region given in source order. Without `apart` the parts of a tile share their loops, and so do the
+    lives of variables."""
     tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
-    author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)])
+    author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)], apart=apart)
     author.kernels()
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)

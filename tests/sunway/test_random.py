@@ -1,0 +1,11 @@
+"""A few random programs on the emulator; python -m tests.sunway.fuzz runs as many as one likes."""
+
+import pytest
+
+from tests.sunway.fuzz import run_seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [5, 9, 900_001, 900_002, 900_003, 900_010])
+def test_random_program(tmp_path, library, seed):
+    assert run_seed(seed, tmp_path, library) == "equal"
