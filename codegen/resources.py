@@ -9,3 +9,8 @@ def templates_dir() -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "templates"
     return installed if installed.is_dir() else package.parent / "templates"
+
+
+def share_dir() -> Path:
+    """The folder of the files for build systems, which is inside the package in both."""
+    return Path(__file__).resolve().parent / "share"

@@ -5,6 +5,7 @@ import sys
 
 from codegen.cli.commands import COMMANDS
 from codegen.cli.options import GROUPS, TABLE, Option
+from codegen.cli.printing import PRINTS
 
 _HEAD = """\
 # Options
@@ -14,6 +15,14 @@ Made from the option table by `python -m codegen.cli.docs`; edit `codegen/cli/op
 `--` ends the options, `@FILE` reads more words from a file, `-` as a file is standard input or output.
 
 | command | what it does |
+|---|---|
+"""
+_PRINTS = """
+## For build systems and shells
+
+These stand in place of a command and print one answer.
+
+| option | prints |
 |---|---|
 """
 _TAIL = """
@@ -33,7 +42,9 @@ _TAIL = """
 def markdown() -> str:
     """The whole page."""
     commands = "".join(f"| `{c.name}` | {c.summary} |\n" for c in COMMANDS)
-    return _HEAD + commands + "".join(_group(g, title) for g, title in GROUPS.items()) + _TAIL
+    groups = "".join(_group(g, title) for g, title in GROUPS.items())
+    prints = "".join(f"| `{' '.join((p.flag, '|'.join(p.choices))).strip()}` | {p.help} |\n" for p in PRINTS)
+    return _HEAD + commands + groups + _PRINTS + prints + _TAIL
 
 
 def _group(group: str, title: str) -> str:

@@ -58,6 +58,13 @@ def _dispatch(words: list[str]) -> int:
     if words[0] in ("-V", "--version"):
         sys.stdout.write(f"tilewright {__version__}\n")
         return exitcodes.OK
+    if words[0].startswith("--print-"):
+        from codegen.cli.printing import answer
+
+        text = answer(words)
+        if text is not None:
+            sys.stdout.write(text)
+            return exitcodes.OK
     command = find(words[0])
     if command is None:
         raise BadCommandLine(_unknown_command(words[0]))
@@ -67,17 +74,23 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _overview() -> str:
+    from codegen.cli.printing import PRINTS
+
     rows = "".join(f"  {c.name:9} {c.summary}\n" for c in COMMANDS)
+    prints = "".join(f"  {' '.join((p.flag, '|'.join(p.choices))):34} {p.help}\n" for p in PRINTS)
     return (
         "usage: tilewright COMMAND [options]\n\n"
         "C with marked loop nests in; proven, tiled, parallel C out.\n\n"
-        f"{rows}\n"
+        f"{rows}\nFor build systems and shells:\n{prints}\n"
         "tilewright COMMAND --help shows a command's options; tilewright --version the version.\n"
     )
 
 
 def _unknown_command(word: str) -> str:
-    close = difflib.get_close_matches(word, [c.name for c in COMMANDS], n=1)
+    from codegen.cli.printing import PRINTS
+
+    known = [*(c.name for c in COMMANDS), *(p.flag for p in PRINTS)]
+    close = difflib.get_close_matches(word, known, n=1)
     kind = "option" if word.startswith("-") else "command"
     return f"unknown {kind} '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")
 

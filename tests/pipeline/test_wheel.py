@@ -62,6 +62,11 @@ def test_installed_data(installed: Path, tmp_path: Path) -> None:
     shipped = sorted(p.relative_to(package / "templates") for p in (package / "templates").rglob("*.j2"))
     assert shipped == sorted(p.relative_to(ROOT / "templates") for p in (ROOT / "templates").rglob("*.j2"))
     assert shipped
+    for option, name in (("make", "tilewright.mk"), ("ninja", "tilewright.ninja"), ("cmake-dir", "cmake")):
+        place = Path(sh(installed / "tilewright", f"--print-{option}", cwd=tmp_path).strip())
+        assert place.exists() and place.name == name and package in place.parents
+    # Where find_package() looks by itself when the environment's bin is on PATH.
+    assert (installed.parent / "share" / "cmake" / "Tilewright" / "TilewrightConfig.cmake").exists()
 
 
 def test_every_package_is_listed() -> None:

@@ -1,0 +1,42 @@
+"""`tilewright --print-...`: what build systems and shells ask the command about itself."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codegen import __version__
+from codegen.cli.argv import BadCommandLine
+from codegen.record import record
+from codegen.resources import share_dir
+
+
+@record
+class Print:
+    """One question: its option, its one argument if it has one, and who answers."""
+
+    flag: str
+    help: str
+    answer: Callable[[str], str]
+    choices: tuple[str, ...] = ()
+
+
+PRINTS: tuple[Print, ...] = (
+    Print("--print-make", "the file to include in a Makefile", lambda _: f"{share_dir() / 'tilewright.mk'}\n"),
+    Print("--print-ninja", "the file to include in build.ninja", lambda _: f"{share_dir() / 'tilewright.ninja'}\n"),
+    Print("--print-cmake-dir", "the folder for Tilewright_DIR, as find_package() wants it",
+          lambda _: f"{share_dir() / 'cmake'}\n"),
+    Print("--print-version", "the version alone", lambda _: f"{__version__}\n"),
+)
+
+
+def answer(words: list[str]) -> str | None:
+    """The answer to a `--print-...` on the command line; None when its first word is not one."""
+    asked = next((p for p in PRINTS if p.flag == words[0].partition("=")[0]), None)
+    if asked is None:
+        return None
+    value = [words[0].partition("=")[2]] if "=" in words[0] else words[1:2]
+    given = len(words) - 1 + ("=" in words[0])
+    if not asked.choices and given:
+        raise BadCommandLine(f"{asked.flag} takes no argument")
+    if asked.choices and (given != 1 or value[0] not in asked.choices):
+        raise BadCommandLine(f"{asked.flag} needs one of: {', '.join(asked.choices)}")
+    return asked.answer("".join(value))

@@ -1,0 +1,80 @@
+"""Make, Ninja, CMake and Meson on a project of two files, with the rules that are shipped."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen import __version__
+from codegen.resources import share_dir
+from tests.pipeline.tools import BUILDERS, PROJECT, ROOT, Builder, Tree, plant
+
+BOTH = ["main.c", "smooth.c"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return plant(tmp_path)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("builder", BUILDERS, ids=lambda b: b.name)
+def test_build(builder: Builder, tree: Tree) -> None:
+    if builder.missing():
+        pytest.skip(f"needs {builder.missing()}")
+    # An input that cannot be read fails the build and leaves nothing that looks like a result.
+    source = tree.folder / "smooth.c"
+    edit(source, "#pragma endscop", "")
+    builder.setup(tree)
+    failed = tree.run(*builder.build)
+    assert failed.returncode != 0 and "smooth.c:6" in failed.stdout + failed.stderr
+    assert not [p for p in tree.written() if "smooth.tw" in p or p.endswith("/smooth")]
+
+    # Mended, it builds and runs. The second time there is nothing to do.
+    edit(source, "[j + 1]);\n", "[j + 1]);\n#pragma endscop\n")
+    tree.ok(*builder.build)
+    assert tree.ok(tree.folder / builder.binary) == "smooth: ok\n"
+    assert set(tree.generated()) == set(BOTH)
+    before = tree.written()
+    assert len(before) == 5
+    tree.ok(*builder.build)
+    assert tree.generated() == [] and tree.written() == before
+
+    # A header that changed reaches both generated files and the program.
+    edit(tree.folder / "grid.h", "#define CENTRE 0.5", "#define CENTRE 0.25")
+    tree.ok(*builder.build)
+    assert tree.generated() == BOTH
+    after = tree.written()
+    assert after[str(tree.folder / builder.binary)] > before[str(tree.folder / builder.binary)]
+    assert tree.ok(tree.folder / builder.binary) == "smooth: ok\n"
+    tree.ok(*builder.build)
+    assert tree.generated() == [] and tree.written() == after
+
+
+@pytest.mark.slow
+def test_eight_at_once(tree: Tree) -> None:
+    """Runs that write the same file at the same time: each leaves a whole one, and nothing else."""
+    command = [sys.executable, "-m", "codegen", "gen", "smooth.c", "-o", "same.c", "-MD"]
+    runs = [subprocess.Popen(command, cwd=tree.folder, env=tree.env) for _ in range(8)]
+    assert [run.wait(timeout=120) for run in runs] == [0] * 8
+    assert (tree.folder / "same.c").read_text(encoding="utf-8") == tree.ok(*command[:5])
+    made = {p.name for p in tree.folder.iterdir()} - {p.name for p in PROJECT.iterdir()}
+    assert made == {"same.c", "same.d"}
+
+
+def test_what_is_shipped() -> None:
+    """The CMake package tells the version of the Python one, and setup.cfg ships every file."""
+    version = (share_dir() / "cmake" / "TilewrightConfigVersion.cmake").read_text(encoding="utf-8")
+    assert f'set(PACKAGE_VERSION "{__version__}")' in version
+    shipped = {".mk", ".ninja", ".cmake"}
+    assert {p.suffix for p in share_dir().rglob("*") if p.is_file()} == shipped
+    config = (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    assert all(f"*{suffix}" in config for suffix in shipped)
