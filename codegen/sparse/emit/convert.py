@@ -70,9 +70,9 @@ def _declarations(p: Pair, printer: StepPrinter, arrays: dict[str, str], lists: 
     if own:
         w.line("const int64_t " + ", ".join(f"{n} = src->{n.removeprefix(SOURCE)}" for n in own) + ";")
     for f in (f for f in p.source.desc.functions if f.name in used):
-        w.line(f"const {types.c_index} *const {f.name} = src->{f.name.removeprefix(SOURCE)};")
+        w.line(f"const {types.c_index} *restrict const {f.name} = src->{f.name.removeprefix(SOURCE)};")
     d = p.source.desc.data
-    w.line(f"const {types.c_value} *const {d} = src->{d.removeprefix(SOURCE)};")
+    w.line(f"const {types.c_value} *restrict const {d} = src->{d.removeprefix(SOURCE)};")
     for name, ctype in sorted(arrays.items()):
         w.line(f"{ctype} *{name} = NULL;")
     for name in lists:

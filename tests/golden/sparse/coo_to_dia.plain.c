@@ -188,9 +188,9 @@ int coo_to_dia(const coo_f64_i32 *src, dia_f64_i32 *dst)
     int status = TW_SPARSE_OK;
     const int64_t NR = src->NR, NC = src->NC;
     const int64_t s_NNZ = src->NNZ;
-    const int32_t *const s_row = src->row;
-    const int32_t *const s_col = src->col;
-    const double *const s_val = src->val;
+    const int32_t *restrict const s_row = src->row;
+    const int32_t *restrict const s_col = src->col;
+    const double *restrict const s_val = src->val;
     int32_t *off = NULL;
     double *val = NULL;
     tw_list list_d = {0};

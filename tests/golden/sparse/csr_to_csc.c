@@ -74,9 +74,9 @@ int csr_to_csc(const csr_f64_i32 *src, csc_f64_i32 *dst)
     int status = TW_SPARSE_OK;
     const int64_t NR = src->NR, NC = src->NC;
     const int64_t s_NNZ = src->NNZ;
-    const int32_t *const s_rowptr = src->rowptr;
-    const int32_t *const s_col = src->col;
-    const double *const s_val = src->val;
+    const int32_t *restrict const s_rowptr = src->rowptr;
+    const int32_t *restrict const s_col = src->col;
+    const double *restrict const s_val = src->val;
     int32_t *colptr = NULL;
     int32_t *row = NULL;
     double *val = NULL;
@@ -194,9 +194,9 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
     int status = TW_SPARSE_OK;
     const int64_t NR = src->NR, NC = src->NC;
     const int64_t s_NNZ = src->NNZ;
-    const int32_t *const s_rowptr = src->rowptr;
-    const int32_t *const s_col = src->col;
-    const double *const s_val = src->val;
+    const int32_t *restrict const s_rowptr = src->rowptr;
+    const int32_t *restrict const s_col = src->col;
+    const double *restrict const s_val = src->val;
     int32_t *colptr = NULL;
     int32_t *row = NULL;
     double *val = NULL;
