@@ -19,9 +19,10 @@ def emulator_folder() -> Path:
 
 
 def build_library(folder: Path, cc: str = "gcc") -> Path:
-    """The emulator as a static library in `folder`; made once."""
+    """The emulator as a static library in `folder`; made again only when its sources have changed."""
     done = folder / "libswemu.a"
-    if done.exists():
+    newest = max(s.stat().st_mtime for s in emulator_folder().iterdir())
+    if done.exists() and done.stat().st_mtime >= newest:
         return done
     sources = sorted(emulator_folder().glob("*.c"))
     objects = [folder / f"{s.stem}.o" for s in sources]

@@ -17,7 +17,7 @@ from codegen.machine.toml import dump, parse
 BUILT_IN = {
     "generic", "neoverse-n1", "neoverse-n2", "neoverse-v1", "cortex-a72", "apple-m1", "haswell", "skylake-x", "zen2",
     "zen3", "zen4", "sapphire-rapids", "sandy-bridge", "kaby-lake", "xeon-phi-7210", "power8", "x-gene1",
-    "xeon-e5-2630v4", "xeon-e5-2697v4", "xeon-e5450", "xeon-e5-2660", "opteron-8354", "sw26010-cpe",
+    "xeon-e5-2630v4", "xeon-e5-2697v4", "xeon-e5450", "xeon-e5-2660", "opteron-8354", "sw26010-cpe", "sw26010-pro-cpe",
 }
 
 
