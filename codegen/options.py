@@ -33,6 +33,7 @@ class GenOptions:
     check_alias: bool = False
     context: str = ""
     line_directives: bool = False
+    line_name: str = ""  # the source in them; empty: its name without folders
     banner: bool = True
     timeout: float = 30.0
     threads: str = "8,8"  # compute cores of a core group: N, or R,C

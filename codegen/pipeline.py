@@ -10,6 +10,7 @@ from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.record import record
 from codegen.region import RegionOutcome, process_region
+from codegen.source.linemap import quote
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions
 from codegen.source.slice import RegionSlice, slice_unit
@@ -92,8 +93,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     body = splice(text, [(r, _with_line(r, t, source.name, options)) for r, t in changed])
-    name = os.path.basename(source.name)
-    banner = emit_banner(name, effective_options(options)) if options.banner else ""
+    name = line_name(source.name, options)
+    banner = emit_banner(os.path.basename(source.name), effective_options(options)) if options.banner else ""
     start = after_feature_macros(body)
     support = emit_support(
         frozenset().union(*(o.helpers for o in outcomes)),
@@ -137,11 +138,16 @@ def after_feature_macros(text: str) -> int:
     return max((m.end() for m in defines), default=0)
 
 
+def line_name(name: str, options: GenOptions) -> str:
+    """The file as `#line` directives spell it, between the quotes."""
+    return quote(options.line_name or os.path.basename(name))[1:-1]
+
+
 def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
     """After a region, tell the compiler where the user's text goes on."""
     if not options.line_directives:
         return text
-    return f'{text}#line {region.last_line + 1} "{os.path.basename(name)}"\n'
+    return f'{text}#line {region.last_line + 1} "{line_name(name, options)}"\n'
 
 
 def check_plan_regions(source: Opened, options: GenOptions) -> None:

@@ -18,7 +18,7 @@ class BadCommandLine(Exception):
 def normalize(words: Iterable[str]) -> list[str]:
     """Expand @files and gcc's joined spellings; everything after `--` is left alone."""
     out: list[str] = []
-    stream = iter(_expand(words, 0))
+    stream = iter(expand(words, 0))
     for word in stream:
         if word == "--":
             return [*out, word, *stream]
@@ -34,7 +34,8 @@ def _respell(word: str) -> list[str]:
     return [f"{word}=."] if _REMARK.match(word) else [word]
 
 
-def _expand(words: Iterable[str], depth: int) -> Iterator[str]:
+def expand(words: Iterable[str], depth: int = 0) -> Iterator[str]:
+    """The words with those of response files in place of @FILE."""
     literal = False
     for word in words:
         literal = literal or word == "--"
@@ -43,7 +44,7 @@ def _expand(words: Iterable[str], depth: int) -> Iterator[str]:
         elif depth == _MAX_DEPTH:
             raise BadCommandLine(f"response files nest too deeply at '{word}'")
         else:
-            yield from _expand(_response_file(word[1:]), depth + 1)
+            yield from expand(_response_file(word[1:]), depth + 1)
 
 
 def _response_file(path: str) -> list[str]:

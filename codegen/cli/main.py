@@ -103,18 +103,18 @@ def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> i
         outcome = cast(Outcome, importlib.import_module(command.module).run(job))
         _print_artefact(outcome.stdout)
     except InternalError as error:
-        outcome = _crash(job, words, error)
+        outcome = crash(job, words, error)
     except TilewrightError as error:
         outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
     except (BadCommandLine, BrokenPipeError):
         raise
     except Exception as error:
-        outcome = _crash(job, words, error)
-    _show(job, outcome.diagnostics)
+        outcome = crash(job, words, error)
+    show(job, outcome.diagnostics)
     return outcome.code
 
 
-def _crash(job: Job, words: list[str], error: Exception) -> Outcome:
+def crash(job: Job, words: list[str], error: Exception) -> Outcome:
     """One line as text, or a message in the document when the stream holds JSON or SARIF."""
     from codegen.cli.failure import internal_error
 
@@ -147,7 +147,8 @@ def _print_artefact(text: str) -> None:
         raise InputError("cannot-write", f"cannot write standard output: {error.strerror}", Loc("tilewright")) from None
 
 
-def _show(job: Job, diagnostics: tuple[Diagnostic, ...]) -> None:
+def show(job: Job, diagnostics: tuple[Diagnostic, ...]) -> None:
+    """Print the messages that the command line asks for."""
     chosen = select(diagnostics, filters(job.arguments))
     text = render(chosen, style(job.arguments, {job.name: job.text}))
     sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8"))

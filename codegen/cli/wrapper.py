@@ -1,0 +1,177 @@
+"""`tilewright-cc gcc -c x.c -o x.o`: the compiler, given the generated text in place of sources with marked regions.
+
+For builds whose rules cannot be changed: CC='tilewright-cc gcc'. Everything but C sources with `#pragma scop` goes to
+the compiler as it is; its messages and exit status are the wrapper's.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codegen.cli import exitcodes
+from codegen.cli.argv import BadCommandLine, expand
+from codegen.cli.ccline import CcLine, parse
+
+_USAGE = """\
+usage: tilewright-cc [OPTIONS --] COMPILER ARGUMENT...
+
+Runs the compiler; C sources with `#pragma scop` are replaced by what `tilewright gen OPTIONS` makes of them.
+OPTIONS may also stand in the environment variable TILEWRIGHT_FLAGS.
+"""
+_MARK = re.compile(rb"pragma\s+scop\b")
+_CANNOT_RUN = 127  # as a shell says it
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the compiler, and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help"):
+        (sys.stdout if words else sys.stderr).write(_USAGE)
+        return exitcodes.OK if words else exitcodes.BAD_COMMAND_LINE
+    try:
+        own, command = _split(words)
+        line = parse([command[0], *expand(command[1:])])
+        marked = [name for name in line.c_inputs if _is_marked(name)]
+        if marked and len({os.path.dirname(name) for name in line.c_inputs}) > 1:
+            # -iquote holds for all files of a command, so one could find the headers of another.
+            raise BadCommandLine("sources of several folders in one command; compile them one by one")
+        return _wrapped(line, marked, own) if marked else _replace_self(command)
+    except BadCommandLine as error:
+        sys.stderr.write(f"tilewright-cc: error: {error}\n")
+        return exitcodes.BAD_COMMAND_LINE
+    except OSError as error:
+        sys.stderr.write(f"tilewright-cc: error: cannot run {error.filename}: {error.strerror}\n")
+        return _CANNOT_RUN
+    except KeyboardInterrupt:
+        return exitcodes.INTERRUPTED
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Our options (the environment's first), and the compiler's command."""
+    try:
+        own = shlex.split(os.environ.get("TILEWRIGHT_FLAGS", ""))
+    except ValueError as error:
+        raise BadCommandLine(f"TILEWRIGHT_FLAGS: {str(error).lower()}") from None
+    if not words[0].startswith("-"):
+        return own, words
+    if "--" not in words or words.index("--") == len(words) - 1:
+        raise BadCommandLine("options of tilewright end with `--`, and the compiler's command follows")
+    at = words.index("--")
+    return [*own, *words[:at]], words[at + 1:]
+
+
+def _is_marked(name: str) -> bool:
+    try:
+        with open(name, "rb") as stream:
+            return _MARK.search(stream.read()) is not None
+    except OSError:  # the compiler will say so
+        return False
+
+
+def _replace_self(command: list[str]) -> int:
+    sys.stdout.flush()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, command[0]) from None
+
+
+def _wrapped(line: CcLine, marked: list[str], own: list[str]) -> int:
+    """Generate into a folder of our own, compile from there, and put the original's name into depfiles."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        renamed: dict[str, str] = {}
+        reads: dict[str, tuple[str, ...]] = {}
+        for index, name in enumerate(dict.fromkeys(marked)):
+            made = _generated(line, name, own)
+            if isinstance(made, int):
+                return made
+            if made is None:
+                continue
+            text, reads[name] = made
+            # The same last name, because objects, depfiles and temporaries of the compiler are called after it.
+            renamed[name] = os.path.join(folder, str(index), os.path.basename(name))
+            os.mkdir(os.path.dirname(renamed[name]))
+            with open(renamed[name], "wb") as stream:
+                stream.write(text)
+        code = _compile(line, renamed)
+        for depfile in line.depfiles():
+            _name_originals(depfile, renamed, reads)
+    return code
+
+
+def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[str, ...]] | int | None:
+    """The text and what else was read for it; an exit status on failure; None to let the compiler complain."""
+    from codegen.cli import gen
+    from codegen.cli import main as command
+    from codegen.cli.argv import normalize
+    from codegen.cli.commands import find
+    from codegen.cli.job import Job, Outcome, read_job
+    from codegen.cli.parser import parse as parse_own
+    from codegen.diagnostics import TilewrightError
+    from codegen.options import CppOptions
+    from codegen.source.encoding import encode
+
+    chosen = find("gen")
+    assert chosen is not None
+    words = ["--line", "--target", "openmp" if line.openmp else "c", *normalize(own), "--", name]
+    arguments = parse_own(chosen, words)
+    if arguments.output or arguments.md or arguments.emit != "c":
+        raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")
+    job = Job(chosen, arguments)
+    try:
+        job = read_job(chosen, arguments)
+        cpp = job.options.cpp
+        if cpp.enabled and not cpp.command:
+            cpp = CppOptions(line.preprocessor(), cpp.args)
+        job = replace(job, options=replace(job.options, cpp=cpp, line_name=name))
+        outcome = gen.run(job)
+    except BadCommandLine:
+        raise
+    except TilewrightError as error:
+        if error.id in ("preprocess-failed", "no-preprocessor"):
+            return None
+        outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
+    except Exception as error:
+        outcome = command.crash(job, words, error)
+    command.show(job, outcome.diagnostics)
+    if outcome.code != exitcodes.OK:
+        return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
+    named = [p for p in (arguments.plan, arguments.machine) if p and os.path.isfile(p)]
+    return encode(outcome.stdout), tuple(named)
+
+
+def _compile(line: CcLine, renamed: dict[str, str]) -> int:
+    extra: list[str] = []
+    for name, made in renamed.items():
+        beside = os.path.dirname(name) or "."
+        extra += ["-iquote", beside]
+        if line.debug:
+            extra.append(f"-fdebug-prefix-map={os.path.dirname(made)}={beside}")
+    sys.stderr.flush()
+    code = subprocess.run(line.with_inputs(renamed, extra), check=False).returncode
+    return code if code >= 0 else 128 - code
+
+
+def _name_originals(depfile: str, renamed: dict[str, str], reads: dict[str, tuple[str, ...]]) -> None:
+    """Put the source, and what the generator read besides, where the depfile names the generated file."""
+    from codegen.source.depfile import escape
+
+    if not os.path.isfile(depfile):
+        return
+    with open(depfile, encoding="utf-8", errors="surrogateescape") as stream:
+        text = old = stream.read()
+    for name, made in renamed.items():
+        text = text.replace(escape(made), " ".join(map(escape, (name, *reads[name]))))
+    if text != old:
+        with open(depfile, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
