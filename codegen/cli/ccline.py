@@ -10,9 +10,9 @@ from codegen.record import record
 # Options whose value is the next word. Where the value may also be joined (-Ifolder), a joined word is no match here.
 _SEPARATE = (
     "-o", "-x", "-I", "-D", "-U", "-L", "-l", "-T", "-u", "-z", "-e", "-A", "-B", "-G", "-include", "-imacros",
-    "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib", "-MF",
-    "-MT", "-MQ", "-MJ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-arch", "-target", "--param",
-    "--sysroot", "-aux-info", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-wrapper", "-framework",
+    "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib",
+    "-MF", "-MT", "-MQ", "-MJ", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-mllvm", "-arch", "-target",
+    "--param", "--sysroot", "-aux-info", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-wrapper", "-framework",
 )
 # Of no use to a run of the preprocessor alone, or harmful to it.
 _NOT_FOR_CPP = ("-c", "-S", "-E", "-P", "-C", "-CC", "-o", "-x", "-l", "-L", "-T", "-u", "-z", "-e", "-Xlinker",
