@@ -33,7 +33,7 @@ from codegen.scop.dependences import Dependence, Dependences
 from codegen.scop.distance import same_value
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq, statements
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, seq, statements
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.keep import apply as apply_keep
@@ -67,8 +67,8 @@ def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
     q = p
     out: list[Panel | tuple[str, ...]] = []
     for node in parts_of(isl_schedule(p.scop, p.deps, p.tree, fusion)):
-        loops = _sequential(p, node)
-        found = next((x for lp in loops if (x := _panel(q, node, lp, machine, fusion))), None)
+        inner = _sequential(p, node)
+        found = next((x for lp in inner if (x := _panel(q, node, lp, machine, fusion))), None)
         if found is not None:
             q, panel = found
             out.append(panel)
@@ -149,7 +149,10 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
             q, strips, tree = in_strips(q, tree, lines, d.size)
             blocks.append(strips)
         parts.append(tree)
-    return q, Panel(tuple(blocks), Band((over(q.scop, d, mine),), seq(parts)), tuple(products), d.size)
+    tree = Band((over(q.scop, d, mine),), seq(parts))
+    if any(e.n_piece() != 1 for x in loops(tree) for e in x.loop.exprs.values()):
+        return None  # an order that a plan cannot say
+    return q, Panel(tuple(blocks), tree, tuple(products), d.size)
 
 
 def _stepped(scop: Scop, lp: Loop) -> str:
@@ -211,6 +214,8 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
 def _product(q: Program, name: str, outer: Loop, machine: Machine) -> Contraction | None:
     """The product that a piece is within one block."""
     s = q.scop.statement(name)
+    if len(s.iterators) != len(enclosing(q.tree, name)) + 1:
+        return None  # cut in other ways, too
     try:
         found = contraction(q.scop, s, (len(s.iterators) - 1,), q.reassociate)
     except NoContraction:
