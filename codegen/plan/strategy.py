@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
+from codegen.plan.chains import chains
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.lines import lines_innermost
@@ -212,8 +213,15 @@ class _Author:
     def tile(self, full: bool) -> None:
         """Tile permutable innermost bands that reuse data."""
         done: set[str] = set()
+        for names, steps in list(chains(self.p.tree)):
+            if self.all_or_none(steps):
+                done |= set(names)
+                text = f"{ROWS} rows at a time, so that none waits for its own last result"
+                self._remark("passed", "rows", text, names[-1])
         for _, node in list(walk(self.p.tree)):
-            if isinstance(node, Band) and len(node.loops) == 1 and isinstance(node.child, Seq):
+            if not isinstance(node, Band) or done & set(statements(node)):
+                continue
+            if len(node.loops) == 1 and isinstance(node.child, Seq):
                 done |= self._tile_shared(node, node.child, full)
         for _, node in list(walk(self.p.tree)):
             if isinstance(node, Band) and node.permutable and not has_band(node.child):
@@ -345,12 +353,17 @@ class _Author:
                 return True
         return False
 
+    def _rows(self, band: Band) -> bool:
+        """Is the innermost loop one over a few rows?"""
+        around = enclosing(self.p.tree, statements(band)[0])
+        return any(lp.of == band.loops[-1].name and 0 < lp.tile <= ROWS for lp in around)
+
     def vectors(self) -> None:
         """Innermost loops that carry nothing are marked for the vectorizer."""
         for _, node in list(walk(self.p.tree)):
             if not isinstance(node, Band) or has_band(node.child) or node.product is not None:
                 continue
-            if node.loops[-1].kind == ABREAST:
+            if node.loops[-1].kind == ABREAST or self._rows(node):
                 continue
             names = statements(node)
             lp = node.loops[-1]

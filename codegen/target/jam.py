@@ -48,8 +48,8 @@ def assignments(scop: Scop, body: CNode) -> Statements | None:
         if not isinstance(child, Instance):
             return None
         s = scop.statement(child.stmt)
-        arrays = [scop.arrays[a.array] for a in s.accesses]
-        if any(a.inside for a in arrays) or (isinstance(s.rhs, Ternary) and s.rhs.branch):
+        target = scop.arrays[s.accesses[s.target].array]
+        if target.inside or (isinstance(s.rhs, Ternary) and s.rhs.branch):
             return None
         found.append((s, child))
     return tuple(found)
