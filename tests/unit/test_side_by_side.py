@@ -52,6 +52,23 @@ void f(int t, int n, double A[n][n], double B[n][n])
 #pragma endscop
 }
 """
+SWEEP = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int i = 1; i < n - 1; i++) {
+        A[i][0] = 1.0;
+        for (int j = 1; j < n - 1; j++) {
+            B[i][j] = 1.0 / (2.0 + B[i][j - 1]);
+            A[i][j] = (A[i][j] - A[i][j - 1]) * B[i][j];
+        }
+    }
+    for (int i = 1; i < n - 1; i++)
+        for (int j = n - 2; j > 0; j--)
+            A[j][i] += A[j + 1][i] * B[i][j];
+#pragma endscop
+}
+"""
 TRIANGLE = SCALE.replace("j < n; j++) {", "j <= i; j++) {")
 
 
@@ -131,11 +148,12 @@ int main(void)
     [
         (JACOBI, "", "4 at a time"),
         (SEIDEL, "", "_end - i == 8"),
+        (SWEEP, "", "tiles i:8"),
         (SCALE, "jam i by 3\n  vector j", "3 at a time"),
         (SCALE, "tile i:3, j:0\n  order j, i\n  abreast i", "i_end - i == "),
         (TRIANGLE, "tile i:4, j:0\n  order j, i\n  abreast i", "i_end - i == "),
     ],
-    ids=["time tiles", "wavefront", "jam", "abreast", "abreast in a triangle"],
+    ids=["time tiles", "wavefront", "recurrence", "jam", "abreast", "abreast in a triangle"],
 )
 def test_results(source: str, plan: str, words: str, tmp_path: Path) -> None:
     text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
