@@ -213,7 +213,7 @@ class _Author:
     def tile(self, full: bool) -> None:
         """Tile permutable innermost bands that reuse data."""
         done: set[str] = set()
-        for names, steps in list(chains(self.p.tree)):
+        for names, steps in list(chains(self.p.tree, lambda b: len(self._tilable(b)) == len(b.loops))):
             if self.all_or_none(steps):
                 done |= set(names)
                 text = f"{ROWS} rows at a time, so that none waits for its own last result"
