@@ -6,13 +6,14 @@ from codegen.record import record
 
 @record
 class Positional:
-    """An argument without a flag; `optional` ones may be left out."""
+    """An argument without a flag; `optional` ones may be left out, `many` may be given several times."""
 
     name: str
     metavar: str
     help: str
     choices: tuple[str, ...] = ()
     optional: bool = False
+    many: bool = False
 
 
 @record
@@ -29,10 +30,12 @@ class Command:
         return f"codegen.cli.{self.name}"
 
 
-_FILE = (Positional("file", "FILE.c", "C source with #pragma scop regions; `-` is standard input"),)
+_ABOUT_FILE = "C source with #pragma scop regions; `-` is standard input"
+_FILE = (Positional("file", "FILE.c", _ABOUT_FILE),)
+_FILES = (Positional("file", "FILE.c", f"{_ABOUT_FILE}; several need -o FOLDER", many=True),)
 
 COMMANDS: tuple[Command, ...] = (
-    Command("gen", "generate: the file with its marked loop nests transformed", _FILE, True),
+    Command("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
     Command("check", "generate, compile original and result, run both, compare", _FILE, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
     Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (

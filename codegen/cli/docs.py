@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 
 from codegen.cli.commands import COMMANDS
+from codegen.cli.manual import EXIT_CODES
 from codegen.cli.options import GROUPS, TABLE, Option
 from codegen.cli.printing import PRINTS
 
@@ -30,12 +31,6 @@ _TAIL = """
 
 | code | meaning |
 |---|---|
-| 0 | done |
-| 1 | error in the input |
-| 2 | bad command line |
-| 3 | a region was refused under `--strict` |
-| 4 | `check` found a difference |
-| 70 | internal error |
 """
 
 
@@ -43,8 +38,13 @@ def markdown() -> str:
     """The whole page."""
     commands = "".join(f"| `{c.name}` | {c.summary} |\n" for c in COMMANDS)
     groups = "".join(_group(g, title) for g, title in GROUPS.items())
-    prints = "".join(f"| `{' '.join((p.flag, '|'.join(p.choices))).strip()}` | {p.help} |\n" for p in PRINTS)
-    return _HEAD + commands + groups + _PRINTS + prints + _TAIL
+    prints = "".join(_cells(f"`{p.spelling}`", p.help) for p in PRINTS)
+    codes = "".join(_cells(code, meaning) for code, meaning in EXIT_CODES)
+    return _HEAD + commands + groups + _PRINTS + prints + _TAIL + codes
+
+
+def _cells(*texts: str) -> str:
+    return "| " + " | ".join(t.replace("|", "\\|") for t in texts) + " |\n"
 
 
 def _group(group: str, title: str) -> str:
@@ -55,14 +55,13 @@ def _group(group: str, title: str) -> str:
 
 def _row(option: Option) -> str:
     default = f"`{option.default:g}`" if isinstance(option.default, float) else f"`{option.default}`"
-    cells = (
-        f"`{option.spelling}`".replace("|", "\\|"),
+    return _cells(
+        f"`{option.spelling}`",
         default if option.default not in (None, "") else "",
         ", ".join(option.commands),
         "yes" if option.affects_output else "",
-        option.help.replace("|", "\\|"),
+        option.help,
     )
-    return f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":

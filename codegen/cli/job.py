@@ -37,6 +37,31 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
+def one_by_one(arguments: argparse.Namespace) -> list[argparse.Namespace]:
+    """A command line for each input; several go into a folder, each under its own name."""
+    values = vars(arguments)
+    if not isinstance(values.get("file"), list):
+        return [arguments]
+    files, output = values["file"], values["output"] or ""
+    if not output.endswith("/") and (len(files) == 1 or not os.path.isdir(output)):
+        if len(files) > 1:
+            raise BadCommandLine("several inputs need -o FOLDER, one that exists or a name that ends in '/'")
+        return [argparse.Namespace(**values | {"file": files[0]})]
+    names = [os.path.basename(f) for f in files]
+    for name in names:
+        if name == "-" or names.count(name) > 1:
+            what = "standard input has no name" if name == "-" else f"two inputs are called '{name}'"
+            raise BadCommandLine(f"{what}, so they cannot be written to a folder")
+    if len(files) > 1 and (arguments.mf or arguments.mt):
+        raise BadCommandLine("-MF and -MT are for one input")
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise BadCommandLine(f"cannot make the folder '{output}': {error.strerror}") from None
+    return [argparse.Namespace(**values | {"file": f, "output": os.path.join(output, n)})
+            for f, n in zip(files, names, strict=True)]
+
+
 def read_job(command: Command, arguments: argparse.Namespace) -> Job:
     """The job for a command line; reads the source and the plan. InputError when one cannot be read."""
     if not command.reads_source:

@@ -13,7 +13,7 @@ from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, normalize
 from codegen.cli.commands import COMMANDS, Command, find
-from codegen.cli.job import Job, Outcome, filters, read_job, style
+from codegen.cli.job import Job, Outcome, filters, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
 from codegen.filters import select
 from codegen.render import render
@@ -77,7 +77,7 @@ def _overview() -> str:
     from codegen.cli.printing import PRINTS
 
     rows = "".join(f"  {c.name:9} {c.summary}\n" for c in COMMANDS)
-    prints = "".join(f"  {' '.join((p.flag, '|'.join(p.choices))):34} {p.help}\n" for p in PRINTS)
+    prints = "".join(f"  {p.spelling:34} {p.help}\n" for p in PRINTS)
     return (
         "usage: tilewright COMMAND [options]\n\n"
         "C with marked loop nests in; proven, tiled, parallel C out.\n\n"
@@ -96,7 +96,13 @@ def _unknown_command(word: str) -> str:
 
 
 def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> int:
-    """Run the subcommand, print its artefact and its messages, once each."""
+    """Run the subcommand for each of its inputs, print artefacts and messages, once each; the first failure counts."""
+    done = [_perform(command, single, words) for single in one_by_one(arguments)]
+    show(arguments, {job.name: job.text for job, _ in done}, tuple(d for _, o in done for d in o.diagnostics))
+    return next((o.code for _, o in done if o.code), exitcodes.OK)
+
+
+def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) -> tuple[Job, Outcome]:
     job = Job(command, arguments)
     try:
         job = read_job(command, arguments)
@@ -110,8 +116,7 @@ def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> i
         raise
     except Exception as error:
         outcome = crash(job, words, error)
-    show(job, outcome.diagnostics)
-    return outcome.code
+    return job, outcome
 
 
 def crash(job: Job, words: list[str], error: Exception) -> Outcome:
@@ -147,8 +152,7 @@ def _print_artefact(text: str) -> None:
         raise InputError("cannot-write", f"cannot write standard output: {error.strerror}", Loc("tilewright")) from None
 
 
-def show(job: Job, diagnostics: tuple[Diagnostic, ...]) -> None:
-    """Print the messages that the command line asks for."""
-    chosen = select(diagnostics, filters(job.arguments))
-    text = render(chosen, style(job.arguments, {job.name: job.text}))
+def show(arguments: argparse.Namespace, sources: dict[str, str], diagnostics: tuple[Diagnostic, ...]) -> None:
+    """Print the messages that the command line asks for; `sources` are the texts they point into."""
+    text = render(select(diagnostics, filters(arguments)), style(arguments, sources))
     sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8"))

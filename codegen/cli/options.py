@@ -76,7 +76,9 @@ def limit(text: str) -> int:
 
 
 TABLE: tuple[Option, ...] = (
-    Option(("-o",), "output", _WRITES, "write here; `-` or no -o: standard output", "value", "OUT", "output"),
+    Option(("-o",), "output", _WRITES,
+           "write here; `-` or no -o: standard output; gen: FOLDER/ keeps the sources' names",
+           "value", "OUT", "output"),
     Option(("--emit",), "output", _GEN,
            "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt), harness (sunway: "
            "Makefiles for sw5cc and for the emulator); without -o only one",

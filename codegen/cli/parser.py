@@ -36,7 +36,7 @@ def build(command: Command) -> argparse.ArgumentParser:
         epilog=_EPILOG, allow_abbrev=False,
     )
     for p in command.positionals:
-        nargs = "?" if p.optional else None
+        nargs = "?" if p.optional else "+" if p.many else None
         parser.add_argument(p.name, metavar=p.metavar, help=p.help, choices=p.choices or None, nargs=nargs)
     groups = {name: parser.add_argument_group(title) for name, title in GROUPS.items()}
     for option in options_of(command.name):
@@ -62,6 +62,9 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
 def parse(command: Command, words: list[str]) -> argparse.Namespace:
     """The parsed command line; BadCommandLine with a suggestion for an unknown option."""
     namespace, extra = build(command).parse_known_args(words)
+    for many in (p.name for p in command.positionals if p.many):  # argparse takes those of one place only
+        setattr(namespace, many, [*getattr(namespace, many), *(w for w in extra if w == "-" or w[:1] != "-")])
+        extra = [w for w in extra if w != "-" and w[:1] == "-"]
     if extra:
         raise BadCommandLine(_unknown(command, extra[0]))
     return namespace

@@ -18,12 +18,30 @@ class Print:
     answer: Callable[[str], str]
     choices: tuple[str, ...] = ()
 
+    @property
+    def spelling(self) -> str:
+        return f"{self.flag} {'|'.join(self.choices)}" if self.choices else self.flag
+
+
+def _completion(shell: str) -> str:
+    from codegen.cli.completion import completion
+
+    return completion(shell)
+
+
+def _manual(_: str) -> str:
+    from codegen.cli.manual import manual
+
+    return manual()
+
 
 PRINTS: tuple[Print, ...] = (
     Print("--print-make", "the file to include in a Makefile", lambda _: f"{share_dir() / 'tilewright.mk'}\n"),
     Print("--print-ninja", "the file to include in build.ninja", lambda _: f"{share_dir() / 'tilewright.ninja'}\n"),
     Print("--print-cmake-dir", "the folder for Tilewright_DIR, as find_package() wants it",
           lambda _: f"{share_dir() / 'cmake'}\n"),
+    Print("--print-completion", "completion of the command line for a shell", _completion, ("bash", "zsh", "fish")),
+    Print("--print-man", "the manual page", _manual),
     Print("--print-version", "the version alone", lambda _: f"{__version__}\n"),
 )
 

@@ -111,7 +111,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.cli import main as command
     from codegen.cli.argv import normalize
     from codegen.cli.commands import find
-    from codegen.cli.job import Job, Outcome, read_job
+    from codegen.cli.job import Job, Outcome, one_by_one, read_job
     from codegen.cli.parser import parse as parse_own
     from codegen.diagnostics import TilewrightError
     from codegen.options import CppOptions
@@ -120,7 +120,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     chosen = find("gen")
     assert chosen is not None
     words = ["--line", "--target", "openmp" if line.openmp else "c", *normalize(own), "--", name]
-    arguments = parse_own(chosen, words)
+    (arguments,) = one_by_one(parse_own(chosen, words))
     if arguments.output or arguments.md or arguments.emit != "c":
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")
     job = Job(chosen, arguments)
@@ -139,7 +139,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
     except Exception as error:
         outcome = command.crash(job, words, error)
-    command.show(job, outcome.diagnostics)
+    command.show(arguments, {job.name: job.text}, outcome.diagnostics)
     if outcome.code != exitcodes.OK:
         return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
     named = [p for p in (arguments.plan, arguments.machine) if p and os.path.isfile(p)]

@@ -184,3 +184,23 @@ def test_native_says_what_it_is(fake: Fake, folder: Path, run: Run) -> None:
     code, out, err = run("gen", "in.c", "--machine", "native")
     assert code == 0 and out == fake.made.text and "note: --machine native: " in err
     assert err.count("\n") == 1
+
+
+def test_several_inputs_go_into_a_folder(fake: Fake, folder: Path, run: Run) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "b.c").write_text(SOURCE, encoding="utf-8")
+    assert run("gen", "in.c", "-o", "out/", "-MD", "sub/b.c") == (0, "", "")
+    assert sorted(os.listdir("out")) == ["b.c", "b.d", "in.c", "in.d"]
+    assert [c[0] for c in fake.calls] == ["in.c", "sub/b.c"]
+    assert run("gen", "in.c", "sub/b.c", "-o", "out") == (0, "", "")  # a folder that exists needs no slash
+    # One that cannot be read does not keep the others from being written, and the messages are one document.
+    code, _, err = run("gen", "none.c", "in.c", "gone.c", "-o", "new/", "--diagnostics-format=json")
+    assert code == 1 and os.listdir("new") == ["in.c"] and len(json.loads(err)) == 2
+    for words, says in (
+        (("in.c", "sub/b.c"), "need -o FOLDER"), (("in.c", "./in.c", "-o", "out"), "two inputs are called 'in.c'"),
+        (("-", "in.c", "-o", "out"), "standard input"),
+        (("in.c", "sub/b.c", "-o", "out", "-MD", "-MF", "x"), "one input"),
+        (("in.c", "-o", "./"), "would be overwritten"), (("in.c", "-o", "in.c/"), "cannot make the folder"),
+    ):
+        code, _, err = run("gen", *words)
+        assert code == 2 and says in err, words
