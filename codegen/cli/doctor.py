@@ -36,7 +36,8 @@ _PLAIN = '#include <stdio.h>\nint main(void) { return puts("") < 0; }\n'
 _OPENMP = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 _GET_COMPILER = "install gcc or clang (Debian, Ubuntu: apt install gcc libc6-dev; Fedora: dnf install gcc; " \
                 "macOS: xcode-select --install), or set CC to one"
-_GET_LIBRARY = "install the C library's headers (Debian, Ubuntu: apt install libc6-dev; Fedora: dnf install glibc-devel)"
+_GET_LIBRARY = "install the C library's headers (Debian, Ubuntu: apt install libc6-dev; Fedora: dnf install " \
+               "glibc-devel)"
 _GET_OPENMP = "install the compiler's OpenMP library (gcc: libgomp; clang: apt install libomp-dev, dnf install " \
               "libomp-devel, brew install libomp), or generate with --target c"
 
