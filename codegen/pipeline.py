@@ -16,18 +16,20 @@ from codegen.source.regions import Region, find_regions
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.sunway.files import SunwayFiles
+from codegen.target.links import Links
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 
 @record
 class RegionResult:
-    """What became of a region, for reports."""
+    """What became of a region, for reports. `links` are lines of the new file, and the statement each carries out."""
 
     index: int
     line: int
     transformed: bool
     plan: str
     summary: str
+    links: Links = ()
 
 
 @record
@@ -92,7 +94,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         outcomes.append(outcome)
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
-    body = splice(text, [(r, _with_line(r, t, source.name, options)) for r, t in changed])
+    changed = [(r, _with_line(r, t, source.name, options)) for r, t in changed]
+    body = splice(text, changed)
     name = line_name(source.name, options)
     banner = emit_banner(os.path.basename(source.name), effective_options(options)) if options.banner else ""
     start = after_feature_macros(body)
@@ -110,7 +113,10 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     extra: SunwayFiles | None = None
     if options.target == "sunway":
         support, extra = _sunway(outcomes, options, support, banner)
-    results = tuple(RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary) for o in outcomes)
+    above = banner.count("\n") + support.count("\n")
+    results = tuple(
+        RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above)) for o in outcomes
+    )
     plan = "".join(o.plan for o in outcomes)
     return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,
                      extra)  # fmt: skip
@@ -127,6 +133,14 @@ def _sunway(
     parts = [o.slave for o in outcomes if o.slave is not None]
     grid, group = parse_grid(options.threads), group_for(options.machine)
     return support + master_support(parts, options.stem, grid), slave_files(parts, options.stem, banner, group, grid)
+
+
+def _moved(outcome: RegionOutcome, changed: list[tuple[Region, str]], above: int) -> Links:
+    """The region's links as lines of the new file, which has `above` lines more before the user's own."""
+    for region, text in changed:
+        if region.index < outcome.index:
+            above += text.count("\n") - (region.last_line - region.first_line + 1)
+    return tuple((line + outcome.line + above, stmt) for line, stmt in outcome.links)
 
 
 def after_feature_macros(text: str) -> int:

@@ -33,6 +33,7 @@ from codegen.source.slice import RegionSlice
 from codegen.sunway.emit import SlavePart
 from codegen.target.alias import alias_guard
 from codegen.target.emit import Kernel, emit_region
+from codegen.target.links import Links
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
@@ -55,6 +56,7 @@ class RegionOutcome:
     summary: str
     diagnostics: tuple[Diagnostic, ...]
     slave: SlavePart | None = None  # sunway: what the region adds to the slave file
+    links: Links = ()  # which lines of `text` carry out a statement
 
 
 @record
@@ -149,6 +151,7 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
         show((plan,), {scop.region: scop}),
         summary,
         remarks,
+        links=emitted.links,
     )
 
 

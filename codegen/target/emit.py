@@ -13,6 +13,7 @@ from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
+from codegen.target.links import FIRST, Links, unmark
 from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
 from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
 from codegen.target.pragmas import pragma_makers
@@ -42,11 +43,12 @@ SUPPORT = {
 
 @record
 class RegionText:
-    """Replacement text of a region, and the helpers and kernels it calls."""
+    """Replacement text of a region, the helpers and kernels it calls, and which of its lines belong to a statement."""
 
     text: str
     helpers: frozenset[str]
     kernels: frozenset[Kernel]
+    links: Links = ()
 
 
 def emit_region(
@@ -70,15 +72,17 @@ def emit_region(
             room=room_of(scop, guard),
             reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
             original=_deeper(original.rstrip("\n")),
+            marked=FIRST not in original,
             unused=_unused(scop, views, bool(guard or scop.buffers)),
         )
     )
+    text, links = unmark(text) if FIRST not in original else (text, ())
     text = re.sub(r"^ +#", "#", text, flags=re.M)  # directives inside kernels, indented with the rest
     if not text.endswith("\n"):
         text += "\n"
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
-    return RegionText(text, frozenset(helpers), frozenset(builder.kernels))
+    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links)
 
 
 def _deeper(text: str) -> str:

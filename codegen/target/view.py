@@ -33,6 +33,7 @@ class View:
     orelse: tuple["View", ...] = ()
     product: ProductView | None = None
     matvec: MatvecView | None = None
+    stmt: str = ""  # the statement that it carries out
 
 
 @dataclass
@@ -63,7 +64,7 @@ class ViewBuilder:
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
-            return (View("stmt", BodyPrinter(self.scop, ints, held).statement(s, node)),)
+            return (View("stmt", BodyPrinter(self.scop, ints, held).statement(s, node), stmt=s.name),)
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken)
             return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)
@@ -139,7 +140,7 @@ class ViewBuilder:
         how = node.product.how
         assert isinstance(how, Blocking)
         self.kernels.update((how.isa, how.bits, k) for k in all_kernels(node.product.what, how))
-        return View("product", body=self._plain(node, names, held, taken), product=view)
+        return View("product", body=self._plain(node, names, held, taken), product=view, stmt=node.product.what.stmt)
 
     def _plain(
         self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -155,7 +156,7 @@ class ViewBuilder:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
         self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
-        return View("matvec", body=self._plain(node, names, held, taken), matvec=view)
+        return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]
@@ -190,8 +191,8 @@ def _side_by_side(
         values, stores = zip(*(printer.parts(s, shifted(at, var, k)) for k in range(n)), strict=True)
         kind = printer.scop.arrays[s.accesses[s.target].array].elem.spelling
         lines = (
-            *(View("stmt", f"const {kind} {first}{k} = {v};") for k, v in enumerate(values)),
-            *(View("stmt", f"{target} = {first}{k};") for k, target in enumerate(stores)),
+            *(View("stmt", f"const {kind} {first}{k} = {v};", stmt=s.name) for k, v in enumerate(values)),
+            *(View("stmt", f"{target} = {first}{k};", stmt=s.name) for k, target in enumerate(stores)),
         )
         out.extend(lines if len(found) == 1 else (View("block", body=lines),))
     return tuple(out)

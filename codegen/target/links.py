@@ -1,0 +1,27 @@
+"""Which lines of a region's new text carry out which statement.
+
+The template writes a mark behind such lines, `+` and `-` at the first and the last line of a longer part; here the marks
+are taken out again. A text of the user's that holds the mark's character itself is not marked.
+"""
+
+from __future__ import annotations
+
+import re
+
+FIRST = "\x01"
+_MARK = re.compile("\x01(S\\d+)([+-]?)\x02")
+
+Links = tuple[tuple[int, str], ...]  # number of a line, counted from 0, and a statement
+
+
+def unmark(text: str) -> tuple[str, Links]:
+    """The text without marks, and what they said."""
+    links: set[tuple[int, str]] = set()
+    opened: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n")):
+        for stmt, sign in _MARK.findall(line):
+            if sign == "+":
+                opened[stmt] = number
+            first = opened.pop(stmt) if sign == "-" else number
+            links.update((k, stmt) for k in range(first, number + 1))
+    return _MARK.sub("", text), tuple(sorted(links))
