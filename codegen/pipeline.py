@@ -115,7 +115,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         support, extra = _sunway(outcomes, options, support, banner)
     above = banner.count("\n") + support.count("\n")
     results = tuple(
-        RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above)) for o in outcomes
+        RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above))
+        for o in outcomes
     )
     plan = "".join(o.plan for o in outcomes)
     return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,

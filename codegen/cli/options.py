@@ -111,6 +111,8 @@ TABLE: tuple[Option, ...] = (
            "sunway: leave something out, to compare (published: fixed tiles of 32, transfers in series, row commands)",
            "value", choices=("full", "no-mesh", "no-steps", "published", "published-padded"), default=_DEFAULTS.scheme,
            affects_output=True),
+    Option(("--html",), "output", ("inspect",), "write the report to this file, as a page for a browser", "value",
+           "FILE", default=""),
     Option(("--sizes",), "generation", ("inspect",), "sunway: parameters to predict the time for, 'n=1000 m=500'",
            "value", "LIST", default=""),
     Option(("--timeline",), "generation", ("inspect",), "sunway: write a picture of the cores' time (SVG)",

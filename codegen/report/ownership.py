@@ -14,6 +14,7 @@ from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.extract import Nest, frame, nests
 from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
 from codegen.recognize.ownership.search import Budget, distinct, search
+from codegen.record import record
 from codegen.scop.tree import Loop, Node
 from codegen.transform.program import Program
 
@@ -23,40 +24,55 @@ MOST_LOOPS, MOST_AXES, MOST_REFERENCES = 4, 2, 16
 OPERATIONS = 4_000_000
 
 
+@record
+class Table:
+    """One nest: rows of reference, threads, answer and reason; then what follows from them. All of it is text."""
+
+    head: str
+    rows: tuple[tuple[str, str, str, str], ...]
+    notes: tuple[str, ...]
+
+
 def ownership(p: Program, tree: Node, machine: Machine) -> list[str]:
-    """One table for each innermost nest."""
-    out: list[str] = []
-    for nest in nests(tree):
-        if nest.inside:
-            out += _bounded(p, nest, machine)
+    """The tables as lines."""
+    out = [line for table in tables(p, tree, machine) for line in _lines(table)]
     return ["  ownership: is an element used by one thread only?", *out] if out else []
 
 
-def _bounded(p: Program, nest: Nest, machine: Machine) -> list[str]:
+def tables(p: Program, tree: Node, machine: Machine) -> list[Table]:
+    """One table for each innermost nest."""
+    return [_bounded(p, nest, machine) for nest in nests(tree) if nest.inside]
+
+
+def _lines(table: Table) -> list[str]:
+    widths = [max((len(row[k]) for row in table.rows), default=0) for k in range(3)]
+    rows = [" ".join(x.ljust(w) for x, w in zip(row, (*widths, 0), strict=True)).rstrip() for row in table.rows]
+    return [f"    {table.head}", *(f"      {line}" for line in (*rows, *table.notes))]
+
+
+def _bounded(p: Program, nest: Nest, machine: Machine) -> Table:
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
     try:
         return _nest(p, nest, machine)
     except isl.Error:
-        return [f"    {', '.join(nest.names)}: not decided, isl gave up"]
+        return Table(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
     finally:
         ctx.set_max_operations(0)
 
 
-def _nest(p: Program, nest: Nest, machine: Machine) -> list[str]:
-    head = f"    {', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
+def _nest(p: Program, nest: Nest, machine: Machine) -> Table:
+    head = f"{', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
     f = frame(p.scop, nest)
     refs = distinct(f.references)
     if len(nest.inside) > MOST_LOOPS or len(refs) > MOST_REFERENCES:
-        return [head, "      too many loops or references to show"]
+        return Table(head, (), ("too many loops or references to show",))
     parts = classes(f)
     grids = [g for m in range(1, MOST_AXES + 1) for g in combinations(f.inner, m)]
-    rows = [(r.text, _names(g), *_cells(verdict(f, r, g, parts))) for r in refs for g in grids]
-    widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    lines = [" ".join(x.ljust(w) for x, w in zip(row, (*widths, 0), strict=True)).rstrip() for row in rows]
-    free = [f"      no dependence passes between threads over: {_free(p, f, grids, parts)}"]
-    return [head, *(f"      {line}" for line in lines), *free, *_chosen(p, f, parts, refs, machine)]
+    rows = tuple((r.text, _names(g), *_cells(verdict(f, r, g, parts))) for r in refs for g in grids)
+    free = f"no dependence passes between threads over: {_free(p, f, grids, parts)}"
+    return Table(head, rows, (free, *_chosen(p, f, parts, refs, machine)))
 
 
 def _names(loops: Sequence[Loop] | Sequence[Axis]) -> str:
@@ -95,5 +111,5 @@ def _chosen(
     for c in parts:
         found = search(f, p.must, c, budget)
         if found is not None and found.private:
-            out.append(f"      best{' when ' + c.text if c.text else ''}: {found.reason}")
+            out.append(f"best{' when ' + c.text if c.text else ''}: {found.reason}")
     return out

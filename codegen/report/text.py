@@ -69,21 +69,22 @@ def _model(model: Modelled) -> list[str]:
     out = [f"  function {scop.function}, parameters: {', '.join(q.text for q in scop.params) or 'none'}"]
     if scop.guard.reasons:
         out.append(f"  holds only if: {'; '.join(scop.guard.reasons)} (tested at run time)")
-    out += ["  arrays", *(f"    {line}" for line in _arrays(scop))]
+    out += ["  arrays", *(f"    {line}" for line in array_lines(scop))]
     out.append("  statements")
     for s in scop.statements:
-        out += [f"    {s.name} line {s.loc.line}: {s.source}", f"       {_set_text(str(s.domain))}"]
+        out += [f"    {s.name} line {s.loc.line}: {s.source}", f"       {set_text(str(s.domain))}"]
     out.append("  dependences")
     for d in p.deps.all:
         for m in maps_of(d.relation):
-            out.append(f"    {d.kind:6} through {scop.arrays[d.array].base}: {_set_text(str(m))}")
+            out.append(f"    {d.kind:6} through {scop.arrays[d.array].base}: {set_text(str(m))}")
     folds = [f"{r.stmt} ({r.op}{', any order' if r.exact or p.reassociate else ''})" for r in find_reductions(scop)]
     if folds:
         out.append(f"  reductions: {', '.join(folds)}")
     return [*out, "  order in the source", *(f"    {line}" for line in show_tree(p.tree))]
 
 
-def _arrays(scop: Scop) -> list[str]:
+def array_lines(scop: Scop) -> list[str]:
+    """One line for each array."""
     out = []
     for name in sorted(scop.arrays):
         a = scop.arrays[name]
@@ -95,7 +96,7 @@ def _arrays(scop: Scop) -> list[str]:
     return out
 
 
-def _set_text(text: str) -> str:
+def set_text(text: str) -> str:
     """isl's notation without the list of parameters."""
     return text.split("->", 1)[1].strip() if text.startswith("[") else text
 

@@ -16,4 +16,7 @@ def environment() -> "jinja2.Environment":
     import jinja2
 
     loader = jinja2.FileSystemLoader(str(templates_dir()))
-    return jinja2.Environment(loader=loader, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    escape = jinja2.select_autoescape(("html.j2",), default_for_string=False)  # pages for browsers, and nothing else
+    return jinja2.Environment(
+        loader=loader, keep_trailing_newline=True, undefined=jinja2.StrictUndefined, autoescape=escape
+    )

@@ -1,0 +1,153 @@
+"""Everything the page shows of one region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from codegen.diagnostics import Unsupported
+from codegen.machine import Machine
+from codegen.options import GenOptions
+from codegen.recognize.reductions import find_reductions
+from codegen.region import Made, Modelled, make, model_region
+from codegen.report.html.charts import footprint_picture, footprint_table, roofline
+from codegen.report.html.distances import distance_picture
+from codegen.report.html.model import (
+    DependenceView,
+    Details,
+    Facts,
+    Picture,
+    Refusal,
+    StatementView,
+    TableView,
+)
+from codegen.report.html.sample import Sample, sample
+from codegen.report.html.slices import cuts
+from codegen.report.html.spaces import space_picture
+from codegen.report.html.traffic import Work, work_of
+from codegen.report.html.trees import rows_of, steps
+from codegen.report.ownership import Table, tables
+from codegen.report.text import array_lines, set_text
+from codegen.scop.isl_helpers import maps_of
+from codegen.scop.model import Statement
+from codegen.scop.tree import Node
+from codegen.source.slice import RegionSlice
+from codegen.transform.program import Program
+
+DRAWN = 6  # statements of a region that get pictures
+LISTED = 60  # dependences of a region
+LONG = 400  # characters of a relation
+# isl operations for the pictures of one statement: a second or so.
+OPERATIONS = 4_000_000
+
+
+def details(s: RegionSlice, options: GenOptions, machine: Machine) -> Details:
+    """Raises InputError as the generator does; a refusal is part of the answer."""
+    model: Modelled | None = None
+    try:
+        model = model_region(s, options)
+        if model is None:
+            return Details()
+        if options.target == "sunway":
+            from codegen.report.sunway import describe_cores
+
+            seen = seen_details(model)
+            return Details(seen.facts, seen.statements, seen.source_tree, cores=tuple(describe_cores(model, options)))
+        made = make(model, options, machine)
+    except Unsupported as error:
+        why = Refusal(error.id, error.message, error.loc.line or s.region.first_line, error.hint)
+        if model is None:
+            return Details(refusal=why)
+        seen = seen_details(model)
+        return Details(seen.facts, seen.statements, seen.source_tree, refusal=why)
+    return result_details(model, made, machine)
+
+
+def seen_details(model: Modelled) -> Details:
+    """What is known before a plan."""
+    p = model.program
+    plain = tuple(StatementView(x.name, x.loc.line, x.source, set_text(str(x.domain))) for x in p.scop.statements)
+    return Details(_facts(p), plain, rows_of(p.tree))
+
+
+def result_details(model: Modelled, made: Made, machine: Machine) -> Details:
+    p = made.program
+    samples = [(s, _sample(p, made.tree, s)) for s in p.scop.statements]
+    works = [(s, w) for s, at in samples if at is not None for w in _work(p, made.tree, s, at)]
+    sized = [(w, p.scop.arrays[s.accesses[s.target].array].elem.bytes) for s, w in works]
+    views = []
+    for k, (s, at) in enumerate(samples):
+        pictures = _pictures(p, made.tree, s, at) if at is not None and k < DRAWN else ()
+        views.append(StatementView(s.name, s.loc.line, s.source, set_text(str(s.domain)), pictures))
+    only = [w for _, w in works]
+    return Details(
+        facts=_facts(model.program),
+        statements=tuple(views),
+        source_tree=rows_of(model.program.tree),
+        steps=steps(model.program, made.plan),
+        final_tree=rows_of(made.tree),
+        footprints=footprint_table(only, machine),
+        footprint_picture=footprint_picture(only, machine),
+        roofline=roofline(sized, machine),
+        ownership=tuple(map(_table, tables(p, made.tree, machine))),
+        remarks=tuple(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
+    )
+
+
+def _facts(p: Program) -> Facts:
+    scop = p.scop
+    folds = [f"{r.stmt} ({r.op}{', any order' if r.exact or p.reassociate else ''})" for r in find_reductions(scop)]
+    found = [
+        DependenceView(d.kind, scop.arrays[d.array].base, _short(set_text(str(m))))
+        for d in p.deps.all
+        for m in maps_of(d.relation)
+    ]
+    return Facts(
+        scop.function,
+        ", ".join(q.text for q in scop.params) or "none",
+        tuple(scop.guard.reasons),
+        tuple(array_lines(scop)),
+        ", ".join(folds),
+        tuple(found[:LISTED]),
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONG else text[: LONG - 2].rstrip() + " …"
+
+
+def _sample(p: Program, tree: Node, s: Statement) -> Sample | None:
+    try:
+        return sample(p.scop, tree, s) if s.iterators else None
+    except isl.Error:
+        return None
+
+
+def _work(p: Program, tree: Node, s: Statement, at: Sample) -> Sequence[Work]:
+    try:
+        return [work_of(p.scop, tree, s, at)]
+    except isl.Error:
+        return []
+
+
+def _pictures(p: Program, tree: Node, s: Statement, at: Sample) -> tuple[Picture, ...]:
+    """Cuts, each with the dependences in its plane; as many as isl gets done within bounds."""
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(OPERATIONS)
+    out: list[Picture] = []
+    try:
+        for cut in cuts(tree, s, at):
+            out.append(space_picture(s, cut, at))
+            arrows = distance_picture(s, p.deps, at, cut.down, cut.across)
+            out += [arrows] if arrows is not None else []
+    except isl.Error:
+        pass
+    finally:
+        ctx.set_max_operations(0)
+    return tuple(out)
+
+
+def _table(t: Table) -> TableView:
+    return TableView(t.head, ("reference", "threads over", "one thread only", "why"), t.rows, t.notes)

@@ -1,0 +1,73 @@
+"""The whole page: both files side by side, then each region."""
+
+from __future__ import annotations
+
+from codegen import __version__
+from codegen.diagnostics import Diagnostic
+from codegen.machine import Machine, load_for
+from codegen.options import GenOptions, effective_options
+from codegen.pipeline import Generated, generate, open_source
+from codegen.report.html.details import details
+from codegen.report.html.model import Details, Page, Refusal, RegionView
+from codegen.report.html.panes import panes
+from codegen.source.regions import Region
+from codegen.source.slice import RegionSlice
+from codegen.target.templates import environment
+from codegen.worker import Died, TimedOut, run_with_deadline
+
+
+def describe_html(path: str, text: str, options: GenOptions) -> str:
+    """The report on a file as one HTML page that needs nothing else."""
+    return environment().get_template("report.html.j2").render(page=page(path, text, options))
+
+
+def page(path: str, text: str, options: GenOptions) -> Page:
+    source = open_source(path, text, options)
+    machine = load_for(options.machine, options.isa)
+    made = generate(path, text, options)
+    slices = {s.region.index: s for s in source.slices}
+    regions = tuple(_region(r, slices.get(r.index), made, options, machine) for r in source.regions)
+    before, after = panes(source.text, made, regions)
+    return Page(
+        source.name,
+        __version__,
+        effective_options(options),
+        f"{machine.name}: {machine.description}",
+        before,
+        after,
+        regions,
+        _messages(made.diagnostics),
+    )
+
+
+def _messages(found: tuple[Diagnostic, ...]) -> tuple[str, ...]:
+    return tuple(
+        f"{d.loc}: {d.severity.value}: {d.message} [{d.id}]" for top in found for d in (top, *top.notes)
+    )
+
+
+def _region(
+    region: Region, s: RegionSlice | None, made: Generated, options: GenOptions, machine: Machine
+) -> RegionView:
+    if s is None:
+        return _view(region, "off", "switched off by the preprocessor", "", Details())
+    found = next(r for r in made.regions if r.index == region.index)
+    known = _bounded(s, options, machine)
+    state = "transformed" if found.transformed else "left" if known.refusal is not None else "empty"
+    return _view(region, state, found.summary, found.plan, known)
+
+
+def _view(region: Region, state: str, summary: str, plan: str, known: Details) -> RegionView:
+    return RegionView(region.index, region.first_line, region.last_line, state, summary, plan, known)
+
+
+def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> Details:
+    line = s.region.first_line
+    try:
+        return run_with_deadline(lambda: details(s, options, machine), options.timeout)
+    except TimedOut:
+        return Details(refusal=Refusal("timeout", f"the analysis took longer than {options.timeout:g} s", line, ""))
+    except Died:
+        return Details(refusal=Refusal("worker-died", "the analysis crashed", line, ""))
+
+

@@ -1,0 +1,119 @@
+"""Flat cuts through an iteration space: which tile each cell belongs to, and when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+import islpy as isl
+
+from codegen.record import record
+from codegen.report.html.sample import Sample, blocks, point_at, product_of, span
+from codegen.scop.isl_helpers import val
+from codegen.scop.model import Statement
+from codegen.scop.tree import THREADED, Loop, Node, enclosing
+
+MOST_CUTS = 3  # of one statement
+MOST_CELLS = 30  # along a side
+Values = tuple[int, ...]
+
+
+@record
+class Cell:
+    """Cell at `row`, `column`. `tile` is equal in one tile; `lane` is what threads share out (None: nothing); `time`
+    orders the cells."""
+
+    row: int
+    column: int
+    tile: Values
+    step: Values
+    lane: int | None
+    time: Values
+
+
+@record
+class Cut:
+    """Rows are values of iterator `down`, columns of `across`; a cell stands for `steps` iterations of each."""
+
+    down: int
+    across: int
+    start: tuple[int, int]
+    steps: tuple[int, int]
+    shape: tuple[int, int]
+    fixed: tuple[tuple[int, int], ...]  # other iterators and their values
+    cells: tuple[Cell, ...]
+
+
+def cuts(tree: Node, s: Statement, at: Sample) -> tuple[Cut, ...]:
+    """Cuts along pairs of iterators; a single iterator is shown as one row."""
+    n = len(s.iterators)
+    pairs = [(-1, 0)] if n == 1 else sorted(combinations(range(n), 2), key=lambda p: _interest(p, at.sizes))
+    found = (_cut(tree, s, at, down, across) for down, across in pairs[:MOST_CUTS])
+    return tuple(c for c in found if c is not None)
+
+
+def _interest(pair: tuple[int, int], sizes: Sequence[int]) -> tuple[int, tuple[int, int]]:
+    """Pairs that are cut into tiles come first."""
+    return -sum(bool(sizes[d]) for d in pair), pair
+
+
+def _cut(tree: Node, s: Statement, at: Sample, down: int, across: int) -> Cut | None:
+    domain, others = at.domain, []
+    for d in range(len(s.iterators)):
+        if d not in (down, across):
+            low, high = span(domain, d)
+            domain = domain.fix_val(isl.dim_type.set, d, val((low + high) // 2))
+            others.append((d, (low + high) // 2))
+            if domain.is_empty():
+                return None
+    sides = [_side(domain, d, at.sizes) for d in (down, across)]
+    inside = domain.indicator_function()
+    keys = _keys(tree, s)
+    point = point_at(at.domain, at.params)
+    for d, value in others:
+        point = point.set_coordinate_val(isl.dim_type.set, d, val(value))
+    cells = []
+    for row in range(sides[0][2]):
+        if down >= 0:
+            point = point.set_coordinate_val(isl.dim_type.set, down, val(sides[0][0] + row * sides[0][1]))
+        for column in range(sides[1][2]):
+            here = point.set_coordinate_val(isl.dim_type.set, across, val(sides[1][0] + column * sides[1][1]))
+            if inside.eval(here).is_one():
+                cells.append(Cell(row, column, *keys(here)))
+    starts, steps, shape = zip(*sides, strict=True)
+    return Cut(down, across, starts, steps, shape, tuple(others), tuple(cells)) if cells else None
+
+
+def _side(domain: isl.Set, d: int, sizes: Sequence[int]) -> tuple[int, int, int]:
+    """First value, step and number of cells."""
+    if d < 0:
+        return 0, 1, 1
+    low, high = span(domain, d)
+    step = max(1, sizes[d] // 8) if sizes[d] > 16 else 1
+    return low, step, min(MOST_CELLS, (high - low) // step + 1)
+
+
+def _keys(tree: Node, s: Statement) -> Callable[[isl.Point], tuple[Values, Values, int | None, Values]]:
+    """From a point to its tile, the step it runs in, its share of the parallel loop, and its time."""
+    loops = enclosing(tree, s.name)
+    threaded = next((k for k, lp in enumerate(loops) if lp.kind in THREADED), None)
+    last = max((k for k, lp in enumerate(loops) if lp.tile or k == threaded), default=-1)
+    extra = blocks(product_of(tree, s.name))
+
+    def value(lp: Loop, p: isl.Point) -> int:
+        return int(lp.exprs[s.name].eval(p).to_str())
+
+    def find(p: isl.Point) -> tuple[Values, Values, int | None, Values]:
+        values = tuple(value(lp, p) for lp in loops)
+        inner = tuple(int(p.get_coordinate_val(isl.dim_type.set, d).to_str()) // n for d, n in extra.items())
+        tile = (*values[: last + 1], *inner)
+        if threaded is None:
+            return tile, tile, None, (*tile, *values)
+        return tile, values[:threaded], values[threaded], (*tile, *values)
+
+    return find
+
+
+def ranks(values: Sequence[Values]) -> dict[Values, int]:
+    """Position of each value among all of them, from 1."""
+    return {v: k for k, v in enumerate(sorted(set(values)), 1)}

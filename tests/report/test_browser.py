@@ -1,0 +1,55 @@
+"""The report in a browser: no complaint in its console, and links that light up both files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.report.pages import KERNELS, REFUSED, report
+
+BROWSER = next((x for x in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if x), None)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="no chromium")]
+
+
+def visit(folder: Path, page: Path, mark: str = "", *words: str) -> tuple[str, list[str]]:
+    """The page's tree after its script ran, and what its console said."""
+    assert BROWSER is not None
+    command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *words,
+               f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--window-size=1400,1600",
+               f"{page.as_uri()}{mark}"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout, re.findall(r".*CONSOLE.*", done.stderr)
+
+
+def test_console_is_heard(tmp_path: Path) -> None:
+    """Else the silence of the others would mean nothing."""
+    page = tmp_path / "bad.html"
+    page.write_text("<!DOCTYPE html><script>nothing.here()</script>")
+    assert visit(tmp_path, page, "", "--dump-dom")[1]
+
+
+@pytest.mark.parametrize("path", [KERNELS / "gemm.c", REFUSED], ids=["gemm", "refused"])
+def test_page_works(tmp_path: Path, path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(report(path), encoding="utf-8")
+    tree, said = visit(tmp_path, page, "#new-r1-S1", "--dump-dom")
+    assert not said and '<html lang="en" class="ready">' in tree
+    lit = re.findall(r'<a id="((?:old|new)-\S+)" href="[^"]*" data-s="[^"]*" title="[^"]*" class="lit"', tree)
+    assert lit == (["old-r1-S1", "new-r1-S1"] if path.name == "gemm.c" else [])
+
+
+def test_light_and_dark(tmp_path: Path) -> None:
+    """Pictures of both; they differ, and neither is empty."""
+    page = tmp_path / "report.html"
+    page.write_text(report(KERNELS / "axpy.c"), encoding="utf-8")
+    shots = []
+    for scheme in (0, 1):
+        shot = tmp_path / f"{scheme}.png"
+        said = visit(tmp_path, page, "", f"--screenshot={shot}", f"--blink-settings=preferredColorScheme={scheme}")[1]
+        assert not said
+        shots.append(shot.read_bytes())
+    assert shots[0] != shots[1] and min(map(len, shots)) > 20_000
