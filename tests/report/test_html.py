@@ -32,7 +32,7 @@ def test_fits_together(pages: dict[str, str], name: str) -> None:
     assert len(page.encode("utf-8")) < 500_000
     assert len(set(found.ids)) == len(found.ids)
     links = [str(a["href"]) for t, a in found.tags if "href" in a]
-    assert links and all(x == "data:," or x.startswith("#") and x[1:] in found.ids for x in links)
+    assert links and all(x == "data:," or (x.startswith("#") and x[1:] in found.ids) for x in links)
     assert not any("src" in a for _, a in found.tags) and "url(" not in page and "@import" not in page
 
 
@@ -79,7 +79,7 @@ def test_parts(pages: dict[str, str]) -> None:
     directives = [x for x in plan.splitlines() if x.startswith("  ") and x[2:3].isalpha()]
     assert len(steps) == len(directives)
     for part in ("In the source", "After the plan", "What waits for one iteration of S1", "Data of one tile",
-                 "operations per byte", "Ownership", "on diagonals that run in", "loop t_it (parallel"):  # fmt: skip
+                 "operations per byte", "Ownership", "Remarks", "(parallel, tiles of"):  # fmt: skip
         assert part in words, part
     classes = " ".join(str(a.get("class", "")) for _, a in found.tags)
     for shape in ("tile lane0", "edge", "walk", "way flow", "way anti", "roof", "bar", "cache"):
