@@ -46,8 +46,8 @@ class GenOptions:
 def effective_options(options: GenOptions) -> str:
     """The options that shape the output, in one fixed order, for the banner and for people.
 
-    Folders are left out, so the same input gives the same bytes wherever it lies; so are -I and
-    -include, which are paths, and --timeout, which is about this host.
+    Folders are left out, so the same input gives the same bytes wherever it lies; so are -I,
+    -include and the like, which are paths, and --timeout, which is about this host.
     """
     words = [f"--target={options.target}", f"--machine={_base(options.machine)}"]
     if options.isa:
@@ -66,7 +66,7 @@ def effective_options(options: GenOptions) -> str:
         words.append("--line")
     if not options.cpp.enabled:
         words.append("--no-cpp")
-    words += [a for a in options.cpp.args if a[:2] in ("-D", "-U")]
+    words += [a for a in options.cpp.args if a.startswith(("-D", "-U", "-std="))]
     return _comment_safe(" ".join(shlex.quote(w) for w in words))
 
 

@@ -54,7 +54,7 @@ class Option:
     @property
     def spelling(self) -> str:
         """How the option is written, argument and all, for documents."""
-        joined = "" if self.dest == "warnings" else "=" if self.dest.startswith("rpass") else " "
+        joined = "" if self.dest == "warnings" else "=" if self.flags[0].startswith(("-Rpass", "-std")) else " "
         value = self.metavar or "|".join(self.choices)
         return ", ".join(f"{f}{joined}{value}" if value else f for f in self.flags)
 
@@ -154,6 +154,12 @@ TABLE: tuple[Option, ...] = (
            affects_output=True),
     Option(("-include",), "preprocessor", SOURCE_COMMANDS, "read this header first", "cpp", "FILE", "cpp_args",
            affects_output=True),
+    Option(("-isystem",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers, after those of -I", "cpp",
+           "DIR", "cpp_args", affects_output=True),
+    Option(("-iquote",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers in quotes", "cpp", "DIR",
+           "cpp_args", affects_output=True),
+    Option(("-std",), "preprocessor", SOURCE_COMMANDS, "version of the C standard, for its macros", "cpp", "VERSION",
+           "cpp_args", affects_output=True),
     Option(("--cpp",), "preprocessor", SOURCE_COMMANDS,
            "the preprocessor to run (default: $CC, cc, gcc or clang, with -E)", "value", "CMD", affects_output=True),
     Option(("--no-cpp",), "preprocessor", SOURCE_COMMANDS, "run no preprocessor; for files that include nothing",

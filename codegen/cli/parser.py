@@ -20,12 +20,13 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CppAction(argparse.Action):
-    """Collects -I, -D, -U and -include in one list, because their order matters to the preprocessor."""
+    """Collects -I, -D, -include and the like in one list, because their order matters to the preprocessor."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace,
                  values: str | Sequence[Any] | None, option_string: str | None = None) -> None:
         flag = self.option_strings[0]
-        words = [f"{flag}{values}"] if len(flag) == 2 else [flag, str(values)]
+        glue = "=" if flag == "-std" else "" if len(flag) == 2 else None
+        words = [flag, str(values)] if glue is None else [f"{flag}{glue}{values}"]
         setattr(namespace, self.dest, [*getattr(namespace, self.dest), *words])
 
 

@@ -11,7 +11,7 @@ TILEWRIGHT          ?= tilewright
 TILEWRIGHT_OUT      ?= build
 TILEWRIGHT_FLAGS    ?=
 # What the generator has to know of the preprocessor's flags.
-TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS))
+TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(CFLAGS))
 
 TILEWRIGHT_GENERATED := $(patsubst %.c,$(TILEWRIGHT_OUT)/%.tw.c,$(TILEWRIGHT_SOURCES))
 TILEWRIGHT_OBJECTS   := $(TILEWRIGHT_GENERATED:.c=.o)

@@ -48,6 +48,8 @@ def test_options_reach_the_pipeline(fake: Fake, folder: Path, run: Run) -> None:
     assert (o.line_directives, o.banner) == (True, False)
     assert o.timeout == 2.5
     assert o.cpp == CppOptions(("gcc", "-E", "-m64"), ("-Iinc", "-DA=1", "-Ib", "-UQ", "-include", "h.h"))
+    assert run("gen", "in.c", "-std=gnu11", "-isystem", "sys", "-iquote", "q", "-std", "c99")[0] == 0
+    assert fake.options.cpp.args == ("-std=gnu11", "-isystem", "sys", "-iquote", "q", "-std=c99")
 
 
 def test_no_cpp(fake: Fake, folder: Path, run: Run) -> None:
