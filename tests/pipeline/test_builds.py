@@ -1,6 +1,7 @@
 """Make, Ninja, CMake and Meson on a project of two files, with the rules that are shipped."""
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,30 @@ def test_build(builder: Builder, tree: Tree) -> None:
     assert tree.ok(tree.folder / builder.binary) == "smooth: ok\n"
     tree.ok(*builder.build)
     assert tree.generated() == [] and tree.written() == after
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(BUILDERS[0].missing()), reason="needs make and cc")
+def test_make_rules(tree: Tree) -> None:
+    """Sources in folders; headers that change the object alone; results that someone deleted."""
+    (tree.folder / "deep" / "er").mkdir(parents=True)
+    for name in ("smooth.c", "grid.h"):
+        shutil.move(tree.folder / name, tree.folder / "deep" / "er" / name)
+    (tree.folder / "Makefile").write_text(
+        "TILEWRIGHT_SOURCES := deep/er/smooth.c\nTILEWRIGHT_OUT := o\ninclude $(shell tilewright --print-make)\n"
+        ".DEFAULT_GOAL := all\nall: $(TILEWRIGHT_OBJECTS)\n", encoding="utf-8")
+    tree.ok("make", "CFLAGS=-O1")
+    made, built = tree.folder / "o/deep/er/smooth.tw.c", tree.folder / "o/deep/er/smooth.tw.o"
+    before = made.stat().st_mtime_ns, built.stat().st_mtime_ns
+    edit(tree.folder / "deep/er/grid.h", "#endif", "#define UNUSED 1\n#endif")
+    tree.ok("make", "CFLAGS=-O1")
+    assert made.stat().st_mtime_ns == before[0] and built.stat().st_mtime_ns > before[1]
+    assert "tilewright" not in tree.ok("make", "CFLAGS=-O1")
+    made.unlink()
+    tree.ok("make", "CFLAGS=-O1")
+    assert made.exists()
+    tree.ok("make", "tilewright-clean")
+    assert not list((tree.folder / "o").rglob("*.*"))
 
 
 @pytest.mark.slow

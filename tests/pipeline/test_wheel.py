@@ -67,6 +67,18 @@ def test_installed_data(installed: Path, tmp_path: Path) -> None:
         assert place.exists() and place.name == name and package in place.parents
     # Where find_package() looks by itself when the environment's bin is on PATH.
     assert (installed.parent / "share" / "cmake" / "Tilewright" / "TilewrightConfig.cmake").exists()
+    if shutil.which("cmake"):
+        (tmp_path / "find.cmake").write_text(
+            "find_package(Tilewright 0.1 REQUIRED)\nmessage(STATUS ${Tilewright_COMMAND})\n", encoding="utf-8")
+        path = f"PATH={installed}{os.pathsep}{os.environ['PATH']}"
+        assert str(installed / "tilewright") in sh("env", path, "cmake", "-P", "find.cmake", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_installed_wrapper(installed: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "quickstart" / "gemm.c", tmp_path)
+    sh(installed / "tilewright-cc", "cc", "-c", "gemm.c", cwd=tmp_path)
+    assert (tmp_path / "gemm.o").exists()
 
 
 def test_every_package_is_listed() -> None:
