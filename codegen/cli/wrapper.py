@@ -25,6 +25,7 @@ Runs the compiler; C sources with `#pragma scop` are replaced by what `tilewrigh
 OPTIONS may also stand in the environment variable TILEWRIGHT_FLAGS.
 """
 _MARK = re.compile(rb"pragma\s+scop\b")
+_REGION = re.compile(r"[ \t]*/\* tilewright: region \d+ of ")
 _CANNOT_RUN = 127  # as a shell says it
 
 
@@ -143,7 +144,22 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     if outcome.code != exitcodes.OK:
         return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
     named = [p for p in (arguments.plan, arguments.machine) if p and os.path.isfile(p)]
-    return encode(outcome.stdout), tuple(named)
+    return encode(_with_own_lines(outcome.stdout, name)), tuple(named)
+
+
+def _with_own_lines(text: str, name: str) -> str:
+    """Call generated lines x.tw.c, numbered as `gen --line` prints them.
+
+    Otherwise they would count on from the source's lines, and messages and breakpoints would point at innocent ones.
+    """
+    from codegen.source.linemap import quote
+
+    own = quote(os.path.splitext(name)[0] + ".tw.c")
+    lines = text.split("\n")
+    starts = [i for i, line in enumerate(lines) if i == 0 or _REGION.match(line)]
+    for i in reversed(starts):
+        lines.insert(i, f"#line {i + 1} {own}")
+    return "\n".join(lines)
 
 
 def _compile(line: CcLine, renamed: dict[str, str]) -> int:

@@ -51,6 +51,11 @@ def test_as_the_compiler(cc: str, folder: Path) -> None:
     assert deps("made.d") == deps("plain.d")
     data = (folder / "made.o").read_bytes()
     assert b"src/smooth.c" in data and b"tilewright-" not in data and data != (folder / "plain.o").read_bytes()
+    # Lines inside the nest have a name of their own, with the numbers that gen prints.
+    listing = wrapped(folder, cc, "-E", "src/smooth.c").stdout
+    shown = run(folder, sys.executable, "-m", "codegen", "gen", "--line", "--target", "c", "src/smooth.c").stdout
+    number = 1 + next(i for i, line in enumerate(shown.splitlines()) if "/* tilewright: region 1" in line)
+    assert f'# {number} "src/smooth.tw.c"' in listing and '# 11 "src/smooth.c"' in listing
     # The whole program in one command, every option of the wrapper's kind.
     (folder / "flags").write_text("-O1 -fopenmp 'src/main.c'", encoding="utf-8")
     done = wrapped(folder, "--machine", "generic", "--", cc, "@flags", "src/smooth.c", "-lm", "-o", "app",
