@@ -122,6 +122,18 @@ def test_several_regions(tmp_path: Path) -> None:
     assert "switched off by the preprocessor" in words
 
 
+def test_large_pages_are_thinned(monkeypatch: pytest.MonkeyPatch, pages: dict[str, str]) -> None:
+    """What is least needed goes first, the page says so, and the code stays."""
+    full = pages["gemm"]
+    monkeypatch.setattr("codegen.report.html.page.LIMIT", len(full.encode("utf-8")) - 1000)
+    less = report(PATHS["gemm"])
+    assert len(less) < len(full) and read(less).code == read(full).code
+    assert "left out: the trees around single directives." in " ".join("".join(read(less).words).split())
+    monkeypatch.setattr("codegen.report.html.page.LIMIT", 0)
+    least = report(PATHS["gemm"])
+    assert read(least).code == read(full).code and 'class="edge"' not in least
+
+
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The file is written, nothing is printed, and a file of somebody else's is left alone."""
     source, page = tmp_path / "in.c", tmp_path / "out.html"

@@ -77,8 +77,9 @@ def result_details(model: Modelled, made: Made, machine: Machine) -> Details:
     works = [(s, w) for s, at in samples if at is not None for w in _work(p, made.tree, s, at)]
     sized = [(w, p.scop.arrays[s.accesses[s.target].array].elem.bytes) for s, w in works]
     views = []
-    for k, (s, at) in enumerate(samples):
-        pictures = _pictures(p, made.tree, s, at) if at is not None and k < DRAWN else ()
+    drawn = [s.name for s in sorted(p.scop.statements, key=lambda s: -len(s.iterators))[:DRAWN]]  # the deepest
+    for s, at in samples:
+        pictures = _pictures(p, made.tree, s, at) if at is not None and s.name in drawn else ()
         views.append(StatementView(s.name, s.loc.line, s.source, set_text(str(s.domain)), pictures))
     only = [w for _, w in works]
     return Details(

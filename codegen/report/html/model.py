@@ -156,3 +156,4 @@ class Page:
     result: tuple[CodeLine, ...]
     regions: tuple[RegionView, ...]
     messages: tuple[str, ...]
+    shortened: str = ""  # what was left out to keep the page small

@@ -10,6 +10,7 @@ from codegen.pipeline import Generated, generate, open_source
 from codegen.report.html.details import details
 from codegen.report.html.model import Details, Page, Refusal, RegionView
 from codegen.report.html.panes import panes
+from codegen.report.html.thin import LIMIT, without_pictures, without_steps, without_tables
 from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
 from codegen.target.templates import environment
@@ -18,7 +19,15 @@ from codegen.worker import Died, TimedOut, run_with_deadline
 
 def describe_html(path: str, text: str, options: GenOptions) -> str:
     """The report on a file as one HTML page that needs nothing else."""
-    return environment().get_template("report.html.j2").render(page=page(path, text, options))
+    template = environment().get_template("report.html.j2")
+    full = page(path, text, options)
+    html = template.render(page=full)
+    for thinner in (without_steps, without_tables, without_pictures):
+        if len(html.encode("utf-8", "replace")) < LIMIT:
+            break
+        full = thinner(full)
+        html = template.render(page=full)
+    return html
 
 
 def page(path: str, text: str, options: GenOptions) -> Page:

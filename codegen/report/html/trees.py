@@ -14,6 +14,7 @@ from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
 Rows = tuple[TreeRow, ...]
+NEAR = 4  # rows shown around a change
 
 
 def rows_of(node: Node, depth: int = 0) -> Rows:
@@ -69,4 +70,16 @@ def _compare(before: Rows, after: Rows) -> tuple[Rows, Rows]:
         if what != "equal":
             for rows, first, last in ((marked[0], a1, a2), (marked[1], b1, b2)):
                 rows[first:last] = [replace(r, new=True) for r in rows[first:last]]
-    return tuple(marked[0]), tuple(marked[1])
+    return _around(marked[0]), _around(marked[1])
+
+
+def _around(rows: list[TreeRow]) -> Rows:
+    """The rows near one that changed; the others between them become one."""
+    near = {j for k, r in enumerate(rows) if r.new for j in range(k - NEAR, k + NEAR + 1)}
+    out: list[TreeRow] = []
+    for k, r in enumerate(rows):
+        if k in near:
+            out.append(r)
+        elif not out or out[-1].kinds != "more":
+            out.append(TreeRow(r.depth, "⋯", "more"))
+    return tuple(out)
