@@ -51,9 +51,9 @@ lint: dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-# Every kernel with every element type; the tests take one type each.
+# Every kernel with every element type, and every compiler's opinion; the tests take some, with one type each.
 corpus: dev
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 -q tests/run/test_corpus.py
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 -q tests/run/test_corpus.py tests/golden/test_kernels_compile.py
 
 fuzz: dev
 	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 -q tests/property
