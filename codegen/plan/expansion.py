@@ -27,6 +27,7 @@ LIMIT = 1 << 30
 # cycle are 8 cycles. A product must save that: with one step a cycle at best in the plain nest, over 8 steps or more.
 DEPTH = 8
 TRIES = 12  # expansions looked at in a region; each costs a dependence analysis
+MANY = 60  # accesses of a region beyond which none is looked at: each would take a second
 
 
 @record
@@ -42,7 +43,7 @@ class Expanded:
 def expand_for_products(p: Program, found: Products, machine: Machine, fusion: str) -> Expanded:
     """Expand what shows more products; the region as it is when nothing does."""
     now = Expanded(p, found, (), ())
-    tries = TRIES
+    tries = TRIES if sum(1 for _ in p.scop.accesses()) <= MANY else 0
     for name in _candidates(p, found):
         best: Expanded | None = None
         for over in _choices(now.program, name):
