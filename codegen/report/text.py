@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import islpy as isl
+
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.diagnostics import Unsupported
@@ -9,12 +11,13 @@ from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.plan.text import show_directive
-from codegen.plan.tiles import footprint
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
+from codegen.report.html.sample import sample
+from codegen.report.html.traffic import work_of
 from codegen.report.ownership import ownership
 from codegen.scop.isl_helpers import maps_of
-from codegen.scop.model import Scop
+from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
 from codegen.source.slice import RegionSlice
 from codegen.worker import Died, TimedOut, run_with_deadline
@@ -125,11 +128,8 @@ def _result(made: Made, machine: Machine) -> list[str]:
     out += ["  order after the plan", *(f"    {line}" for line in show_tree(made.tree))]
     out.append("  data of one tile")
     for s in scop.statements:
-        around = [lp for lp in enclosing(made.tree, s.name) if not lp.tile]
-        sizes = [next((t.tile for t in enclosing(made.tree, s.name) if t.of == lp.name), 0) for lp in around]
-        if any(sizes):
-            kib = footprint(scop, [s], around, sizes) / 1024
-            out.append(f"    {s.name}: about {kib:.0f} KiB ({_levels(machine)})")
+        if any(lp.tile for lp in enclosing(made.tree, s.name)):
+            out += [f"    {s.name}: about {n / 1024:.0f} KiB ({_levels(machine)})" for n in _tile_bytes(made, s)]
     if out[-1] == "  data of one tile":
         out.pop()
     out += ownership(made.program, made.tree, machine)
@@ -140,6 +140,15 @@ def _result(made: Made, machine: Machine) -> list[str]:
     )
     out += [f"  {r.message}" for r in made.remarks if r.severity.value == "remark"]
     return out
+
+
+def _tile_bytes(made: Made, s: Statement) -> list[int]:
+    """The boxes around what a tile touches; empty where isl gives no answer."""
+    try:
+        at = sample(made.program.scop, made.tree, s)
+        return [sum(n for _, n in work_of(made.program.scop, made.tree, s, at).parts)] if at is not None else []
+    except isl.Error:
+        return []
 
 
 def _levels(machine: Machine) -> str:

@@ -37,7 +37,7 @@ def _caption(s: Statement, cut: Cut, at: Sample, tiles: int) -> str:
     sizes = [f"{name} = {v}" for name, v in sorted(at.params.items())]
     names = [s.iterators[d] if d >= 0 else "" for d in (cut.down, cut.across)]
     cells = [f"{n} {name}" for n, name in zip(cut.steps, names, strict=True) if n > 1]
-    shared = any(c.lane is not None for c in cut.cells)
+    shared = len({c.lane for c in cut.cells}) > 1
     parts = [
         f"{s.name}: {' by '.join(n for n in names if n)}",
         f"at {', '.join(where)}" if where else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -63,23 +64,18 @@ def steps(p: Program, plan: Plan) -> tuple[StepView, ...]:
 
 
 def _compare(before: Rows, after: Rows) -> tuple[Rows, Rows]:
-    """Both with what differs marked."""
+    """Both with what differs marked, and only what is near it."""
     old, new = ([(r.depth, r.text, r.kinds) for r in rows] for rows in (before, after))
-    marked = (list(before), list(after))
-    for what, a1, a2, b1, b2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what != "equal":
-            for rows, first, last in ((marked[0], a1, a2), (marked[1], b1, b2)):
-                rows[first:last] = [replace(r, new=True) for r in rows[first:last]]
-    return _around(marked[0]), _around(marked[1])
+    parts = [x[1:] for x in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if x[0] != "equal"]
+    return _around(before, [(a1, a2) for a1, a2, _, _ in parts]), _around(after, [(b1, b2) for _, _, b1, b2 in parts])
 
 
-def _around(rows: list[TreeRow]) -> Rows:
-    """The rows near one that changed; the others between them become one."""
-    near = {j for k, r in enumerate(rows) if r.new for j in range(k - NEAR, k + NEAR + 1)}
+def _around(rows: Rows, changed: Sequence[tuple[int, int]]) -> Rows:
+    """The rows near a change; the others between them become one."""
     out: list[TreeRow] = []
     for k, r in enumerate(rows):
-        if k in near:
-            out.append(r)
+        if any(first - NEAR <= k < last + NEAR for first, last in changed):
+            out.append(replace(r, new=any(first <= k < last for first, last in changed)))
         elif not out or out[-1].kinds != "more":
             out.append(TreeRow(r.depth, "⋯", "more"))
     return tuple(out)
