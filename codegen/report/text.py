@@ -143,7 +143,7 @@ def _result(made: Made, machine: Machine) -> list[str]:
 
 
 def _tile_bytes(made: Made, s: Statement) -> list[int]:
-    """The boxes around what a tile touches; empty where isl gives no answer."""
+    """What a tile touches; empty where isl gives no answer."""
     try:
         at = sample(made.program.scop, made.tree, s)
         return [sum(n for _, n in work_of(made.program.scop, made.tree, s, at).parts)] if at is not None else []

@@ -15,7 +15,7 @@ from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Blocking, Product
 from codegen.scop.tree import Node, enclosing
 
-COUNTED = 60_000  # iterations up to which a tile is counted point by point
+COUNTED = 20_000  # points up to which a set is counted one by one; beyond, the box around it is taken
 
 
 @record
@@ -67,7 +67,7 @@ def _middle(at: Sample) -> isl.Point:
 
 
 def _boxes(scop: Scop, points: isl.Set, accesses: tuple[Access, ...]) -> dict[str, int]:
-    """Bytes of the box around what is accessed, by array; scalars stay in registers."""
+    """Bytes of the rows that are accessed, by array; scalars stay in registers."""
     touched: dict[str, isl.Set] = {}
     for a in accesses:
         if scop.arrays[a.array].rank:
@@ -76,9 +76,16 @@ def _boxes(scop: Scop, points: isl.Set, accesses: tuple[Access, ...]) -> dict[st
     out = {}
     for name, elements in touched.items():
         array = scop.arrays[name]
-        spans = [span(elements, d) for d in range(array.scope, array.dims)] if not elements.is_empty() else [(0, -1)]
-        out[name] = prod(high - low + 1 for low, high in spans) * array.elem.bytes
+        out[name] = 0 if elements.is_empty() else _cells(elements, array.scope) * array.elem.bytes
     return out
+
+
+def _cells(elements: isl.Set, scope: int) -> int:
+    """Elements in whole rows: the rows are counted, since a skewed tile slides over many more than it touches."""
+    last = elements.dim(isl.dim_type.set) - 1
+    low, high = span(elements, last)
+    rows = elements.project_out(isl.dim_type.set, last, 1).project_out(isl.dim_type.set, 0, scope)
+    return (high - low + 1) * _count(rows)
 
 
 def _count(points: isl.Set) -> int:
