@@ -48,8 +48,9 @@ def cuts(tree: Node, s: Statement, at: Sample) -> tuple[Cut, ...]:
     """Cuts along pairs of iterators; a single iterator is shown as one row."""
     n = len(s.iterators)
     pairs = [(-1, 0)] if n == 1 else sorted(combinations(range(n), 2), key=lambda p: _interest(p, at.sizes))
-    found = (_cut(tree, s, at, down, across) for down, across in pairs[:MOST_CUTS])
-    return tuple(c for c in found if c is not None)
+    found = [c for c in (_cut(tree, s, at, *pair) for pair in pairs[: MOST_CUTS + 1]) if c is not None]
+    flat = [c for c in found if min(c.shape) > 1]  # the others show no more than a line
+    return tuple((flat or found[:1])[:MOST_CUTS])
 
 
 def _interest(pair: tuple[int, int], sizes: Sequence[int]) -> tuple[int, tuple[int, int]]:

@@ -151,9 +151,10 @@ def _axes(s: Statement, cut: Cut, size: float) -> list[Shape]:
     out = [
         line("axis", LEFT, TOP, LEFT + width, TOP),
         text("name", LEFT + width / 2, TOP - 9, f"{s.iterators[cut.across]} →", "middle"),
-        text("value", LEFT, TOP - 8, str(cut.start[1])),
-        text("value", LEFT + width, TOP - 8, str(last[1]), "end"),
     ]
+    if width >= 70:  # else the numbers would run into the name
+        out.append(text("value", LEFT, TOP - 8, str(cut.start[1])))
+        out.append(text("value", LEFT + width, TOP - 8, str(last[1]), "end"))
     if cut.down >= 0:
         out += [
             line("axis", LEFT, TOP, LEFT, TOP + height),

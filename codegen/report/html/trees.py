@@ -10,7 +10,7 @@ from codegen.diagnostics import InputError
 from codegen.plan.model import Plan
 from codegen.plan.text import show_directive
 from codegen.report.html.model import StepView, TreeRow
-from codegen.scop.tree import CONCURRENT, THREADED, Band, Hold, Leaf, Loop, Node, kids
+from codegen.scop.tree import ABREAST, JAMMED, THREADED, VECTOR, Band, Hold, Leaf, Loop, Node, kids
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -40,7 +40,7 @@ def _kinds(lp: Loop, band: Band) -> str:
     kinds = ["loop"]
     if lp.kind in THREADED:
         kinds.append("threads")
-    elif lp.kind in CONCURRENT:
+    elif lp.kind in (VECTOR, JAMMED, ABREAST):
         kinds.append("lanes")
     if lp.tile:
         kinds.append("tiles")
