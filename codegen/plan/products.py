@@ -26,7 +26,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane, chained, rounds, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, Step
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq, statements
 from codegen.scop.tree import walk as walk_tree
 from codegen.target.isa.hurry import hurried
 from codegen.target.isa.live import demand
@@ -160,8 +160,9 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
 
 def _arranged(p: Program, names: tuple[str, ...], fusion: str) -> Node:
     """Statements without products: isl's order for them alone."""
-    scop, deps = part(p.scop, p.deps, names)
-    source = only(p.tree, names)
+    whole = set(names) == set(statements(p.tree))
+    scop, deps = (p.scop, p.deps) if whole else part(p.scop, p.deps, names)
+    source = p.tree if whole else only(p.tree, names)
     q = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), p.reassociate)
     return innermost_unit_stride(separate(q)).tree
 
