@@ -60,3 +60,23 @@ def test_light_and_dark(tmp_path: Path) -> None:
         assert not said
         shots.append(shot.read_bytes())
     assert shots[0] != shots[1] and min(map(len, shots)) > 20_000
+
+
+def test_links_lead_to_the_other_file(tmp_path: Path) -> None:
+    """Following a name moves the focus to it in the other file; focus and pointer light up both."""
+    page = tmp_path / "report.html"
+    steps = """<script>
+      function lit() { return Array.from(document.querySelectorAll("a.lit[id]"), (e) => e.id).join(); }
+      var said = [];
+      document.getElementById("old-r1-S1").click();
+      said.push(document.activeElement.id, lit());
+      document.getElementById("new-r1-S2").focus();
+      said.push(lit());
+      document.querySelector("#old li.s").dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+      said.push(lit());
+      document.title = said.join(" ");
+    </script></body>"""
+    page.write_text(report(KERNELS / "gemm.c").replace("</body>", steps), encoding="utf-8")
+    tree, said = visit(tmp_path, page, "", "--dump-dom")
+    both = [f"old-r1-S{k},new-r1-S{k}" for k in (1, 2)]
+    assert not said and f"<title>new-r1-S1 {both[0]} {both[1]} {both[0]}</title>" in tree
