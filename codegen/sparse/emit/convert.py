@@ -1,6 +1,7 @@
 """A conversion as a C function."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from codegen.sparse.algebra.expr import Exp
@@ -39,6 +40,7 @@ def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, 
     for s in c.steps:
         printer.step(s)
     deliver(w, p, types)
+    text = _without_unread(w.text, printer.scalars)
     arrays = {s.array: types.c(s.kind) for s in parts(c.steps) if isinstance(s, Alloc)}
     lists = [s.list for s in c.steps if isinstance(s, NewList)]
     parameters = f"const {type_name(source, types)} *src, {type_name(target, types)} *dst"
@@ -50,7 +52,19 @@ def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, 
     if parallel:
         comment = f"/* {name} on several threads. */"
         declared += "    if (threads < 1)\n        threads = omp_get_max_threads();\n    omp_set_dynamic(0);\n"
-    return CFunction(comment, prototype, declared, w.text, _ending(p, owned, lists), "_OPENMP" if parallel else "")
+    return CFunction(comment, prototype, declared, text, _ending(p, owned, lists), "_OPENMP" if parallel else "")
+
+
+def _without_unread(text: str, scalars: dict[str, str]) -> str:
+    """The text without sizes that are computed and never looked at, as some are only where 32-bit indices are
+    checked; their names leave `scalars`."""
+    for name in sorted(n for n in scalars if n.isidentifier()):
+        pattern = rf"(?<!\))(?<!else)\n *{name} = [^;]*;(?=\n)"  # not the one statement that an `if` governs
+        found = re.findall(pattern, "\n" + text)
+        if found and len(re.findall(rf"\b{name}\b", text)) == len(found):
+            text = re.sub(pattern, "", "\n" + text).removeprefix("\n")
+            del scalars[name]
+    return text
 
 
 def _comment(source: Descriptor, target: Descriptor, p: Pair) -> str:
