@@ -59,4 +59,6 @@ def load_library(source: str, declared: str, flags: Iterable[str] = (), cache: P
 
     ffi = FFI()
     ffi.cdef(declared)
-    return ffi, ffi.dlopen(str(build(source, flags, cache)))
+    # Never unloaded: OpenMP's idle threads live in a library of this one's, and would be left without their code.
+    stay = ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0)
+    return ffi, ffi.dlopen(str(build(source, flags, cache)), stay)
