@@ -37,7 +37,7 @@ quickstart: venv
 	  TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT='$(abspath $(OUT))'
 
 # Every example with a Makefile: built, run and checked, up to the first failure.
-examples: venv
+examples: dev
 	@for folder in $(patsubst %/Makefile,%,$(wildcard examples/*/Makefile)); do \
 	  $(MAKE) -C $$folder all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' \
 	    OUT="$(abspath build)/$$folder" || exit 1; \

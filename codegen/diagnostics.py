@@ -59,6 +59,10 @@ class TilewrightError(Exception):
         self.loc = loc
         self.hint = hint
 
+    def __str__(self) -> str:
+        """As the command prints it, for those who call from Python."""
+        return f"{self.loc}: {self.message} [{self.id}]" + (f"; {self.hint}" if self.hint else "")
+
     def diagnostic(self, severity: Severity = Severity.ERROR) -> Diagnostic:
         return Diagnostic(severity, self.id, self.message, self.loc, self.hint)
 

@@ -8,6 +8,7 @@ import select
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -32,7 +33,10 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
     sys.stdout.flush()
     sys.stderr.flush()
     reader, writer = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # In a notebook other threads run too. The child computes and answers; it waits for none of them.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         os.close(reader)
         _answer(work, writer)

@@ -495,3 +495,4 @@ _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "store": _store,
     "product": _multiply,
 }
+DIRECTIVES = frozenset(_READ)

@@ -38,7 +38,8 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, "builds", "quickstart", "sparse-matrix"}
+    others = {"builds", "notebook", "quickstart", "sparse-matrix"}
+    assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
 @pytest.mark.parametrize("example", [*SIZES, "quickstart"])

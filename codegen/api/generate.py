@@ -1,0 +1,47 @@
+"""`codegen.generate` and `codegen.check`: what the commands gen and check do, as calls."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codegen.api.options import Input, read
+from codegen.api.plans import Plan
+from codegen.api.result import Result
+from codegen.pipeline import Generated
+from codegen.pipeline import generate as transform
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from codegen.api.options import Options, Source
+    from codegen.verify.check import CheckReport
+
+
+def generate(source: Source, **options: Unpack[Options]) -> Result:
+    """Transform the marked loop nests of a C file, or of C text (any string with a line break in it).
+
+    The keywords are the options of `tilewright gen`: target, machine, isa, plan, reassociate, check_alias, context,
+    ... (`codegen.api.options.Options` lists all). Regions that cannot be transformed stay as they are, and
+    `Result.diagnostics` says why; InputError is raised for what the user must mend.
+    """
+    return run(read(source, options))
+
+
+def run(given: Input) -> Result:
+    """`generate` for an input that was read."""
+    made: Generated = transform(given.name, given.text, given.options)
+    files = {} if made.sunway is None else {
+        f"{given.options.stem}_slave.c": made.sunway.slave,
+        f"{given.options.stem}_args.h": made.sunway.args,
+    }
+    return Result(given, made.text, made.regions, Plan.parse(made.plan), made.diagnostics, made.deps, files)
+
+
+def check(source: Source, **options: Unpack[Options]) -> CheckReport:
+    """Compile the original and the result, run both on random and awkward sizes, and compare.
+
+    `ok` says whether all agree, `lines` what was tried for each region.
+    """
+    from codegen.verify.check import check as compare
+
+    given = read(source, options)
+    return compare(given.name, given.text, given.options, lambda line: None)

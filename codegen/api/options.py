@@ -1,0 +1,105 @@
+"""The options of the Python calls: those of the command line, under the same names, as keywords."""
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict, Union
+
+from codegen.options import CppOptions, GenOptions
+from codegen.record import record
+
+if TYPE_CHECKING:
+    from codegen.api.plans import Plan
+
+Source = Union[str, "os.PathLike[str]"]
+
+
+class Options(TypedDict, total=False):
+    """Keywords of `generate`, `compile`, `check` and `Plan.apply`; each is the option of that name of `tilewright gen`.
+
+    `include` are folders (-I), `define` macros with their values or None (-D), `cpp_args` any other words for the
+    preprocessor; `cpp=False` runs none. `name` is what messages call C text that is not in a file.
+    """
+
+    name: str
+    target: str
+    machine: str
+    isa: str
+    plan: "Plan | str | os.PathLike[str] | None"
+    reassociate: bool
+    check_alias: bool
+    context: str
+    threads: str
+    line: bool
+    banner: bool
+    timeout: float
+    include: Sequence[Source]
+    define: Mapping[str, object]
+    cpp: "str | bool"
+    cpp_args: Sequence[str]
+
+
+@record
+class Input:
+    """C text, what it is called, and how to treat it."""
+
+    name: str
+    text: str
+    options: GenOptions
+
+
+_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "timeout")
+
+
+def read(source: Source, given: Options) -> Input:
+    """The input of a call. A string with a line break in it is C text, any other names a file."""
+    known = Options.__annotations__
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise TypeError(f"unknown option '{name}'" + (f"; did you mean '{close[0]}'?" if close else ""))
+    name, text = _text(source, given.get("name", ""))
+    plan, plan_name = _plan(given.get("plan"))
+    values = {k: given[k] for k in _SAME if k in given}  # type: ignore[literal-required]
+    options = GenOptions(
+        **values,
+        line_directives=given.get("line", False),
+        plan_text=plan,
+        plan_name=plan_name,
+        stem=os.path.basename(name).removesuffix(".c").strip("<>") or "region",
+        cpp=_cpp(given),
+    )
+    return Input(name, text, options)
+
+
+def _text(source: Source, name: str) -> tuple[str, str]:
+    if isinstance(source, str) and "\n" in source:
+        return name or "<string>", source
+    from codegen.source.write import read_source
+
+    path = os.fspath(source)
+    return name or path, read_source(path)
+
+
+def _plan(plan: "Plan | str | os.PathLike[str] | None") -> tuple[str | None, str]:
+    """The text of a plan and its name; a string with a line break in it is the text itself."""
+    if plan is None:
+        return None, "<plan>"
+    if isinstance(plan, os.PathLike) or (isinstance(plan, str) and "\n" not in plan):
+        from codegen.source.write import read_source
+
+        return read_source(os.fspath(plan)), os.fspath(plan)
+    return str(plan), "<plan>"
+
+
+def _cpp(given: Options) -> CppOptions:
+    words = [f"-I{os.fspath(folder)}" for folder in given.get("include", ())]
+    words += [f"-D{n}" if v is None else f"-D{n}={v}" for n, v in given.get("define", {}).items()]
+    command = given.get("cpp", True)
+    return CppOptions(
+        tuple(shlex.split(command)) if isinstance(command, str) else (),
+        (*words, *given.get("cpp_args", ())),
+        command is not False,
+    )
