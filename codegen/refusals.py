@@ -331,12 +331,18 @@ TABLE: tuple[Entry, ...] = (
         "Change or remove the directive.",
         "reverse i",
     ),
+    _error("interrupted", "`tune` was interrupted before it came to this file.", "Run it again."),
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
-    _error("no-compiler", "`check` finds no C compiler, or one that does not work.", "Install one, or set `CC`."),
+    _error("no-compiler", "No C compiler is found, or one that does not work.", "Install one, or set `CC`."),
     _error(
         "no-preprocessor",
         "No C compiler was found to preprocess with, or it cannot be run.",
         "Set `CC`, install a compiler, or use `--no-cpp` for files without macros.",
+    ),
+    _error(
+        "no-scheduler",
+        "`tune --scheduler` finds no Dask, no scheduler at that address, or no workers.",
+        "Install `tilewright[dask]`; start `dask scheduler` and `dask worker`.",
     ),
     _error(
         "not-generated",
@@ -375,11 +381,13 @@ TABLE: tuple[Entry, ...] = (
         "`tilewright sparse formats` names them; a file works too.",
     ),
     _error("unknown-machine", "There is no machine description of that name.", "`tilewright machine list` names them."),
+    _error("unknown-parameter", "`tune --size` names what no region depends on.", "The hint lists the names."),
     _error(
         "unsolved-format",
         "A descriptor is well formed, but one of its variables does not follow from it.",
         "The message names what is missing: a bound, an equality, or an order that fits.",
     ),
+    _error("worker-failed", "A Dask worker could not tune a file.", "See the worker's log."),
     Entry(
         "inactive-region",
         WARNING,
@@ -396,6 +404,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("error-limit", NOTE, "More errors were found than are shown.", "Raise `--error-limit`."),
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
+    Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
     Entry(
         "expanded",
         REMARK,

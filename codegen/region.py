@@ -135,22 +135,26 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
         made = make(model, options, machine)
     except Unsupported as error:
         return _refused(s, error)
+    return printed(s, model, made, original, options)
+
+
+def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
+    """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
     scop = made.program.scop
     plan = replace(made.plan, digest=model.digest)
     summary = summarize(plan)
     fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
     emitted = emit_region(scop, made.code, options.target, fallback, _indent(original, s.region.indent), summary, guard)
-    remarks = tuple(made.remarks)
     return RegionOutcome(
         s.region.index,
-        line,
+        s.region.first_line,
         emitted.text,
         emitted.helpers | helpers,
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
-        remarks,
+        tuple(made.remarks),
         links=emitted.links,
     )
 

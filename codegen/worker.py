@@ -39,7 +39,7 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
         child = os.fork()
     if child == 0:
         os.close(reader)
-        _answer(work, writer)
+        answer(work, writer)
     os.close(writer)
     try:
         data = _read(reader, child, seconds)
@@ -55,8 +55,8 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
     raise value
 
 
-def _answer(work: Callable[[], object], writer: int) -> None:
-    """The child's whole life."""
+def answer(work: Callable[[], object], writer: int) -> None:
+    """The child's whole life: do the work, write what came of it, end."""
     try:
         try:
             data = pickle.dumps((True, work()))

@@ -81,7 +81,7 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
     output = job.arguments.output or "-"
     if made.sunway is not None:
         return _sunway_outputs(job, made, emits, output)
-    texts = {"c": made.text, "plan": _marked_plan(made.plan), "report": report_text(job, made)}
+    texts = {"c": made.text, "plan": marked_plan(made.plan), "report": report_text(job, made)}
     # Without the banner nothing marks the C file as ours, so the guard could only ever be in the way.
     guarded = {"c": job.options.banner, "plan": True, "report": True}
     return tuple(
@@ -102,7 +102,7 @@ def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: s
         out.append(Artefact(f"{stem}_slave.c", files.slave, kept))
         out.append(Artefact(f"{stem}_args.h", files.args, kept))
     if "plan" in emits:
-        out.append(Artefact(f"{stem}.plan", _marked_plan(made.plan)))
+        out.append(Artefact(f"{stem}.plan", marked_plan(made.plan)))
     if "harness" in emits:
         out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw, False))
         out.append(Artefact(f"{stem}.host.mk", files.makefile_host, False))
@@ -111,7 +111,7 @@ def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: s
     return tuple(out)
 
 
-def _marked_plan(plan: str) -> str:
+def marked_plan(plan: str) -> str:
     """A plan says it is ours, so that one the user has made their own is not written over."""
     if GENERATED in plan:
         return plan

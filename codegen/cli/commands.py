@@ -18,12 +18,15 @@ class Positional:
 
 @record
 class Command:
-    """One subcommand; `module` has a function run(Job) -> Outcome."""
+    """One subcommand; `module` has a function run(Job) -> Outcome, or, where several inputs are seen `together`,
+    run_all(Jobs) -> Outcomes. `extension` is that of results in a folder; empty: the source's own."""
 
     name: str
     summary: str
     positionals: tuple[Positional, ...] = ()
     reads_source: bool = False
+    together: bool = False
+    extension: str = ""
 
     @property
     def module(self) -> str:
@@ -38,6 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
     Command("check", "generate, compile original and result, run both, compare", _FILE, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
+    Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
     Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
         Positional("action", "convert|kernel|formats", "what to do", ("convert", "kernel", "formats")),
         Positional("expression", "EXPR|FMT", "kernel: index notation such as 'y(i) = A(i,j)*x(j)'; formats: show one",

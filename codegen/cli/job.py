@@ -37,7 +37,7 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def one_by_one(arguments: argparse.Namespace) -> list[argparse.Namespace]:
+def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse.Namespace]:
     """A command line for each input; several go into a folder, each under its own name."""
     values = vars(arguments)
     if not isinstance(values.get("file"), list):
@@ -52,12 +52,13 @@ def one_by_one(arguments: argparse.Namespace) -> list[argparse.Namespace]:
         if name == "-" or names.count(name) > 1:
             what = "standard input has no name" if name == "-" else f"two inputs are called '{name}'"
             raise BadCommandLine(f"{what}, so they cannot be written to a folder")
-    if len(files) > 1 and (arguments.mf or arguments.mt):
+    if len(files) > 1 and (values.get("mf") or values.get("mt")):
         raise BadCommandLine("-MF and -MT are for one input")
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
         raise BadCommandLine(f"cannot make the folder '{output}': {error.strerror}") from None
+    names = [n.removesuffix(".c") + command.extension if command.extension else n for n in names]
     return [argparse.Namespace(**values | {"file": f, "output": os.path.join(output, n)})
             for f, n in zip(files, names, strict=True)]
 
@@ -70,7 +71,8 @@ def read_job(command: Command, arguments: argparse.Namespace) -> Job:
 
     check_combinations(arguments)
     text = read_source(arguments.file)
-    plan = read_source(arguments.plan) if arguments.plan else None
+    named = vars(arguments).get("plan")
+    plan = read_source(named) if named else None
     return Job(command, arguments, input_name(arguments), text, _gen_options(arguments, plan))
 
 
@@ -80,7 +82,7 @@ def check_combinations(arguments: argparse.Namespace) -> None:
         raise BadCommandLine("--cpp and --no-cpp exclude each other")
     if arguments.cpp is not None and not _split(arguments.cpp):
         raise BadCommandLine("--cpp needs a command")
-    if arguments.plan == "-":
+    if vars(arguments).get("plan") == "-":
         raise BadCommandLine("a plan cannot come from standard input")
     for pattern in (*arguments.rpass, *arguments.rpass_missed, *arguments.rpass_analysis):
         try:
@@ -105,20 +107,22 @@ def input_name(arguments: argparse.Namespace) -> str:
 
 def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
     command = _split(arguments.cpp) if arguments.cpp else ()
+    rest = GenOptions()
+    values = vars(arguments)
     return GenOptions(
         target=arguments.target,
         machine=arguments.machine,
         isa=arguments.isa,
         plan_text=plan,
-        plan_name=arguments.plan or "<plan>",
+        plan_name=values.get("plan") or "<plan>",
         reassociate=arguments.reassociate,
         check_alias=arguments.check_alias,
         context=arguments.context,
-        line_directives=arguments.line_directives,
-        banner=not arguments.no_banner,
+        line_directives=values.get("line_directives", False),
+        banner=not values.get("no_banner", False),
         timeout=arguments.timeout,
-        threads=arguments.threads,
-        scheme=arguments.scheme,
+        threads=values.get("threads", rest.threads),
+        scheme=values.get("scheme", rest.scheme),
         stem=_stem(arguments),
         cpp=CppOptions(command, tuple(arguments.cpp_args), not arguments.no_cpp),
     )

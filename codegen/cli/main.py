@@ -97,7 +97,11 @@ def _unknown_command(word: str) -> str:
 
 def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> int:
     """Run the subcommand for each of its inputs, print artefacts and messages, once each; the first failure counts."""
-    done = [_perform(command, single, words) for single in one_by_one(arguments)]
+    singles = one_by_one(command, arguments)
+    if command.together:
+        done = _perform_together(command, singles, words)
+    else:
+        done = [_perform(command, single, words) for single in singles]
     show(arguments, {job.name: job.text for job, _ in done}, tuple(d for _, o in done for d in o.diagnostics))
     return next((o.code for _, o in done if o.code), exitcodes.OK)
 
@@ -117,6 +121,34 @@ def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) 
     except Exception as error:
         outcome = crash(job, words, error)
     return job, outcome
+
+
+def _perform_together(
+    command: Command, singles: list[argparse.Namespace], words: list[str]
+) -> list[tuple[Job, Outcome]]:
+    """All inputs that can be read, in one run."""
+    done = [(Job(command, single), Outcome()) for single in singles]
+    ready: list[int] = []
+    for k, single in enumerate(singles):
+        try:
+            done[k] = read_job(command, single), Outcome()
+            ready.append(k)
+        except TilewrightError as error:
+            done[k] = Job(command, single), Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
+    try:
+        outcomes = importlib.import_module(command.module).run_all([done[k][0] for k in ready])
+        for k, outcome in zip(ready, outcomes, strict=True):
+            done[k] = done[k][0], outcome
+            _print_artefact(outcome.stdout)
+    except TilewrightError as error:
+        internal = isinstance(error, InternalError)
+        last = crash(done[0][0], words, error) if internal else Outcome(1, diagnostics=(error.diagnostic(),))
+        done.append((Job(command, singles[0]), last))
+    except (BadCommandLine, BrokenPipeError):
+        raise
+    except Exception as error:
+        done.append((done[0][0], crash(done[0][0], words, error)))
+    return done
 
 
 def crash(job: Job, words: list[str], error: Exception) -> Outcome:

@@ -10,15 +10,19 @@ from codegen.render import FORMATS
 
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
+_TUNE = ("tune",)
+_SOURCES = (*SOURCE_COMMANDS, *_TUNE)
 _SPARSE = ("sparse",)
-_WRITES = (*_GEN, *_SPARSE)
-EVERY_COMMAND = (*SOURCE_COMMANDS, *_SPARSE, "machine", "doctor")
+_WRITES = (*_GEN, *_TUNE, *_SPARSE)
+EVERY_COMMAND = (*_SOURCES, *_SPARSE, "machine", "doctor")
 EMITS = ("c", "plan", "harness", "report")
+TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
 _DEFAULTS = GenOptions()
 
 GROUPS = {
     "output": "Output",
     "generation": "Generation",
+    "tuning": "Tuning",
     "sparse": "Sparse formats",
     "preprocessor": "Preprocessor (as for cc; order is kept)",
     "dependencies": "Dependencies (as for gcc)",
@@ -75,9 +79,17 @@ def limit(text: str) -> int:
     return value
 
 
+def count(text: str) -> int:
+    """A number from 1 on."""
+    value = int(text)
+    if value < 1:
+        raise ValueError("not positive")
+    return value
+
+
 TABLE: tuple[Option, ...] = (
     Option(("-o",), "output", _WRITES,
-           "write here; `-` or no -o: standard output; gen: FOLDER/ keeps the sources' names",
+           "write here; `-` or no -o: standard output; gen, tune: FOLDER/ keeps the sources' names",
            "value", "OUT", "output"),
     Option(("--emit",), "output", _GEN,
            "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt), harness (sunway: "
@@ -91,18 +103,22 @@ TABLE: tuple[Option, ...] = (
     Option(("--target",), "generation", SOURCE_COMMANDS,
            "kind of code: plain C, C with OpenMP pragmas, or master and slave files for Sunway",
            "value", choices=("c", "openmp", "sunway"), default=_DEFAULTS.target, affects_output=True),
+    Option(("--target",), "generation", _TUNE, "kind of code: plain C, or C with OpenMP pragmas",
+           "value", choices=("c", "openmp"), default=_DEFAULTS.target, affects_output=True),
     Option(("--machine",), "generation", SOURCE_COMMANDS,
            "processor: a name of `tilewright machine list`, a TOML file, or `native`",
            "value", "NAME|FILE|native", default=_DEFAULTS.machine, affects_output=True),
-    Option(("--isa",), "generation", SOURCE_COMMANDS, "instruction set of the kernels, instead of the machine's own",
+    Option(("--machine",), "generation", _TUNE, "processor whose description plans start from",
+           "value", "NAME|FILE|native", default="native", affects_output=True),
+    Option(("--isa",), "generation", _SOURCES, "instruction set of the kernels, instead of the machine's own",
            "value", choices=ISAS, default="", affects_output=True),
     Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
            affects_output=True),
-    Option(("--reassociate",), "generation", SOURCE_COMMANDS, "floating-point reductions may be reordered",
+    Option(("--reassociate",), "generation", _SOURCES, "floating-point reductions may be reordered",
            affects_output=True),
-    Option(("--check-alias",), "generation", SOURCE_COMMANDS,
+    Option(("--check-alias",), "generation", _SOURCES,
            "guard the fast version with a run-time overlap test of its arrays", affects_output=True),
-    Option(("--context",), "generation", SOURCE_COMMANDS, "assumptions on parameters, such as 'N >= 64'",
+    Option(("--context",), "generation", _SOURCES, "assumptions on parameters, such as 'N >= 64'",
            "value", "COND", default="", affects_output=True),
     Option(("--threads",), "generation", SOURCE_COMMANDS,
            "sunway: compute cores, a line of N (16, 32, 64) or a grid R,C (2,8 4,8 8,8)",
@@ -118,9 +134,31 @@ TABLE: tuple[Option, ...] = (
     Option(("--timeline",), "generation", ("inspect",), "sunway: write a picture of the cores' time (SVG)",
            "value", "FILE", default=""),
     Option(("--strict",), "generation", _GEN, "a region left untransformed is an error (exit code 3)"),
-    Option(("--timeout",), "generation", SOURCE_COMMANDS,
+    Option(("--timeout",), "generation", _SOURCES,
            "bound on the analysis of a region; past it the region is left as it was",
            "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout),
+    Option(("--method",), "tuning", _TUNE,
+           f"how to search: auto, {', '.join(TUNE_METHODS)}; several, separated by commas, are compared",
+           "value", "LIST", default="auto", affects_output=True),
+    Option(("--budget",), "tuning", _TUNE, "time for the search in a file, for each method", "value", "SECONDS",
+           type=seconds, default=60.0, affects_output=True),
+    Option(("--threads",), "tuning", _TUNE, "threads to measure with (default: all processors)", "value", "N",
+           "measure_threads", type=count, affects_output=True),
+    Option(("--size",), "tuning", _TUNE,
+           "parameters to measure at, 'n=1000,m=500'; without it sizes that fill the caches", "list", "LIST",
+           "tune_sizes", affects_output=True),
+    Option(("--jobs",), "tuning", _TUNE, "candidates to generate and compile at a time (default: all processors)",
+           "value", "N", type=count),
+    Option(("--cflags",), "tuning", _TUNE,
+           "what to compile with, as in --cflags='-O2 -g' (default: -O3 for this processor)", "value", "FLAGS",
+           affects_output=True),
+    Option(("--busy",), "tuning", _TUNE,
+           "measure processor time of one thread, for a machine that has other work to do", affects_output=True),
+    Option(("--records",), "tuning", _TUNE,
+           "keep every measurement in this file, and go on from those that are there", "value", "FILE"),
+    Option(("--again",), "tuning", _TUNE, "search anew even if the records hold a plan", affects_output=True),
+    Option(("--scheduler",), "tuning", _TUNE, "spread the files over the workers of this Dask scheduler", "value",
+           "ADDRESS"),
     Option(("--from",), "sparse", _SPARSE, "convert: the format to read, a name or a descriptor file", "value", "FMT",
            "source_format", affects_output=True),
     Option(("--to",), "sparse", _SPARSE, "convert: the format to make, a name or a descriptor file", "value", "FMT",
@@ -146,46 +184,46 @@ TABLE: tuple[Option, ...] = (
            "convert: the function first checks what the source format promises, for input that is not trusted",
            affects_output=True),
     Option(("--explain",), "sparse", _SPARSE, "print the derivation instead of C"),
-    Option(("-I",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers", "cpp", "DIR", "cpp_args",
+    Option(("-I",), "preprocessor", _SOURCES, "search this folder for headers", "cpp", "DIR", "cpp_args",
            affects_output=True),
-    Option(("-D",), "preprocessor", SOURCE_COMMANDS, "define a macro", "cpp", "NAME[=VALUE]", "cpp_args",
+    Option(("-D",), "preprocessor", _SOURCES, "define a macro", "cpp", "NAME[=VALUE]", "cpp_args",
            affects_output=True),
-    Option(("-U",), "preprocessor", SOURCE_COMMANDS, "undefine a macro", "cpp", "NAME", "cpp_args",
+    Option(("-U",), "preprocessor", _SOURCES, "undefine a macro", "cpp", "NAME", "cpp_args",
            affects_output=True),
-    Option(("-include",), "preprocessor", SOURCE_COMMANDS, "read this header first", "cpp", "FILE", "cpp_args",
+    Option(("-include",), "preprocessor", _SOURCES, "read this header first", "cpp", "FILE", "cpp_args",
            affects_output=True),
-    Option(("-isystem",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers, after those of -I", "cpp",
+    Option(("-isystem",), "preprocessor", _SOURCES, "search this folder for headers, after those of -I", "cpp",
            "DIR", "cpp_args", affects_output=True),
-    Option(("-iquote",), "preprocessor", SOURCE_COMMANDS, "search this folder for headers in quotes", "cpp", "DIR",
+    Option(("-iquote",), "preprocessor", _SOURCES, "search this folder for headers in quotes", "cpp", "DIR",
            "cpp_args", affects_output=True),
-    Option(("-std",), "preprocessor", SOURCE_COMMANDS, "version of the C standard, for its macros", "cpp", "VERSION",
+    Option(("-std",), "preprocessor", _SOURCES, "version of the C standard, for its macros", "cpp", "VERSION",
            "cpp_args", affects_output=True),
-    Option(("--cpp",), "preprocessor", SOURCE_COMMANDS,
+    Option(("--cpp",), "preprocessor", _SOURCES,
            "the preprocessor to run (default: $CC, cc, gcc or clang, with -E)", "value", "CMD", affects_output=True),
-    Option(("--no-cpp",), "preprocessor", SOURCE_COMMANDS, "run no preprocessor; for files that include nothing",
+    Option(("--no-cpp",), "preprocessor", _SOURCES, "run no preprocessor; for files that include nothing",
            affects_output=True),
     Option(("-MD",), "dependencies", _GEN, "also write a depfile (OUT.d unless -MF)", dest="md"),
     Option(("-MF",), "dependencies", _GEN, "name of the depfile", "value", "FILE", "mf"),
     Option(("-MT",), "dependencies", _GEN, "target in the depfile (default: the outputs)", "list", "TARGET", "mt"),
     Option(("-MP",), "dependencies", _GEN, "add an empty rule for each header", dest="mp"),
-    Option(("-v", "--verbose"), "diagnostics", SOURCE_COMMANDS, "show every remark and what became of each region"),
-    Option(("-q", "--quiet"), "diagnostics", SOURCE_COMMANDS, "show errors only"),
-    Option(("-W",), "diagnostics", SOURCE_COMMANDS,
+    Option(("-v", "--verbose"), "diagnostics", _SOURCES, "show every remark and what became of each region"),
+    Option(("-q", "--quiet"), "diagnostics", _SOURCES, "show errors only"),
+    Option(("-W",), "diagnostics", _SOURCES,
            "show warnings of this id; no-ID hides, error[=ID] makes them errors, no-error[=ID] undoes that",
            "list", "ID", "warnings"),
-    Option(("-w",), "diagnostics", SOURCE_COMMANDS, "hide all warnings", dest="no_warnings"),
-    Option(("-Rpass",), "diagnostics", SOURCE_COMMANDS, "remarks on what was done, by id", "list", "REGEX", "rpass"),
-    Option(("-Rpass-missed",), "diagnostics", SOURCE_COMMANDS, "remarks on what could not be done", "list", "REGEX",
+    Option(("-w",), "diagnostics", _SOURCES, "hide all warnings", dest="no_warnings"),
+    Option(("-Rpass",), "diagnostics", _SOURCES, "remarks on what was done, by id", "list", "REGEX", "rpass"),
+    Option(("-Rpass-missed",), "diagnostics", _SOURCES, "remarks on what could not be done", "list", "REGEX",
            "rpass_missed"),
-    Option(("-Rpass-analysis",), "diagnostics", SOURCE_COMMANDS, "remarks on why", "list", "REGEX",
+    Option(("-Rpass-analysis",), "diagnostics", _SOURCES, "remarks on why", "list", "REGEX",
            "rpass_analysis"),
-    Option(("--diagnostics-format",), "diagnostics", SOURCE_COMMANDS, "form of the messages on standard error",
+    Option(("--diagnostics-format",), "diagnostics", _SOURCES, "form of the messages on standard error",
            "value", choices=FORMATS, default="text"),
-    Option(("--color",), "diagnostics", SOURCE_COMMANDS, "colour the messages; auto honours NO_COLOR",
+    Option(("--color",), "diagnostics", _SOURCES, "colour the messages; auto honours NO_COLOR",
            "value", choices=("auto", "always", "never"), default="auto"),
-    Option(("--error-limit",), "diagnostics", SOURCE_COMMANDS, "stop showing errors after this many; 0: never",
+    Option(("--error-limit",), "diagnostics", _SOURCES, "stop showing errors after this many; 0: never",
            "value", "N", type=limit, default=10),
-    Option(("--input-name",), "diagnostics", SOURCE_COMMANDS, "file name to use in messages for standard input",
+    Option(("--input-name",), "diagnostics", _SOURCES, "file name to use in messages for standard input",
            "value", "NAME", affects_output=True),
     Option(("--debug",), "other", EVERY_COMMAND, "show the traceback of an internal error"),
 )

@@ -46,8 +46,16 @@ def default_plan(source: Program, machine: Machine, fusion: str = "smart", effor
     over_time = _over_time(source, machine, tree) if effort > 1 else None
     if over_time is not None:
         return over_time
+    return loop_plan(source, machine, fusion, effort, best.products)
+
+
+def loop_plan(
+    source: Program, machine: Machine, fusion: str, effort: int, products: Products | None = None
+) -> Decision:
+    """isl's order with tiles, threads and vectors; no products but those given, and no tiles over time."""
+    tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
     p = lines_innermost(innermost_unit_stride(separate(source.with_tree(tree))))
-    return decorate(p, machine, effort, best.products)
+    return decorate(p, machine, effort, products)
 
 
 def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | None:

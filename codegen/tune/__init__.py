@@ -16,6 +16,10 @@ The types, in the order in which they are used (each file says more):
     measure.py      peak, Measurer.values(trees) -> a figure or a failure each, confirm(winner, default)
     search/         search(start, value, budget, progress) -> Found(best, value, history)
 
+    plans/          the same for any region: candidates are plans, carried out, proven, compiled and run
+    file.py         tune_file(path, text, options, settings, say) -> TunedFile; spread.py: over several hosts
+    records.py      what was measured, one line each
+
 A *value* is any function from a batch of trees to figures, greater is better and None is a failure: measured GFLOPS, a
 cost model, or a learned estimate. Trees are plain immutable values: keep them in sets, send them to other processes.
 """

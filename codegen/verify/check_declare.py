@@ -37,11 +37,13 @@ def declarations(h: Harness) -> Iterator[str]:
 
 
 def copies(h: Harness, out: bool) -> Iterator[str]:
-    """Values and globals from their buffers, or back."""
+    """Values and globals from their buffers, or back. Operation 3 leaves globals where they are, 4 only sets them."""
     for k, b in enumerate(h.memory.buffers):
         if b.how in ("value", "global"):
             ends = f"tw_args[{k}], &{b.base}" if out else f"&{b.base}, tw_args[{k}]"
-            guard = "if (tw_op == 2) " if b.how == "global" and not out else ""
+            guard = ""
+            if b.how == "global":
+                guard = "if (tw_op == 2) " if out else "if (tw_op == 2 || tw_op == 4) "
             yield f"{guard}__builtin_memcpy({ends}, sizeof {b.base});"
 
 

@@ -60,10 +60,10 @@ double tw_spread(const char *, const char *, long, long, const long *);
 """
 
 
-def open_library(path: Path, numbers: Sequence[int]) -> Library:
-    """Load a shared object; OSError when a symbol is missing."""
+def open_library(path: Path, numbers: Sequence[int], more: str = "") -> Library:
+    """Load a shared object, with `more` declarations; OSError when a symbol is missing."""
     ffi = FFI()
-    ffi.cdef(_DECLARED)
+    ffi.cdef(_DECLARED + more)
     for n in numbers:
         ffi.cdef(f"void tw_case_{n}(int, const long *, void **, long *);")
     return Library(ffi, ffi.dlopen(str(path), ffi.RTLD_LAZY))

@@ -54,7 +54,7 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]
-    cases = [_case(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
+    cases = [case_of(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
     notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
     return Checked(source, tuple(outcomes), tuple(cases), notes)
 
@@ -71,7 +71,8 @@ def _missing(source: Opened) -> Iterator[Diagnostic]:
         yield Diagnostic(Severity.WARNING, "no-region", message, Loc(source.name, 1))
 
 
-def _case(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
+def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
+    """A region that was transformed, with the way to call it."""
     assert outcome.text is not None
     parsed = parse_with_gaps(s)
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)

@@ -29,6 +29,17 @@ DOUBTFUL = 4  # vectors for which the source must prove itself under sanitizers 
 
 
 @record
+class Limits:
+    """What one run may take: statement instances, and bytes of memory."""
+
+    work: int = WORK
+    bytes: int = BYTES
+
+
+USUAL = Limits()
+
+
+@record
 class Vector:
     """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
 
@@ -80,6 +91,13 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     return Survey(tuple(vectors), observed, model.program.reassociate, len(parts), len(parts) - missed)
 
 
+def vector_at(h: Harness, model: Modelled, library: Library, wanted: tuple[int, ...], limits: Limits) -> Vector | None:
+    """The run with these integers; None when the source would leave its arrays, or it is beyond the limits."""
+    ranges = ranges_of(model.program.scop)
+    _require_known(h, ranges)
+    return _Chooser(h, ranges, library).vector(wanted, limits)
+
+
 def _tiles(plan: str) -> list[int]:
     """The sizes in a plan's `tile` lines."""
     lines = [line.split() for line in plan.splitlines()]
@@ -113,7 +131,7 @@ class _Chooser:
             for ints in itertools.islice(group.candidates, group.tries):
                 if left == 0:
                     break
-                vector = self._vector(tuple(o + v for o, v in zip(origin, ints, strict=True)))
+                vector = self.vector(tuple(o + v for o, v in zip(origin, ints, strict=True)))
                 if vector is None or vector.ints in seen or spent + vector.work > TOTAL_WORK:
                     continue
                 if vector.doubtful and doubtful == DOUBTFUL:
@@ -130,7 +148,7 @@ class _Chooser:
         for values in small_values(piece, self.ranges.scop):
             large = max([*values.values(), 1])
             for other in (large, 2 * large + 1):
-                vector = self._vector(tuple(values.get(i.text, other) for i in self.h.memory.ints), SPECIAL_WORK)
+                vector = self.vector(tuple(values.get(i.text, other) for i in self.h.memory.ints), Limits(SPECIAL_WORK))
                 if vector is not None and self.reaches(piece, vector):
                     return replace(vector, special=True)
         return None
@@ -146,7 +164,7 @@ class _Chooser:
     def _layout(self, ints: tuple[int, ...], slots: Sequence[int] = ()) -> Layout:
         return self.library.layout(self.h, [*ints, *(slots or [0] * (3 * len(self.h.memory.buffers)))])
 
-    def _vector(self, wanted: tuple[int, ...], limit: int = WORK) -> Vector | None:
+    def vector(self, wanted: tuple[int, ...], limits: Limits = USUAL) -> Vector | None:
         """The run with these integers; None when it would be too large or the source would leave its arrays."""
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
@@ -157,11 +175,11 @@ class _Chooser:
             return None
         span = self.ranges.span(values)
         work = self.ranges.work(values)
-        if work > limit or not self._inside(span, first):
+        if work > limits.work or not self._inside(span, first):
             return None
         slots = self._slots(span, values)
         full = self._layout(first.ints, slots)
-        if full.bytes > BYTES:
+        if full.bytes > limits.bytes:
             return None
         return Vector(first.ints, (*first.ints, *slots), tuple(b.bytes for b in full.buffers), work, not allowed)
 

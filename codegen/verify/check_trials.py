@@ -100,9 +100,9 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
         outside = got.damaged()
         if outside is not None and want.damaged() is None:
             return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
-        message = _compare(h, original, layout, s, v, want, got)
+        message = compare(h, original, layout, s, v, want, got)
         if message and s.reassociate:
-            message, noisy = _compare(h, original, layout, s, v, want, got, _nudged(h, original, layout, v)), noisy + 1
+            message, noisy = compare(h, original, layout, s, v, want, got, _nudged(h, original, layout, v)), noisy + 1
         if message:
             return k, message, noisy
     return len(vectors), "", noisy
@@ -130,7 +130,7 @@ def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     return memory
 
 
-def _compare(
+def compare(
     h: Harness, library: Library, layout: Layout, s: Survey, v: Vector, a: Arena, b: Arena, near: Arena | None = None
 ) -> str:
     """The first difference. Results as far apart as those of nearly the same data, in `near`, are alike."""

@@ -80,6 +80,7 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
+    elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/
     assert set(ERRORS) == {e.id for e in TABLE if e.family == INPUT} - elsewhere
 
 

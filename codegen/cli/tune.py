@@ -1,0 +1,129 @@
+"""`tilewright tune`: the plan that runs fastest on this machine."""
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from codegen.cli import exitcodes
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.artefacts import Artefact, marked_plan
+from codegen.cli.gen import resolved_machine
+from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.options import TUNE_METHODS
+from codegen.cli.writing import write_all
+from codegen.diagnostics import TilewrightError
+from codegen.filters import select
+
+if TYPE_CHECKING:
+    from codegen.tune.settings import Settings, TunedFile
+
+
+def run_all(jobs: Sequence[Job]) -> list[Outcome]:
+    """Tune file after file, each written as soon as it is done."""
+    if not jobs:
+        return []
+    settings = settings_of(jobs[0])
+    _check_outputs(jobs)
+    outcomes: list[Outcome] = []
+    for job, result in zip(jobs, _results(jobs, settings), strict=True):
+        if isinstance(result, TilewrightError):
+            outcomes.append(Outcome(exitcodes.BAD_INPUT, diagnostics=(result.diagnostic(),)))
+        else:
+            outcomes.append(_delivered(job, result))
+    return outcomes
+
+
+def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | TilewrightError]:
+    """What became of each job, in order."""
+    if jobs[0].arguments.scheduler:
+        from codegen.tune.spread import spread
+
+        line = _Line(jobs[0])
+        files = [(j.name, j.text, j.options) for j in jobs]
+        yield from spread(files, settings, jobs[0].arguments.scheduler, line.say)
+        line.end()
+        return
+    from codegen.tune.file import tune_file
+
+    for job in jobs:
+        line = _Line(job)
+        try:
+            yield tune_file(job.name, job.text, job.options, settings, line.say)
+        except TilewrightError as error:
+            yield error
+        finally:
+            line.end()
+
+
+class _Line:
+    """Progress: one line of a terminal that is written over; with -v, all lines; else nothing."""
+
+    def __init__(self, job: Job) -> None:
+        self.all = job.arguments.verbose and job.arguments.diagnostics_format == "text"
+        self.live = sys.stderr.isatty() and not job.arguments.quiet and not self.all
+
+    def say(self, text: str) -> None:
+        if self.all:
+            sys.stderr.write(f"{text}\n")
+        elif self.live:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.live:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _delivered(job: Job, result: TunedFile) -> Outcome:
+    messages = (*resolved_machine(job), *result.diagnostics)
+    if has_errors(select(messages, filters(job.arguments))):
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=messages)
+    output, text = job.arguments.output or "-", marked_plan(result.plan)
+    if output == "-":
+        return Outcome(stdout=text, diagnostics=messages)
+    try:
+        write_all([Artefact(output, text)], force=job.arguments.force)
+    except TilewrightError as error:
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
+    return Outcome(diagnostics=messages)
+
+
+def _check_outputs(jobs: Sequence[Job]) -> None:
+    """Complain before any work is done about outputs that cannot be."""
+    shared = [jobs[0].arguments.records]
+    for path in (*(j.arguments.output for j in jobs), *shared):
+        if path and path != "-" and os.path.exists(path):
+            reads = [p for j in jobs for p in (j.arguments.file, j.arguments.machine) if p and os.path.isfile(p)]
+            if any(os.path.samefile(path, r) for r in reads):
+                raise BadCommandLine(f"'{path}' is an input and would be overwritten")
+
+
+def settings_of(job: Job) -> Settings:
+    """What the command line asks for. BadCommandLine for what it cannot mean."""
+    from codegen.tune.plans.build import FLAGS
+    from codegen.tune.plans.sizes import parse_sizes
+    from codegen.tune.settings import Settings, cores
+
+    a = job.arguments
+    methods = tuple(dict.fromkeys(word.strip() for word in a.method.split(",")))
+    for word in methods:
+        if word not in ("auto", *TUNE_METHODS):
+            raise BadCommandLine(f"--method: unknown method '{word}' (choose from auto, {', '.join(TUNE_METHODS)})")
+    sizes: dict[str, int] = {}
+    try:
+        for text in a.tune_sizes:
+            sizes |= parse_sizes(text)
+        shlex.split(a.cflags or "")
+    except ValueError as error:
+        raise BadCommandLine(f"--size or --cflags: {error}") from None
+    if a.busy and (a.measure_threads or 1) != 1:
+        raise BadCommandLine("--busy measures one thread")
+    threads = 1 if a.busy else a.measure_threads or cores()
+    return Settings(methods, a.budget, threads, a.jobs or cores(), sizes, a.cflags or FLAGS, a.records or "", a.again,
+                    busy=a.busy)

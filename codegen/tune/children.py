@@ -1,0 +1,110 @@
+"""Work in forked children, several at a time, each with a deadline; whatever they started ends with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from codegen.worker import Died, TimedOut, answer
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Child:
+    key: Hashable
+    pid: int
+    reader: int
+    end: float
+    chunks: list[bytes] = field(default_factory=list)
+
+
+class Children:
+    """At most `limit` at a time. Each is the leader of a process group of its own, so that an interrupt from the
+    keyboard reaches the parent alone, which decides what becomes of them."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = max(1, limit)
+        self._running: list[_Child] = []
+
+    @property
+    def free(self) -> bool:
+        return len(self._running) < self.limit
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def start(self, key: Hashable, work: Callable[[], object], seconds: float) -> None:
+        """Begin; `wait` hands out the result under `key`."""
+        assert self.free
+        sys.stdout.flush()
+        sys.stderr.flush()
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.close(reader)
+            answer(work, writer)
+        with contextlib.suppress(OSError):  # the child may have done it, or be gone
+            os.setpgid(pid, pid)
+        os.close(writer)
+        self._running.append(_Child(key, pid, reader, time.monotonic() + seconds))
+
+    def wait(self) -> list[tuple[Hashable, Any]]:
+        """Results of those that end next: a value, or the exception that ended it (TimedOut, Died, its own)."""
+        done: list[tuple[Hashable, Any]] = []
+        while self._running and not done:
+            left = max(0.0, min(c.end for c in self._running) - time.monotonic())
+            ready, _, _ = select.select([c.reader for c in self._running], [], [], left)
+            for c in list(self._running):
+                if c.reader in ready:
+                    chunk = os.read(c.reader, 1 << 16)
+                    if chunk:
+                        c.chunks.append(chunk)
+                        continue
+                    done.append((c.key, self._ended(c)))
+                elif time.monotonic() >= c.end:
+                    self._kill(c)
+                    done.append((c.key, TimedOut()))
+        return done
+
+    def _ended(self, c: _Child) -> Any:
+        self._kill(c)
+        data = b"".join(c.chunks)
+        return pickle.loads(data)[1] if data else Died()
+
+    def _kill(self, c: _Child) -> None:
+        self._running.remove(c)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(c.pid, signal.SIGKILL)
+        os.close(c.reader)
+        os.waitpid(c.pid, 0)
+
+    def stop(self) -> None:
+        """End all that still run."""
+        for c in list(self._running):
+            self._kill(c)
+
+
+def alone(work: Callable[[], T], seconds: float) -> T:
+    """The result of work in one child; its exceptions are raised here."""
+    children = Children(1)
+    try:
+        children.start(0, work, seconds)
+        ((_, result),) = children.wait()
+    finally:
+        children.stop()
+    if isinstance(result, BaseException):
+        raise result
+    value: T = result
+    return value

@@ -1,0 +1,76 @@
+"""Tuning a whole file: every region that has a plan, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.machine.detect import detect
+from codegen.options import GenOptions
+from codegen.tune.plans.build import compiler_version
+from codegen.tune.plans.subject import OpenedFile, Subject, open_file
+from codegen.tune.plans.tuner import tune_region
+from codegen.tune.settings import Say, Settings, TunedFile, TunedRegion
+from codegen.tune.timing import seconds_text
+from codegen.verify.check_build import find_compiler
+
+
+def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say: Say) -> TunedFile:
+    """The plan of a file. InputError for what the user must mend; an interrupt keeps what was found until then."""
+    opened = open_file(path, text, options)
+    _check_sizes(opened, settings)
+    notes: list[Diagnostic] = [*opened.diagnostics]
+    if not opened.outcomes:
+        notes.append(Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(path, 1)))
+    share = replace(settings, budget=settings.budget / max(1, len(opened.subjects)))
+    found: dict[int, TunedRegion] = {}
+    for subject in opened.subjects:
+        if any(r.interrupted for r in found.values()):
+            break
+        try:
+            found[subject.index] = tune_region(subject, share, say)
+        except KeyboardInterrupt:  # before anything was measured
+            found[subject.index] = _untouched(subject)
+        notes.append(_said(opened, found[subject.index]))
+    plan = "".join(found[o.index].plan if o.index in found else o.plan for o in opened.outcomes)
+    host = detect().machine
+    compiler = compiler_version(find_compiler(path, options.cpp, Path()).words)
+    return TunedFile(opened.source.name, plan, tuple(found.values()), tuple(notes), f"{host.name}: {host.description}",
+                     compiler, settings.flags, settings.threads)  # fmt: skip
+
+
+def _untouched(subject: Subject) -> TunedRegion:
+    own = subject.outcome.plan
+    return TunedRegion(subject.index, subject.title, subject.model.digest, own, own, note="not tuned: interrupted",
+                       interrupted=True)  # fmt: skip
+
+
+def _check_sizes(opened: OpenedFile, settings: Settings) -> None:
+    """A size that no region knows is a mistake."""
+    known = sorted({i.text for s in opened.subjects for i in s.harness.memory.ints})
+    for name in settings.sizes:
+        if opened.subjects and name not in known:
+            raise InputError("unknown-parameter", f"no region of {opened.source.name} has a size `{name}`",
+                             Loc("--size"), f"sizes: {', '.join(known) or 'none'}")  # fmt: skip
+
+
+def _said(opened: OpenedFile, r: TunedRegion) -> Diagnostic:
+    line = next(o.line for o in opened.outcomes if o.index == r.index)
+    return Diagnostic(Severity.NOTE, "tuned", f"{r.title}: {sentence(r)}", Loc(opened.source.name, line))
+
+
+def sentence(r: TunedRegion) -> str:
+    """What came out, in one line."""
+    if r.tuned is None or r.default is None or r.original is None:
+        return r.note or "not tuned"
+    sizes = ", ".join(f"{k} = {v}" for k, v in r.sizes.items())
+    text = f"{seconds_text(r.tuned.best)}{f' at {sizes}' if sizes else ''}, "
+    text += f"{r.original.best / r.tuned.best:.3g} times as fast as the original"
+    if r.plan == r.default_plan:
+        text += "; the default plan is the fastest that was found"
+    else:
+        text += f" and {r.default.best / r.tuned.best:.3g} times as fast as the default plan ({r.method})"
+    if r.interrupted:
+        text += "; the search was interrupted"
+    return text + (f"; {r.note}" if r.note else "")

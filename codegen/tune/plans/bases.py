@@ -1,0 +1,89 @@
+"""Whole plans to start from: the tool's own, and what it would have done under other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.diagnostics import InputError
+from codegen.machine import Machine
+from codegen.plan.model import Plan
+from codegen.plan.parse import parse
+from codegen.plan.strategy import Decision, default_plan, loop_plan, source_plan
+from codegen.plan.text import show
+from codegen.record import record
+from codegen.region import OPERATIONS
+from codegen.scop.tree import loops
+from codegen.transform.apply import apply_plan
+from codegen.transform.program import Program
+from codegen.tune.plans.subject import Subject
+
+
+@record
+class Base:
+    """A plan, why it is here, and the program it leads to."""
+
+    name: str
+    plan: Plan
+    program: Program
+
+    @property
+    def free(self) -> frozenset[tuple[str, str]]:
+        """Loops that carry no dependence, each with every statement below it."""
+        places = [q.loop for q in loops(self.program.tree)]
+        return frozenset((stmt, lp.name) for lp in places if lp.coincident for stmt in lp.exprs)
+
+    def text(self, plan: Plan, digest: str) -> str:
+        """A plan around this one, as the text of a plan file."""
+        return show((replace(plan, digest=digest),), {plan.region: self.program.scop})
+
+
+def bases_of(subject: Subject) -> tuple[Base, ...]:
+    """The tool's own plan first; others only where they differ."""
+    scop, machine = subject.model.program.scop, subject.machine
+    own = parse(subject.outcome.plan, "<default>", {scop.region: scop})[0]
+    found = [Base("default", own, apply_plan(subject.model.program, own))]
+    seen = {found[0].text(own, "")}
+    for name, author in _authors(subject.model.program, machine if subject.options.target != "c" else _alone(machine)):
+        decision = _bounded(author)
+        if decision is None:
+            continue
+        base = Base(name, decision.plan, decision.program)
+        text = base.text(base.plan, "")
+        if text not in seen:
+            seen.add(text)
+            found.append(base)
+    return tuple(found)
+
+
+def _alone(machine: Machine) -> Machine:
+    return replace(machine, cores=1)
+
+
+def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Decision]], ...]:
+    return (
+        ("loops", lambda: loop_plan(p, machine, "smart", 2)),
+        ("loops without full tiles", lambda: loop_plan(p, machine, "smart", 1)),
+        ("loops without tiles", lambda: loop_plan(p, machine, "smart", 0)),
+        ("fused as far as possible", lambda: loop_plan(p, machine, "max", 2)),
+        ("nothing fused", lambda: loop_plan(p, machine, "none", 2)),
+        ("products, nothing fused", lambda: default_plan(p, machine, "none", 2)),
+        ("products, fused as far as possible", lambda: default_plan(p, machine, "max", 2)),
+        ("one thread", lambda: default_plan(p, _alone(machine), "smart", 2)),
+        ("order of the source", lambda: source_plan(p, machine)),
+    )
+
+
+def _bounded(author: Callable[[], Decision]) -> Decision | None:
+    """None when it takes isl too long, or does not work out."""
+    ctx = isl.DEFAULT_CONTEXT
+    ctx.reset_operations()
+    ctx.set_max_operations(OPERATIONS)
+    try:
+        return author()
+    except (InputError, isl.Error):
+        return None
+    finally:
+        ctx.set_max_operations(0)

@@ -1,0 +1,224 @@
+"""Running a region again and again: what it computes is compared, how long it takes is measured.
+
+Everything that runs code of the user's, or code made from it, does so in a child process that may crash or hang.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from codegen.record import record
+from codegen.tune.children import alone
+from codegen.tune.plans.build import Failed, Shop, original_text
+from codegen.tune.plans.sizes import Sizes, choose
+from codegen.tune.plans.subject import Subject
+from codegen.tune.timing import Effort, Timing, timing
+from codegen.verify.check_layout import Layout
+from codegen.verify.check_library import Arena, Library, arena, open_library
+from codegen.verify.check_survey import Survey, Vector
+from codegen.verify.check_trials import compare
+from codegen.worker import Died, TimedOut
+
+T = TypeVar("T")
+_MEASURE = """
+long tw_measure(long, const long *, void **, void **, const long *, long, long, long, double, double, double *);
+double tw_pace(void);
+void tw_busy(int);
+"""
+_ALIGNED = 64
+REFERENCE_SECONDS = 300.0
+SLOWER = 4.0  # how much slower than the best one run may be before a candidate is given up
+PACE = 1.1  # how much slower than ever the core may run while something is measured
+AGAIN = 3  # how often to try, when it does
+
+
+@record
+class Images:
+    """Memory that all children share: the data before a run, after the original, and after it with other last bits."""
+
+    before: mmap.mmap
+    want: mmap.mmap
+    near: mmap.mmap
+
+
+@record
+class Bench:
+    """A region at one vector of sizes. `changed` tells which buffers a run changes; `pace` is the best ever seen."""
+
+    subject: Subject
+    shop: Shop
+    original: Path
+    vector: Vector
+    images: Images
+    threads: int
+    busy: bool = False
+    changed: tuple[bool, ...] = ()
+    pace: float = 0.0
+
+    # -- in the parent ---------------------------------------------------------------------------------
+
+    def time_of(self, library: Path, effort: Effort, best: float | None) -> Timing:
+        """Check what a candidate computes and measure it; Failed where it does not end well."""
+        limit = REFERENCE_SECONDS if best is None else max(2.0, 50 * best)
+        return _child(lambda: self._candidate(library, effort, best), limit)
+
+    def compete(self, libraries: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
+        """Measure several in turns, so that whatever else the machine does meets all of them."""
+        return _child(lambda: self._turns(libraries, seconds), REFERENCE_SECONDS + seconds)
+
+    def exact(self, original: Path, library: Path, reassociate: bool) -> str:
+        """The first difference between results that were compiled to agree bit by bit."""
+        return _child(lambda: self._exact(original, library, reassociate), REFERENCE_SECONDS)
+
+    # -- in children -----------------------------------------------------------------------------------
+
+    def _candidate(self, path: Path, effort: Effort, best: float | None) -> Timing:
+        original, library = self._open(self.original), self._open(path)
+        memory = self._fresh(library)
+        library.call(self.subject.harness.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        self._verify(original, memory, True, self._view(self.images.want), self._view(self.images.near))
+        for attempt in range(AGAIN):
+            limit = REFERENCE_SECONDS if best is None else SLOWER * best
+            times = self._runs(library, memory, effort, limit)
+            if not self.pace or library.lib.tw_pace() <= PACE * self.pace or attempt == AGAIN - 1:
+                break
+        return timing(times)
+
+    def _turns(self, paths: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
+        libraries = [self._open(p) for p in paths]
+        memory = self._fresh(libraries[0])
+        once = [self._runs(lib, memory, Effort(2, 2, 0.0), REFERENCE_SECONDS)[1] for lib in libraries]
+        rounds = max(3, min(60, int(seconds / max(sum(max(t, 1e-3) for t in once), 1e-6))))
+        found: list[list[float]] = [[] for _ in libraries]
+        for turn in range(rounds):
+            for k in range(len(libraries)):
+                k = (k + turn) % len(libraries)
+                effort = Effort(1, 1000, min(1e-3, 3 * once[k]))
+                found[k].append(min(self._runs(libraries[k], memory, effort, REFERENCE_SECONDS)))
+        return tuple(map(timing, found))
+
+    def _exact(self, first: Path, second: Path, reassociate: bool) -> str:
+        original, result = self._open(first), self._open(second)
+        want, got = self._fresh(original), self._fresh(result)
+        for library, memory in ((original, want), (result, got)):
+            library.call(self.subject.harness.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        return self._difference(original, got, reassociate, want, None)
+
+    def reference(self) -> tuple[Timing, tuple[bool, ...], float]:
+        """Fill, run the original, keep what it computes; its time, what it changes, and the pace of the core."""
+        h, library = self.subject.harness, self._open(self.original)
+        memory = arena(library.ffi, self.vector.sizes)
+        library.call(h.number, 1, self.vector.ins, memory.args, library.ffi.new("long *", self.vector.seed))
+        before, want, near = (self._view(m) for m in (self.images.before, self.images.want, self.images.near))
+        self._copy(library, memory, before)
+        library.call(h.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        self._copy(library, memory, want)
+        layout = library.layout(h, self.vector.ins)
+        self._copy(library, before, memory)
+        for k, have in enumerate(layout.buffers):
+            for numbers in have.leaves:
+                library.nudge(memory.starts[k], have, numbers)
+        library.call(h.number, 2, self.vector.ins, memory.args, library.ffi.NULL)
+        self._copy(library, memory, near)
+        changed = tuple(
+            library.ffi.buffer(a, n)[:] != library.ffi.buffer(b, n)[:]
+            for a, b, n in zip(before.starts, want.starts, self.vector.sizes, strict=True)
+        )
+        full = replace(self, changed=changed)
+        effort = Effort(2, 20, 0.5)
+        return timing(full._runs(library, memory, effort, REFERENCE_SECONDS)), changed, float(library.lib.tw_pace())
+
+    def _open(self, path: Path) -> Library:
+        library = open_library(path, (self.subject.harness.number,), _MEASURE)
+        library.lib.tw_threads(self.threads)
+        library.lib.tw_busy(self.busy)
+        return library
+
+    def _view(self, shared: mmap.mmap) -> Arena:
+        """Shared memory as the buffers of a run."""
+        ffi = _ffi()
+        whole = ffi.from_buffer("char[]", shared)
+        starts, at = [], 0
+        for size in self.vector.sizes:
+            starts.append(whole + at)
+            at += -(-size // _ALIGNED) * _ALIGNED
+        return Arena(ffi, ffi.NULL, tuple(starts), self.vector.sizes, (whole,))
+
+    def _copy(self, library: Library, source: Arena, target: Arena) -> None:
+        for a, b, n in zip(source.starts, target.starts, self.vector.sizes, strict=True):
+            library.ffi.memmove(b, a, n)
+
+    def _fresh(self, library: Library) -> Arena:
+        memory = arena(library.ffi, self.vector.sizes)
+        self._copy(library, self._view(self.images.before), memory)
+        return memory
+
+    def _runs(self, library: Library, memory: Arena, effort: Effort, limit: float) -> list[float]:
+        """Seconds of each run; the first is only there to warm up, unless it is too slow already."""
+        ffi, before = library.ffi, self._view(self.images.before)
+        count = len(self.vector.sizes)
+        image = ffi.new("void *[]", count + 1)
+        for k in range(count):
+            image[k] = ffi.cast("void *", before.starts[k]) if self.changed[k] else ffi.NULL
+        out = ffi.new("double[]", effort.most + 1)
+        ins = ffi.new("long[]", [*self.vector.ins, 0])
+        sizes = ffi.new("long[]", [*self.vector.sizes, 0])
+        args = ffi.cast("void **", memory.args)
+        runs = library.lib.tw_measure(
+            0, ins, args, image, sizes, count, effort.least + 1, effort.most + 1, effort.seconds, limit, out
+        )
+        times = list(out[0:runs])
+        return times[1:] or times
+
+    def _verify(self, original: Library, got: Arena, loose: bool, want: Arena, near: Arena) -> None:
+        outside = got.damaged()
+        if outside is not None:
+            raise Failed(f"writes outside `{self.subject.harness.memory.buffers[outside].base}`")
+        message = self._difference(original, got, loose, want, near)
+        if message:
+            raise Failed(f"computes something else: {message}")
+
+    def _difference(self, original: Library, got: Arena, loose: bool, want: Arena, near: Arena | None) -> str:
+        """Candidates are compiled as users compile them, with fused operations where the compiler sees fit, so their
+        last bits differ as those of reordered sums do; `exact` compares the winner's bits."""
+        h = self.subject.harness
+        layout: Layout = original.layout(h, self.vector.ins)
+        scop = self.subject.model.program.scop
+        observed = frozenset(a.base for a in scop.arrays.values() if not a.inside)
+        survey = Survey((), observed, loose, 0, 0)
+        message = compare(h, original, layout, survey, self.vector, want, got)
+        if message and near is not None:
+            message = compare(h, original, layout, survey, self.vector, want, got, near)
+        return message
+
+
+def _ffi() -> Any:
+    from cffi import FFI  # type: ignore[import-untyped]
+
+    return FFI()
+
+
+def _child(work: Callable[[], T], seconds: float) -> T:
+    try:
+        return alone(work, seconds)
+    except TimedOut:
+        raise Failed(f"does not end within {seconds:.3g} s") from None
+    except Died:
+        raise Failed("crashes") from None
+    except OSError as error:
+        raise Failed(f"cannot be loaded: {error}") from None
+
+
+def open_bench(subject: Subject, shop: Shop, sizes: Sizes, threads: int, busy: bool) -> tuple[Bench, Timing]:
+    """Compile the original, choose the sizes, and run it. Failed where that is not possible."""
+    original = shop.compile("original", original_text(subject))
+    vector = _child(lambda: choose(subject, open_library(original, (subject.harness.number,)), sizes), 120.0)
+    total = sum(-(-n // _ALIGNED) * _ALIGNED for n in vector.sizes) or _ALIGNED
+    images = Images(*(mmap.mmap(-1, total) for _ in range(3)))
+    bench = Bench(subject, shop, original, vector, images, threads, busy)
+    took, changed, pace = _child(bench.reference, REFERENCE_SECONDS)
+    return replace(bench, changed=changed, pace=pace), took

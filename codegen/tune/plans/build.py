@@ -1,0 +1,109 @@
+"""A plan made into a shared object: carried out, proven, printed and compiled."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import subprocess
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from codegen.diagnostics import InputError, Loc, TilewrightError
+from codegen.pipeline import after_feature_macros
+from codegen.recognize.work import PARALLEL_MIN
+from codegen.record import record
+from codegen.region import RegionOutcome
+from codegen.source.encoding import decode, encode
+from codegen.target.emit import emit_support
+from codegen.target.templates import environment
+from codegen.tune.plans.subject import Subject
+from codegen.verify.check_build import SECONDS, find_compiler, first_error
+from codegen.verify.check_emit import cases_text, runtime_text
+
+_NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
+FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags
+# Without fused operations, so that results can be compared bit by bit.
+EXACT = ("-ffp-contract=off", "-DTW_NO_FMA")
+_SHARED = ("-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic,-z,lazy", "-fopenmp", "-std=gnu11", "-w",
+           "-Dmain=tw_user_main")  # fmt: skip
+
+
+class Failed(Exception):
+    """A candidate that came to nothing; the text says where."""
+
+
+@record
+class Shop:
+    """Where and how things are compiled; `user` are the flags that the file itself needs."""
+
+    folder: Path
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    user: tuple[str, ...]
+
+    def compile(self, name: str, text: str, more: tuple[str, ...] = ()) -> Path:
+        """A shared object of this text and the runtime; Failed with the compiler's first complaint."""
+        source, out = self.folder / f"{name}.c", self.folder / f"{name}.so"
+        source.write_bytes(encode(text))
+        runtime = [str(self.folder / f"{r}.o") for r in _RUNTIMES]
+        self._run([*self.flags, *more, *_SHARED, *self.user, str(source), *runtime, "-lm", "-o", str(out)])
+        return out
+
+    def _run(self, words: list[str]) -> None:
+        try:
+            done = subprocess.run([*self.words, *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
+                                  env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the compiler took longer than {SECONDS} s") from None
+        if done.returncode:
+            raise Failed(f"does not compile: {first_error(decode(done.stderr))}")
+
+
+_RUNTIMES = ("check_runtime", "tune_runtime")
+
+
+def open_shop(subject: Subject, folder: Path, flags: str) -> Shop:
+    """The compiler, tried out on the runtime. InputError where there is none, or its flags are not understood."""
+    found = find_compiler(subject.source.name, subject.options.cpp, folder)
+    shop = Shop(folder, found.words, tuple(shlex.split(flags)), found.flags)
+    texts = (runtime_text(), environment().get_template("tune_runtime.c.j2").render())
+    for name, text in zip(_RUNTIMES, texts, strict=True):
+        source = folder / f"{name}.c"
+        source.write_bytes(encode(text))
+        try:
+            shop._run([*shop.flags, "-c", "-fPIC", "-fopenmp", "-w", str(source), "-o", str(source.with_suffix(".o"))])
+        except Failed as error:
+            raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--cflags")) from None
+    return shop
+
+
+def original_text(subject: Subject) -> str:
+    """The file as it is, with a function that calls the region."""
+    return f"{subject.source.text}\n{cases_text([(subject.harness, subject.original)])}"
+
+
+def result_text(subject: Subject, outcome: RegionOutcome) -> str:
+    """The same with what was made of the region."""
+    assert outcome.text is not None
+    text = subject.source.text
+    start = after_feature_macros(text)
+    support = emit_support(outcome.helpers, outcome.kernels, os.path.basename(subject.source.name), 0, PARALLEL_MIN)
+    return f"{text[:start]}{support}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
+
+
+def built(subject: Subject, shop: Shop, plan: str, name: str, more: tuple[str, ...] = ()) -> Path:
+    """The shared object of a plan; Failed where it is refused, not proven or not compiled."""
+    try:
+        outcome = subject.carried_out(plan)
+    except TilewrightError as error:
+        raise Failed(f"refused: {error.message}") from None
+    return shop.compile(name, result_text(subject, replace(outcome, diagnostics=())), more)
+
+
+@lru_cache(maxsize=4)
+def compiler_version(words: tuple[str, ...]) -> str:
+    """The compiler's first line about itself."""
+    done = subprocess.run([*words, "--version"], capture_output=True, check=False)
+    return decode(done.stdout).partition("\n")[0].strip()

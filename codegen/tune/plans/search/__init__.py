@@ -1,0 +1,24 @@
+"""The ways to search a space of plans. Each is a function of a study: it measures points until the study is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from codegen.tune.plans.search.beam import beam
+from codegen.tune.plans.search.evolve import evolve
+from codegen.tune.plans.search.greedy import greedy
+from codegen.tune.plans.search.sampling import exhaustive, only_default, sample
+from codegen.tune.plans.study import Study
+
+Method = Callable[[Study], None]
+
+METHODS: Mapping[str, Method] = {
+    "default": only_default,
+    "random": sample,
+    "greedy": greedy,
+    "beam2": lambda study: beam(study, 2),
+    "beam4": lambda study: beam(study, 4),
+    "evolve": evolve,
+    "exhaustive": exhaustive,
+}
+BEST = "evolve"

@@ -1,0 +1,35 @@
+"""The best few points go on: all that lies one turn away from them is ranked, and the most promising is measured."""
+
+from __future__ import annotations
+
+from codegen.tune.plans.prior import Surrogate
+from codegen.tune.plans.search.greedy import starts
+from codegen.tune.plans.space import Point
+from codegen.tune.plans.study import Study
+
+MEASURED = 4  # times the width, at each level
+
+
+def surrogate_of(study: Study) -> Surrogate:
+    return Surrogate(study.space, study.bench.subject.machine, study.bench.threads)
+
+
+def beam(study: Study, width: int) -> None:
+    """Levels of single turns, until one has nothing new."""
+    guide = surrogate_of(study)
+    front = starts(study)
+    for seconds, point in front:
+        guide.learn(point, seconds)
+    seen: set[Point] = {p for _, p in front}
+    front = front[:width]
+    while True:
+        turns = {q for _, p in front for k in range(len(p.choices)) for q in study.space.along(p, k)} - seen
+        ranked = sorted(turns, key=lambda p: (guide.value(p), p.base, p.choices))[: MEASURED * width]
+        if not ranked:
+            return
+        seen |= set(ranked)
+        times = study.measure(ranked)
+        for p, t in zip(ranked, times, strict=True):
+            guide.learn(p, t)
+        level = [(t, p) for t, p in zip(times, ranked, strict=True) if t is not None]
+        front = sorted([*front, *level], key=lambda x: x[0])[:width]

@@ -1,0 +1,74 @@
+"""At which sizes to measure: those that the user names, else large enough for the caches to matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from codegen.record import record
+from codegen.tune.plans.build import Failed
+from codegen.tune.plans.subject import Subject
+from codegen.verify.check_library import Library
+from codegen.verify.check_survey import Limits, Vector, vector_at
+
+LADDER = tuple(round(m * 10**e) for e in range(1, 7) for m in (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.4, 8))
+WORK = 200_000_000  # statement instances of one run by default; about a fifth of a second for the original
+BYTES = 1 << 28  # of memory by default; more only when sizes ask for it
+GIVEN = Limits(1 << 62, 1 << 36)
+
+
+@record
+class Sizes:
+    """`given` by C text of the parameter; `work` is how much the others may make of it."""
+
+    given: Mapping[str, int]
+    work: int = WORK
+
+
+def parse_sizes(text: str) -> dict[str, int]:
+    """`n=1000,m=500`; ValueError with what is wrong."""
+    found: dict[str, int] = {}
+    for part in text.replace(" ", ",").split(","):
+        if part:
+            name, sign, value = part.partition("=")
+            if not sign or not value.lstrip("-").isdigit():
+                raise ValueError(f"'{part}' is not NAME=NUMBER")
+            found[name] = int(value)
+    return found
+
+
+def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
+    """The run at the given sizes; where some are left open, the largest equal ones within the limits."""
+    names = [i.text for i in subject.harness.memory.ints]
+    free = [i.text for i in subject.harness.memory.ints if i.text not in sizes.given and i.how != "pinned"]
+    if not free:
+        vector = _at(subject, library, names, sizes.given, 1, GIVEN)
+        if vector is None:
+            raise Failed(f"cannot be run at {_spelled(sizes.given)}: the source would leave its arrays")
+        return vector
+    best: Vector | None = None
+    limits = Limits(sizes.work, BYTES)
+    for n in LADDER:
+        vector = _at(subject, library, names, sizes.given, n, limits)
+        if vector is not None and not vector.doubtful:
+            best = vector
+        elif best is not None:
+            break
+    if best is None:
+        raise Failed(f"no sizes were found to run it at; give --size {','.join(f'{n}=...' for n in free)}")
+    return best
+
+
+def _at(
+    subject: Subject, library: Library, names: Sequence[str], given: Mapping[str, int], other: int, limits: Limits
+) -> Vector | None:
+    wanted = tuple(given.get(n, other) for n in names)
+    return vector_at(subject.harness, subject.model, library, wanted, limits)
+
+
+def _spelled(given: Mapping[str, int]) -> str:
+    return ", ".join(f"{k} = {v}" for k, v in given.items()) or "its own sizes"
+
+
+def spelled(subject: Subject, vector: Vector) -> dict[str, int]:
+    """The sizes of a run by name."""
+    return dict(zip((i.text for i in subject.harness.memory.ints), vector.ints, strict=True))

@@ -1,0 +1,149 @@
+"""Measuring candidates of a space: built side by side, run one at a time, remembered, within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from codegen.diagnostics import TilewrightError
+from codegen.record import record
+from codegen.tune.children import Children
+from codegen.tune.plans.bench import Bench
+from codegen.tune.plans.build import Failed, built
+from codegen.tune.plans.space import Point, Space
+from codegen.tune.records import Entry, Records, Setting
+from codegen.tune.timing import Effort, Timing
+from codegen.worker import Died, TimedOut
+
+BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
+
+
+@record
+class Step:
+    """One candidate in the order in which they came. `at` counts seconds since the search began."""
+
+    number: int
+    at: float
+    what: str
+    plan: str
+    timing: Timing | None
+    why: str = ""
+    known: bool = False  # from records, or measured before
+
+
+class Over(Exception):
+    """The budget is used up."""
+
+
+Progress = Callable[[Step, "Study"], None]
+
+
+@dataclass
+class Study:
+    """One search. Methods call `measure` until it raises Over."""
+
+    bench: Bench
+    space: Space
+    records: Records
+    setting: Setting
+    method: str
+    budget: float
+    jobs: int
+    progress: Progress
+    cache: dict[str, Entry] = field(default_factory=dict)
+    libraries: dict[str, Path] = field(default_factory=dict)
+    history: list[Step] = field(default_factory=list)
+    points: dict[str, Point] = field(default_factory=dict)
+    start: float = field(default_factory=time.monotonic)
+    effort: Effort = field(default_factory=Effort)
+    _count: int = 0
+
+    @property
+    def left(self) -> float:
+        return self.budget - (time.monotonic() - self.start)
+
+    @property
+    def best(self) -> Step | None:
+        """The fastest so far."""
+        done = [(s.timing.best, -k, s) for k, s in enumerate(self.history) if s.timing is not None]
+        return min(done)[2] if done else None
+
+    def measure(self, points: Sequence[Point]) -> list[float | None]:
+        """Seconds for each point, None for a failure; a plan that was measured before is not measured again."""
+        texts = [self.space.text(p) for p in points]
+        for text, point in zip(texts, points, strict=True):
+            self.points.setdefault(text, point)
+        new = [t for t in dict.fromkeys(texts) if t not in self.cache]
+        self._recall([t for t in dict.fromkeys(texts) if t in self.cache])
+        self._measure(new)
+        entries = [self.cache[t] for t in texts]
+        return [e.timing.best if e.timing is not None else None for e in entries]
+
+    def _recall(self, texts: Sequence[str]) -> None:
+        """What is known already becomes part of this search's history once."""
+        seen = {s.plan for s in self.history}
+        for text in texts:
+            if text not in seen:
+                self._note(text, self.cache[text], True)
+
+    def _measure(self, texts: Sequence[str]) -> None:
+        """Build `jobs` at a time; run each alone, when nothing is being built."""
+        for at in range(0, len(texts), self.jobs):
+            if self.left <= 0:
+                raise Over
+            for text, result in self._build(texts[at : at + self.jobs]):
+                entry = self._run(text, result)
+                self.cache[text] = entry
+                self.records.add(self.setting, entry)
+                self._note(text, entry, False)
+        if self.left <= 0:
+            raise Over
+
+    def _build(self, texts: Sequence[str]) -> list[tuple[str, object]]:
+        children = Children(self.jobs)
+        results: dict[str, object] = {}
+        try:
+            for text in texts:
+                work = partial(built, self.bench.subject, self.bench.shop, text, f"{self.method}{self._count}")
+                self._count += 1
+                children.start(text, work, BUILD_SECONDS)
+            while children.busy:
+                results.update({str(key): value for key, value in children.wait()})
+        finally:
+            children.stop()
+        return [(t, results[t]) for t in texts]
+
+    def _run(self, text: str, result: object) -> Entry:
+        at = time.monotonic() - self.start
+        try:
+            if not isinstance(result, Path):
+                raise Failed(_reason(result))
+            best = self.best
+            took = self.bench.time_of(result, self.effort, best.timing.best if best and best.timing else None)
+        except Failed as error:
+            return Entry(text, why=str(error), method=self.method, at=at)
+        self.libraries[text] = result
+        return Entry(text, timing=took, method=self.method, at=at)
+
+    def _note(self, text: str, entry: Entry, known: bool) -> None:
+        what = self.space.describe(self.points[text])
+        at = time.monotonic() - self.start
+        step = Step(len(self.history) + 1, at, what, text, entry.timing, entry.why, known)
+        self.history.append(step)
+        self.progress(step, self)
+
+
+def _reason(result: object) -> str:
+    """Why a candidate could not be built."""
+    if isinstance(result, Failed):
+        return str(result)
+    if isinstance(result, TimedOut):
+        return f"takes longer than {BUILD_SECONDS:g} s to generate and compile"
+    if isinstance(result, Died):
+        return "its analysis crashes"
+    if isinstance(result, TilewrightError):
+        return f"refused: {result.message}"
+    return f"cannot be generated: {result}"

@@ -1,0 +1,76 @@
+"""A region opened for tuning: its model, the tool's own result, and how to call it from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from codegen import pipeline
+from codegen.diagnostics import Diagnostic
+from codegen.machine import Machine, load_for
+from codegen.options import GenOptions
+from codegen.pipeline import Opened
+from codegen.record import record
+from codegen.region import Modelled, RegionOutcome, make, model_region, printed
+from codegen.source.slice import RegionSlice
+from codegen.verify.check_harness import Harness
+from codegen.verify.check_regions import case_of
+
+
+@record
+class Subject:
+    """`outcome` is what the tool makes of the region by itself; `original` is the text between the pragmas."""
+
+    source: Opened
+    slice: RegionSlice
+    model: Modelled
+    outcome: RegionOutcome
+    harness: Harness
+    original: str
+    options: GenOptions
+    machine: Machine
+
+    @property
+    def index(self) -> int:
+        return self.slice.region.index
+
+    @property
+    def title(self) -> str:
+        return f"region {self.index} ({self.harness.site.function.decl.name}, line {self.slice.region.first_line})"
+
+    def carried_out(self, plan: str) -> RegionOutcome:
+        """What a plan makes of the region, proven; InputError or Unsupported where it cannot be."""
+        options = replace(self.options, plan_text=plan, plan_name="<candidate>")
+        made = make(self.model, options, self.machine)
+        original = self.original.replace("\r\n", "\n")
+        return printed(self.slice, self.model, made, original, options)
+
+
+@record
+class OpenedFile:
+    """A file for tuning. `outcomes` are those of all regions, also of those that are left as they are."""
+
+    source: Opened
+    outcomes: tuple[RegionOutcome, ...]
+    subjects: tuple[Subject, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
+    """Everything the tool would do by itself, and the regions that can be tuned."""
+    machine = load_for(options.machine, options.isa)
+    source = pipeline.open_source(path, text, options)
+    pipeline.check_plan_regions(source, options)
+    outcomes = tuple(pipeline.run_region(source, s, options, machine) for s in source.slices)
+    subjects = tuple(_subjects(source, outcomes, options, machine))
+    return OpenedFile(source, outcomes, subjects, tuple(d for o in outcomes for d in o.diagnostics))
+
+
+def _subjects(
+    source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions, machine: Machine
+) -> Iterator[Subject]:
+    for s, outcome in zip(source.slices, outcomes, strict=True):
+        model = model_region(s, options) if outcome.text is not None else None
+        if model is not None:
+            case = case_of(s, outcome, source)
+            yield Subject(source, s, model, outcome, case.harness, case.original, options, machine)

@@ -1,0 +1,184 @@
+"""Tuning one region: searches, then a confirming run of the best against the tool's own plan and the original."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from codegen.diagnostics import TilewrightError
+from codegen.machine.detect import detect
+from codegen.options import effective_options
+from codegen.tune.children import alone
+from codegen.tune.plans.bench import Bench, open_bench
+from codegen.tune.plans.build import EXACT, Failed, built, compiler_version, open_shop, original_text
+from codegen.tune.plans.search import BEST, METHODS
+from codegen.tune.plans.sizes import Sizes, spelled
+from codegen.tune.plans.space import Space, space_of
+from codegen.tune.plans.study import BUILD_SECONDS, Over, Step, Study
+from codegen.tune.plans.subject import Subject
+from codegen.tune.records import CONFIRMED, Entry, Records, Setting
+from codegen.tune.settings import Run, Say, Settings, TunedRegion
+from codegen.tune.timing import Timing, seconds_text
+from codegen.worker import Died, TimedOut
+
+FINALISTS = 3  # plans of a search that meet in the confirming run
+GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="tilewright-"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
+    """The best plan that was found and confirmed; the tool's own where nothing can be measured."""
+    own = subject.outcome.plan
+    left = TunedRegion(subject.index, subject.title, subject.model.digest, own, own)
+    with _folder() as folder:
+        shop = open_shop(subject, folder, settings.flags)
+        try:
+            bench, original = open_bench(subject, shop, _sizes(subject, settings), settings.threads, settings.busy)
+        except (Failed, TilewrightError) as error:
+            why = error.message if isinstance(error, TilewrightError) else str(error)
+            return replace(left, note=f"not tuned: {why}")
+        sizes = spelled(subject, bench.vector)
+        records = Records(settings.records)
+        setting = _setting(subject, bench, settings, sizes)
+        left = replace(left, sizes=sizes, original=original)
+        known = records.known(setting)
+        earlier = known.confirmed()
+        if earlier is not None and not settings.again:
+            return _reused(left, subject, earlier)
+        space = space_of(subject, settings.threads)
+        left = replace(left, space=space.size)
+        done = _Tuning(subject, bench, space, records, setting, settings, say)
+        return done.run(left, {} if settings.again else known.timings())
+
+
+def _sizes(subject: Subject, settings: Settings) -> Sizes:
+    mine = {i.text for i in subject.harness.memory.ints}
+    return Sizes({k: v for k, v in settings.sizes.items() if k in mine})
+
+
+def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> Setting:
+    host = detect().machine
+    options = replace(subject.options, plan_text=None, cpp=replace(subject.options.cpp, args=()))
+    return Setting(
+        subject.source.name, subject.index, str(subject.harness.site.function.decl.name), subject.model.digest,
+        effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.shop.words),
+        settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time",
+    )  # fmt: skip
+
+
+def _reused(left: TunedRegion, subject: Subject, earlier: Entry) -> TunedRegion:
+    """A plan of the records, if it can still be carried out."""
+    try:
+        subject.carried_out(earlier.plan)
+    except TilewrightError as error:
+        return replace(left, note=f"the plan of the records is refused: {error.message}")
+    default, original = (Timing(t, t, 0.0, 0) if t else None for t in (earlier.base, earlier.original))
+    return replace(left, plan=earlier.plan, tuned=earlier.timing, default=default, original=original or left.original,
+                   method=earlier.method, note="taken from the records; --again searches anew")  # fmt: skip
+
+
+class _Tuning:
+    """The searches of one region and their end."""
+
+    def __init__(self, subject: Subject, bench: Bench, space: Space, records: Records, setting: Setting,
+                 settings: Settings, say: Say) -> None:  # fmt: skip
+        self.subject, self.bench, self.space, self.say = subject, bench, space, say
+        self.records, self.setting, self.settings = records, setting, settings
+
+    def run(self, left: TunedRegion, cache: Mapping[str, Entry]) -> TunedRegion:
+        runs: list[Run] = []
+        interrupted = False
+        shared, libraries = dict(cache), dict[str, Path]()
+        for method in self.settings.methods:
+            name = BEST if method == "auto" else method
+            study = self._study(name, shared, libraries)
+            try:
+                METHODS[name](study)
+            except Over:
+                pass
+            except KeyboardInterrupt:
+                interrupted = True
+            best = study.best
+            seconds = time.monotonic() - study.start
+            runs.append(Run(name, seconds, tuple(study.history), best.timing.best if best and best.timing else None))
+            if interrupted:
+                break
+        return self._confirmed(replace(left, runs=tuple(runs), interrupted=interrupted), libraries)
+
+    def _study(self, method: str, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
+        s = self.settings
+        return Study(self.bench, self.space, self.records, self.setting, method, s.budget, s.jobs, self._progress,
+                     cache, libraries)  # fmt: skip
+
+    def _progress(self, step: Step, study: Study) -> None:
+        best = study.best
+        fastest = f"best {seconds_text(best.timing.best)}" if best and best.timing else "nothing runs yet"
+        now = seconds_text(step.timing.best) if step.timing else f"failed ({step.why.partition(':')[0]})"
+        self.say(f"{self.subject.title}: {study.method} {step.number}, {study.left:.0f} s left, {fastest}; "
+                 f"{step.what}: {now}")  # fmt: skip
+
+    # -- the end ---------------------------------------------------------------------------------------
+
+    def _finalists(self, runs: Sequence[Run]) -> list[tuple[str, str]]:
+        """The fastest plans, each with the method that found it first."""
+        found: dict[str, tuple[float, str]] = {}
+        for run in runs:
+            for s in run.history:
+                if s.timing is not None and s.plan not in found:
+                    found[s.plan] = (s.timing.best, run.method)
+        own = self.space.text(self.space.start())
+        ranked = sorted((seconds, plan, method) for plan, (seconds, method) in found.items() if plan != own)
+        return [(plan, method) for _, plan, method in ranked[:FINALISTS]]
+
+    def _confirmed(self, left: TunedRegion, libraries: Mapping[str, Path]) -> TunedRegion:
+        """Original, default and the best few in turns; the default stays unless another is faster for sure."""
+        own = self.space.text(self.space.start())
+        finalists = self._finalists(left.runs)
+        self.say(f"{self.subject.title}: confirming")
+        try:
+            plans = (own, *(plan for plan, _ in finalists))
+            paths = [libraries.get(p) or self._built(p, f"final{k}") for k, p in enumerate(plans)]
+            original, default, *others = self.bench.compete([self.bench.original, *paths], self.settings.confirm)
+        except (Failed, TimedOut, Died) as error:
+            return replace(left, note=f"not tuned: the confirming run failed: the result {error}")
+        left = replace(left, original=original, default=default, tuned=default, method="default")
+        ranked = sorted(zip(others, finalists, strict=True), key=lambda x: x[0].median)
+        for took, (plan, method) in ranked:
+            if took.best > GAIN * default.best or took.median > GAIN * default.median:
+                break
+            problem = self._exact(plan)
+            if not problem:
+                left = replace(left, plan=plan, tuned=took, method=method)
+                break
+            left = replace(left, note=f"a faster plan was dropped: {problem}")
+        assert left.tuned is not None
+        entry = Entry(left.plan, CONFIRMED, left.tuned, method=left.method, base=default.best, original=original.best)
+        if not left.interrupted:
+            self.records.add(self.setting, entry)
+        return left
+
+    def _built(self, plan: str, name: str) -> Path:
+        """In a child, as everything that may take long."""
+        return alone(lambda: built(self.subject, self.bench.shop, plan, name), BUILD_SECONDS)
+
+    def _exact(self, plan: str) -> str:
+        """The first difference from the original, to the bit where the order of operations is the source's."""
+        try:
+            original = self.bench.shop.compile("exact-original", original_text(self.subject), EXACT)
+            result = built(self.subject, self.bench.shop, plan, "exact-result", EXACT)
+            return self.bench.exact(original, result, self.subject.model.program.reassociate)
+        except Failed as error:
+            return str(error)

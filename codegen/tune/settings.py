@@ -1,0 +1,83 @@
+"""What the user asks of a tuning run, and what comes of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from codegen.diagnostics import Diagnostic
+from codegen.record import record
+from codegen.tune.plans.build import FLAGS
+from codegen.tune.plans.study import Step
+from codegen.tune.timing import Timing
+
+
+def cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@record
+class Settings:
+    """`budget` is in seconds for each method, shared by the regions of a file; `jobs` is how many candidates are built
+    at a time."""
+
+    methods: tuple[str, ...] = ("auto",)
+    budget: float = 60.0
+    threads: int = field(default_factory=cores)
+    jobs: int = field(default_factory=cores)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    flags: str = FLAGS
+    records: str = ""
+    again: bool = False
+    confirm: float = 4.0  # seconds of the confirming run
+    busy: bool = False  # processor time instead of time
+
+
+@record
+class Run:
+    """One method's search: every step of it, and what it chose (before the confirming run)."""
+
+    method: str
+    seconds: float
+    history: tuple[Step, ...]
+    best: float | None
+
+
+@record
+class TunedRegion:
+    """What became of a region. `plan` is what goes into the file; without figures nothing was measured."""
+
+    index: int
+    title: str
+    digest: str
+    plan: str
+    default_plan: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    original: Timing | None = None
+    default: Timing | None = None
+    tuned: Timing | None = None
+    runs: tuple[Run, ...] = ()
+    space: int = 0
+    method: str = ""
+    note: str = ""
+    interrupted: bool = False
+    exact: str = ""  # how the winner's results compare with the original's, bit by bit
+
+
+@record
+class TunedFile:
+    """A plan for a whole file, and the regions it is made of."""
+
+    name: str
+    plan: str
+    regions: tuple[TunedRegion, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    machine: str = ""
+    compiler: str = ""
+    flags: str = ""
+    threads: int = 1
+
+
+Say = Callable[[str], None]

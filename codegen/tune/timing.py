@@ -1,0 +1,43 @@
+"""Figures of a measurement, and how much of it to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from codegen.record import record
+
+
+@record
+class Timing:
+    """Seconds of one run: the best of many, the median, and how far the middle half lies apart, as part of it."""
+
+    best: float
+    median: float
+    spread: float
+    runs: int
+
+
+@record
+class Effort:
+    """At least so many runs and seconds, at most so many runs."""
+
+    least: int = 3
+    most: int = 200
+    seconds: float = 0.25
+
+
+def timing(seconds: Sequence[float]) -> Timing:
+    """Figures of some runs."""
+    ordered = sorted(seconds)
+    middle = median(ordered)
+    low, high = ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4 - (len(ordered) > 3)]
+    return Timing(ordered[0], middle, (high - low) / middle if middle else 0.0, len(ordered))
+
+
+def seconds_text(seconds: float) -> str:
+    """A time with a unit that suits it."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.4g} {unit}"
+    return f"{seconds / 1e-9:.4g} ns"
