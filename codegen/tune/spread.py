@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,12 +30,12 @@ def spread(
 
 def _connect(address: str) -> Any:
     try:
-        from distributed import Client  # type: ignore[import-not-found, unused-ignore]
+        distributed = importlib.import_module("distributed")
     except ImportError:
         raise InputError("no-scheduler", "--scheduler needs the package `distributed`", Loc("--scheduler"),
                          "pip install 'tilewright[dask]'") from None  # fmt: skip
     try:
-        return Client(address, timeout=SECONDS)
+        return distributed.Client(address, timeout=SECONDS)
     except (OSError, ValueError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError("no-scheduler", f"cannot reach the scheduler at {address}: {why}", Loc("--scheduler"),
@@ -51,11 +52,9 @@ class _Queue:
         self.running: dict[Any, tuple[int, str]] = {}
 
     def run(self) -> list[Result]:
-        from distributed import as_completed
-
         hosts = self._hosts()
         waiting = list(range(len(self.files)))
-        done = as_completed()
+        done = importlib.import_module("distributed").as_completed()
         try:
             while waiting or self.running:
                 free = [h for h in hosts if h not in {host for _, host in self.running.values()}]

@@ -38,14 +38,18 @@ def _functions(tree: ast.AST) -> dict[str, int]:
 
 
 def _imported(tree: ast.AST) -> dict[str, int]:
-    """Such functions of other modules of the tool."""
+    """Such functions of other modules of the tool, and such methods of their classes."""
     out = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("codegen"):
             path = CODEGEN.parent / ((node.module or "").replace(".", "/") + ".py")
             if path.exists():
-                known = _functions(ast.parse(path.read_text(encoding="utf-8")))
-                out.update({a.name: known[a.name] for a in node.names if a.name in known})
+                module = ast.parse(path.read_text(encoding="utf-8"))
+                known, names = _functions(module), {a.name for a in node.names}
+                out.update({name: known[name] for name in names if name in known})
+                for part in module.body:
+                    if isinstance(part, ast.ClassDef) and part.name in names:
+                        out.update(_functions(part))
     return out
 
 
