@@ -23,7 +23,7 @@ from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import C_TYPES
 from codegen.target.microkernel import columns_text, nr_max, nr_text
 from codegen.target.microkernel import name as kernel_name
-from codegen.target.packing import Packing, along, always_read, lines, slivers
+from codegen.target.packing import STEPS, Packing, along, always_read, lines, slivers
 from codegen.target.scalar import scalar
 from codegen.target.tiles import Edge, edges, in_place, micro_kernel_of
 
@@ -174,7 +174,9 @@ class ProductPrinter:
             ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
         values = tuple(self._operand(e, side, self.depth) for e in operands)
         count = slivers(elem, width) if numbers else "1"
-        return Packing(values, count, bool(numbers), width.isdigit(), tuple(ahead))
+        lines_of = (d, self.what.depth[-1])
+        loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
+        return Packing(values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0)
 
     # -- coordinates -------------------------------------------------------------------------------
 
