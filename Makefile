@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-sunway bench-tensor bench-kernels bench-sparse golden clean distclean
+.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse golden clean distclean
 
 all: quickstart
 
@@ -74,6 +74,10 @@ bench-kernels: venv $(VENV)/.installed-bench
 # Core groups on the timing model: make bench-sunway B='--only gemm,atax --large'
 bench-sunway: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sunway $(B)
+
+# The corpus on the emulator, on six grids of cores at four sets of sizes: make sunway-corpus B='--only lu --grids 64'
+sunway-corpus: venv
+	$(PY) -m benchmarks.sunway_corpus $(B)
 
 # Sparse conversions and kernels against SciPy: make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'
 bench-sparse: venv $(VENV)/.installed-bench

@@ -11,12 +11,6 @@ from codegen.sunway.host import Ran, compile_program, run_program
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
 FLAGS = ("-I", str(KERNELS), "-DDRIVER", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
-POLYBENCH = (
-    *("2mm", "3mm", "adi", "atax", "bicg", "cholesky", "correlation", "covariance", "deriche", "doitgen", "durbin"),
-    *("fdtd-2d", "floyd-warshall", "gemm", "gemver", "gesummv", "gramschmidt", "heat-3d", "jacobi-1d", "jacobi-2d"),
-    *("lu", "ludcmp", "mvt", "nussinov", "seidel-2d", "symm", "syr2k", "syrk", "trisolv", "trmm"),
-)
-CONFIGURATIONS = ("16", "32", "64", "2,8", "4,8", "8,8")
 
 
 @dataclass
