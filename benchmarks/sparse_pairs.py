@@ -112,11 +112,13 @@ def _equal(*names: str) -> Callable[[Arrays, Any], bool]:
 
 
 def _blocks(ours: Arrays, peer: Any) -> bool:
-    """The peer's blocks come in the order they were met; ours sorted."""
-    bptr, bcol, data = peer
-    order = np.lexsort((bcol, np.repeat(np.arange(len(bptr) - 1), np.diff(bptr))))
-    return bool(np.array_equal(ours["browptr"], bptr) and np.array_equal(ours["bcol"], bcol[order])
-                and np.array_equal(ours["val"].reshape(data.shape), data[order]))
+    """The peer's blocks come in the order they are met row by row, ours in the order of the entries: sort both."""
+    def ordered(ptr: Any, col: Any, val: Any) -> tuple[Any, Any, Any]:
+        order = np.lexsort((col, np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))))
+        return ptr, col[order], val.reshape(len(col), -1)[order]
+
+    mine = ordered(ours["browptr"], ours["bcol"], ours["val"])
+    return all(np.array_equal(a, b) for a, b in zip(mine, ordered(*peer), strict=True))
 
 
 def _few_diagonals(m: Matrix) -> bool:

@@ -6,6 +6,7 @@ from codegen.sparse.algebra.relation import compose, equal, inverse, with_constr
 from codegen.sparse.api import Conversion
 from codegen.sparse.ir.model import Branch, Step
 from codegen.sparse.synth.cases import candidates
+from codegen.sparse.synth.fast import as_they_come
 from codegen.sparse.synth.layout import Layout
 from codegen.sparse.synth.pair import Pair
 
@@ -54,7 +55,9 @@ def _positions(p: Pair) -> list[str]:
     for q in p.places:
         kind = "shared by entries of equal key" if q.dedup else "one for each entry"
         group = f", counted anew for each {', '.join(map(str, q.pos.group))}" if q.pos.group else ""
-        order = f", ordered by {_list(q.order.parts)}{' descending' if q.order.down else ''}" if q.order.parts else ""
+        parts = q.order.parts[:-q.order.free] if as_they_come(p, q) else q.order.parts
+        order = f", ordered by {_list(parts)}{' descending' if q.order.down else ''}" if parts else ""
+        order += ", then as they are met" if parts != q.order.parts else ""
         where = f", in the segments {q.pos.ptr}({q.pos.parent})" if q.pos.ptr else ""
         out.append(f"  {q.pos.var}: {kind}, key {_list(q.pos.key)}{order}{group}{where}")
     return out

@@ -51,8 +51,14 @@ def test_blocks_and_padding(matrix: dict, threads: int) -> None:
     bsr.sort_indices()
     made = Converter("COO", "BCSR", threads=threads)(**matrix)
     np.testing.assert_array_equal(made["browptr"], bsr.indptr)
-    np.testing.assert_array_equal(made["bcol"], bsr.indices)
-    np.testing.assert_array_equal(made["val"].reshape(bsr.data.shape), bsr.data)
+    block_row = np.repeat(np.arange(len(bsr.indptr) - 1), np.diff(bsr.indptr))
+    order = np.lexsort((made["bcol"], block_row))  # blocks of a row come as they are met
+    np.testing.assert_array_equal(made["bcol"][order], bsr.indices)
+    np.testing.assert_array_equal(made["val"].reshape(bsr.data.shape)[order], bsr.data)
+    entry = matrix["row"] // 2 * (N // 2 + 1) + matrix["col"] // 2
+    met = {int(b): n for n, b in reversed(list(enumerate(entry.tolist())))}
+    first = np.array([met[int(b)] for b in block_row * (N // 2 + 1) + made["bcol"]])
+    assert (np.diff(first)[np.diff(block_row) == 0] > 0).all()
     keep = matrix["row"] > 400  # short rows only
     part = {**matrix, "NNZ": int(keep.sum()), **{k: matrix[k][keep] for k in ("row", "col", "val")}}
     ell, one = (Converter("COO", "ELL", threads=t)(**part) for t in (threads, 1))

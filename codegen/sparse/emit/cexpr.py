@@ -39,7 +39,7 @@ def catom(a: Atom, extents: Extents) -> str:
     if isinstance(a, Call):
         sizes = extents.get(a.id)
         index = linear(sizes, a.args) if sizes and len(a.args) > 1 else a.args[0]
-        return f"{a.id}[{cexp(index, extents)}]"
+        return element(a.id, cexp(index, extents))
     if isinstance(a, Prod):
         return f"{factor(a.left, extents)} * {factor(a.right, extents)}"
     of = factor(a.of, extents)
@@ -49,6 +49,12 @@ def catom(a: Atom, extents: Extents) -> str:
     plain = isinstance(single(a.of), (Name, Call))  # coordinates are not negative
     sign = "/" if isinstance(a, Div) else "%"
     return f"({of} {sign} {a.by})" if plain else f"{name}({of}, {a.by})"
+
+
+def element(array: str, index: str) -> str:
+    """An element of an array, or of a field of one."""
+    name, _, field = array.partition("[]")
+    return f"{name}[{index}]{field}"
 
 
 def size_exp(e: Exp, extents: Extents) -> str:

@@ -68,7 +68,7 @@ def helpers(body: str, types: Types) -> list[str]:
             if name not in out and _needs(text, name):
                 template = environment().get_template(f"sparse/helpers/{name}.c.j2")
                 mine = template.render(value=types.c_value, index=types.c_index)
-                if name.endswith(("_omp", "_starts")):
+                if name.endswith(("_omp", "_starts", "_share")):
                     mine = f"#ifdef _OPENMP\n{mine}#endif\n"
                 out[name] = ""  # it may call itself
                 need(mine)
@@ -85,6 +85,6 @@ def _needs(text: str, name: str) -> bool:
 
 def _entry(name: str) -> str:
     """What calls a helper; a list is needed by everything that handles one."""
-    shared = {"tw_list_sort": "(tw_list|tw_list_sort|tw_list_insert|tw_list_free|tw_list_compare)",
+    shared = {"tw_list_sort": "(tw_list|tw_list_sort|tw_list_insert|tw_list_free|tw_list_key)",
               "tw_buckets": "(tw_buckets|TW_BUCKETS)"}
     return shared.get(name, name)

@@ -6,6 +6,7 @@ thread its places, and the packets are put there in order. A bucket then belongs
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import names
+from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.packets import declare, receive
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.model import (
@@ -22,6 +23,7 @@ from codegen.sparse.ir.model import (
     SortSegments,
     Store,
 )
+from codegen.sparse.ir.passes.ahead import pointers
 from codegen.sparse.ir.passes.packets import VALUE, unpacked
 from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.walk import parts
@@ -41,6 +43,12 @@ class ParallelPrinter(StepPrinter):
         sums = [x.target for x in stores if x.index is None and x.op == "+="]
         clause = f" reduction(+:{', '.join(sums)})" if sums else ""
         self.w.comment(s.note)
+        if s.ahead:
+            self.region()
+            self.w.line(f"const int64_t low = {self.share(s.nest)[0]}, high = {self.share(s.nest)[1]};")
+            fill_ahead(self, s, ("low", "high"))
+            self.w.close()
+            return
         self.w.line(f"{_FOR} schedule(static){clause}")
         marks = {x.target for x in stores if x.index is not None and (x.op == "+=" or not x.value.terms)}
         self.atomic = frozenset(marks)
@@ -57,10 +65,21 @@ class ParallelPrinter(StepPrinter):
     def print_sortsegments(self, s: SortSegments) -> None:
         self.segments(s, f"{_FOR} schedule(dynamic, 256)")
 
+    def region(self) -> None:
+        """Open a parallel region with the thread's number and how many there are."""
+        self.w.line(_REGION)
+        self.w.open("")
+        self.w.line("const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); "
+                    "/* perhaps fewer than asked */")
+
     def share(self, nest: Nest) -> tuple[str, str]:
         """A thread's part of the outermost loop."""
         first = nest[0]
         assert isinstance(first, For)
+        segments = pointers(nest)
+        if segments:  # as many elements for each thread, not as many segments
+            size = self.c(first.high)
+            return f"tw_share({segments[0]}, {size}, t, team)", f"tw_share({segments[0]}, {size}, t + 1, team)"
         low, high = self.c(first.low), self.c(first.high)
         count = f"({high} - ({low}))"
         return f"{low} + {count} * t / team", f"{low} + {count} * (t + 1) / team"
@@ -78,9 +97,7 @@ class ParallelPrinter(StepPrinter):
         w.line("    shift++;")
         self.fail(f"!(packet = tw_new({n}, sizeof *packet, 0))", "NO_MEMORY")
         self.fail("!(bucket = tw_new((int64_t)(threads + 1) * (TW_BUCKETS + 1), sizeof *bucket, 1))", "NO_MEMORY")
-        w.line(_REGION)
-        w.open("")
-        w.line("const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); /* perhaps fewer than asked */")
+        self.region()
         w.line("int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);")
         short = used_levels(packet.nest, names(s.index))  # the shares must be those of the loop that sends
         self.nest(short, lambda: w.line(f"mine[{self.c(s.index)} >> shift]++;"), self.share(short))

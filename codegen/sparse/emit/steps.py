@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, names, var
+from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.cexpr import false_condition, size_exp
 from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
@@ -77,7 +78,12 @@ class StepPrinter(StmtPrinter):
     def print_loop(self, s: Loop) -> None:
         self.w.comment(s.note)
         self.prepare(s.nest, s.body)
-        self.nest(s.nest, lambda: self.body(s.body))
+        if s.ahead:
+            self.w.open("")
+            fill_ahead(self, s)
+            self.w.close()
+        else:
+            self.nest(s.nest, lambda: self.body(s.body))
 
     def print_count(self, s: Count) -> None:
         self.w.comment(f"count: {s.note}")
@@ -180,7 +186,7 @@ class StepPrinter(StmtPrinter):
         self.w.line(f"{s.list}.width = {s.width};")
 
     def print_sortlist(self, s: SortList) -> None:
-        self.fail(f"!tw_list_sort(&{s.list}, {int(s.unique)})", "NO_MEMORY")
+        self.fail(f"!tw_list_sort(&{s.list}, {int(s.unique)}, {s.free})", "NO_MEMORY")
         if s.name:
             self.print_define(Define(s.name, var(f"{s.list}.size")))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from codegen.sparse.algebra.expr import Call, Exp, single
-from codegen.sparse.emit.cexpr import Extents, cexp, false_condition
+from codegen.sparse.emit.cexpr import Extents, cexp, element, false_condition
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.ir.model import (
     Find,
@@ -113,7 +113,7 @@ class StmtPrinter:
             raise AssertionError(s)
 
     def store(self, s: Store) -> None:
-        place = s.target if s.index is None else f"{s.target}[{self.c(s.index)}]"
+        place = s.target if s.index is None else element(s.target, self.c(s.index))
         value = self.c(s.value)
         if s.op in ("min", "max"):
             sign = "<" if s.op == "min" else ">"

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.ir.model import FLAG, INDEX, VALUE, WIDE
+from codegen.sparse.ir.model import FLAG, INDEX, RECORD, VALUE, WIDE
 
 VALUES = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t"}
 INDICES = {"32": "int32_t", "64": "int64_t"}
@@ -32,6 +32,9 @@ class Types:
         return f"INT{self.index}_MAX"
 
     def c(self, kind: str) -> str:
+        if kind.startswith(RECORD):
+            fields = ", ".join(f"x{d}" for d in range(int(kind.removeprefix(RECORD))))
+            return f"struct {{ {self.c_index} {fields}; {self.c_value} v; }}"
         return {INDEX: self.c_index, VALUE: self.c_value, WIDE: "int64_t", FLAG: "unsigned char"}[kind]
 
 
@@ -46,7 +49,7 @@ class Writer:
         self.lines.append("    " * self.depth + text if text and not text.startswith("#") else text)
 
     def open(self, text: str) -> None:
-        self.line(text + " {")
+        self.line(f"{text} {{" if text else "{")
         self.depth += 1
 
     def close(self, text: str = "}") -> None:

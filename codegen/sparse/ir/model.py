@@ -12,6 +12,7 @@ from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.relation import Constraint
 
 INDEX, VALUE, WIDE, FLAG = "index", "value", "wide", "flag"
+RECORD = "record"  # and a number: so many indices x0, x1, ... and a value v; a field of array a is called "a[].x0"
 
 
 # --- domains -----------------------------------------------------------------------------------------------------
@@ -129,12 +130,17 @@ Stmt = Union[Store, OnChange, Once, Recall, Insert, Find, Reject, Let]
 
 @record
 class Loop:
-    """A nest around statements. `carried`: iterations depend on one another, so the order is kept on one thread."""
+    """A nest around statements. `carried`: iterations depend on one another, so the order is kept on one thread.
+
+    `ahead`: the innermost loop stores one value all over its segment, and segments come one after the other; so
+    stores may run past a segment's end, since what is there gets its own value later.
+    """
 
     nest: Nest
     body: tuple[Stmt, ...]
     note: str
     carried: bool = False
+    ahead: bool = False
 
 
 @record
@@ -260,11 +266,15 @@ class Copy:
 
 @record
 class SortList:
-    """Sort an ordered list, without its repeats when `unique`; `name` is how many it then has."""
+    """Sort an ordered list, without its repeats when `unique`; `name` is how many it then has.
+
+    `free`: the last so many words do not count for the order; keys that differ only there come as they were inserted.
+    """
 
     list: str
     unique: bool
     name: str = ""
+    free: int = 0
 
 
 @record

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.ir.model import Computation
+from codegen.sparse.ir.passes.ahead import ahead
 from codegen.sparse.ir.passes.copies import copies
 from codegen.sparse.ir.passes.flatten import flatten
 from codegen.sparse.ir.passes.forward import forward
@@ -14,4 +15,4 @@ from codegen.sparse.ir.passes.prune import prune
 
 def optimize(c: Computation, numbered: Mapping[str, Exp]) -> Computation:
     """`numbered`: see `copies`."""
-    return prune(fuse(flatten(forward(copies(prune(c), numbered)), numbered)))
+    return ahead(prune(fuse(flatten(forward(copies(prune(c), numbered)), numbered))))

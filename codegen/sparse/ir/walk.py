@@ -107,14 +107,14 @@ def writes(node: object) -> frozenset[str]:
 
 
 def reads(node: object) -> frozenset[str]:
-    """Arrays, symbols and variables that a node looks at."""
+    """Arrays, symbols and variables that a node looks at; a field of an array, and so the array."""
     out = set(_named(node, _READS))
     for x in parts(node):
         if isinstance(x, Store) and x.op != "=":
             out.add(x.target)
     for e in expressions(node):
         out |= functions(e) | names(e)
-    return frozenset(out)
+    return frozenset({*out, *(n.partition("[")[0] for n in out)})
 
 
 def bound(nest: tuple[object, ...]) -> frozenset[str]:

@@ -18,6 +18,7 @@ from codegen.sparse.algebra.relation import equal
 from codegen.sparse.ir.model import (
     FLAG,
     INDEX,
+    RECORD,
     VALUE,
     Alloc,
     Computation,
@@ -132,6 +133,11 @@ def _owner(p: Pair, place: Place) -> Exp:
     return place.pos.group[0] if place.pos.group else dict(p.target.resolved)[place.pos.parent]
 
 
+def as_they_come(p: Pair, place: Place) -> bool:
+    """Are keys that only differ in what nobody promises numbered as they are met? Both chains must agree on it."""
+    return bool(place.order.free) and choose(p).how[p.places.index(place)] == SEGMENT
+
+
 def lower(p: Pair, sorted_input: bool = False) -> Computation:
     """The chain of steps for a pair; `sorted_input`: as if the entries came in the order the destination needs."""
     plan = choose(p)
@@ -221,8 +227,9 @@ class _Chain:
         total = self.total()
         self.add(Count(self.stream.nest, start, index, size, f"entries for each {self.named(part)}"))
         self.add(Prefix(start, size))
-        arrays = tuple(self.temp(f"to{d}", total) for d in range(self.t.desc.rank))
-        values = self.temp("to", total, VALUE)
+        # One record for each entry: one place to write, not one in every array.
+        to = self.temp("to", total, f"{RECORD}{self.t.desc.rank}")
+        arrays, values = tuple(f"{to}[].x{d}" for d in range(self.t.desc.rank)), f"{to}[].v"
         stores = tuple(Store(a, var("o"), c) for a, c in zip(arrays, self.stream.coords, strict=True))
         body = (*stores, Store(values, var("o"), self.stream.value))
         note = f"entries grouped by {self.named(part)}"
@@ -313,7 +320,9 @@ class _Chain:
         ))
         note = f"find the distinct {self.named(local)} of each {self.named(owner)}"
         self.add(Define("distinct", num(0)), Loop(self.stream.nest, (body,), note, True),
-                 Sweep(ptr, size, "<="), SortSegments(found, ptr, size))
+                 Sweep(ptr, size, "<="))
+        if not place.order.free:
+            self.add(SortSegments(found, ptr, size))
         if self.p.policy == REJECT and pos.full:
             self.add(Require(equal(var("distinct"), total), "DUPLICATE"))
         if pos.ptr:

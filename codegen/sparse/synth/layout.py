@@ -40,10 +40,14 @@ _DIM = re.compile(r"dim(\d+)$")
 
 @record
 class Order:
-    """Entries sorted lexicographically by `parts`, expressions of the dense coordinates."""
+    """Entries sorted lexicographically by `parts`, expressions of the dense coordinates.
+
+    `free`: how many of the last parts nobody promises; they only tell different keys apart.
+    """
 
     parts: tuple[Exp, ...] = ()
     down: bool = False
+    free: int = 0
 
 
 @record
@@ -235,7 +239,8 @@ def _order(lay: Layout, p: Position) -> Order:
             raise unsolved(lay.desc, f"the order of {p.var} contradicts {p.ptr}, which sorts by "
                            + ", ".join(map(str, base)))
         if not p.full and not set(p.key) <= {e for part in parts for e in _arguments(part)} | set(base):
-            parts = (*parts, *(k for k in p.key if k not in parts))
+            more = tuple(k for k in p.key if k not in parts)
+            return Order((*parts, *more), own[0].down, len(more))
         return Order(parts, own[0].down)
     if p.full:
         return Order(_base(lay, p))

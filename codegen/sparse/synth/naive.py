@@ -31,7 +31,7 @@ from codegen.sparse.ir.model import (
     Tick,
 )
 from codegen.sparse.synth.bounds import linear, volume
-from codegen.sparse.synth.fast import div8
+from codegen.sparse.synth.fast import as_they_come, div8
 from codegen.sparse.synth.pair import REJECT, Pair, Place, sizes, symbols
 from codegen.sparse.synth.source import scan
 from codegen.sparse.synth.stream import of_scan
@@ -84,14 +84,16 @@ class _Naive:
         if self.p.policy == REJECT and pos.full:
             self.steps.append(Define("entries", var(f"{name}.size")))
         grouped = bool(pos.group)
-        self.steps.append(SortList(name, place.dedup, "" if grouped else pos.size))
+        free = sum(_width(w) for w in words[-place.order.free:]) if as_they_come(self.p, place) else 0
+        self.steps.append(SortList(name, place.dedup, "" if grouped else pos.size, free))
         if self.p.policy == REJECT and pos.full:
             self.steps.append(Require(equal(var(f"{name}.size"), var("entries")), "DUPLICATE"))
-        find: Stmt = Find(pos.var, name, words) if place.dedup else Let(pos.var, call(f"{name}.map", var("e")))
+        searched = place.dedup and not free
+        find: Stmt = Find(pos.var, name, words) if searched else Let(pos.var, call(f"{name}.map", var("e")))
         if grouped:
             # The rank within a group: the rank in the list less that of the group's first key.
             first = (*words[:len(pos.group)], *(num(0) for _ in words[len(pos.group):]))
-            rank = Find("rank", name, words) if place.dedup else Let("rank", call(f"{name}.map", var("e")))
+            rank = Find("rank", name, words) if searched else Let("rank", call(f"{name}.map", var("e")))
             self.finds = (*self.finds, rank, Find("first", name, first), Let(pos.var, var("rank") - var("first")))
             self.steps.append(Define(pos.size, num(0)))
             self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"find {pos.size} by maximum (case 3)")

@@ -63,6 +63,15 @@ static inline void dia_f64_i32_free(dia_f64_i32 *a)
 }
 #endif
 
+/* Does key a of some words come before key b? */
+static inline int tw_below(const uint64_t *a, const uint64_t *b, int words)
+{
+    for (int w = 0; w < words; w++)
+        if (a[w] != b[w])
+            return a[w] < b[w];
+    return 0;
+}
+
 /* An ordered list: key tuples of `width` words in the order they were inserted, and after sorting
    order[rank] = place of insertion and map[place of insertion] = rank. */
 typedef struct {
@@ -94,18 +103,32 @@ static int tw_list_insert(tw_list *l, const uint64_t *key)
     return 1;
 }
 
-static int tw_list_compare(const tw_list *l, const uint64_t *a, const uint64_t *b)
+static const uint64_t *tw_list_key(const tw_list *l, int64_t place)
 {
-    for (int w = 0; w < l->width; w++)
-        if (a[w] != b[w])
-            return a[w] < b[w] ? -1 : 1;
-    return 0;
+    return l->key + place * l->width;
 }
 
-/* Sort by comparison, stably. `unique`: equal keys share a rank, and `size` becomes the number of ranks. */
-static int tw_list_sort(tw_list *l, int unique)
+/* Sort places a[0] to a[n - 1] by the first `words` words of their keys, stably; `b` is room for as many. */
+static void tw_list_merge(const tw_list *l, int words, int64_t *a, int64_t *b, int64_t n)
 {
-    int64_t n = l->size, *a = malloc((size_t)(n + 1) * sizeof *a), *b = malloc((size_t)(n + 1) * sizeof *b);
+    for (int64_t w = 1; w < n; w *= 2) {
+        for (int64_t lo = 0; lo < n; lo += 2 * w) {
+            int64_t mid = lo + w < n ? lo + w : n, hi = mid + w < n ? mid + w : n, x = lo, y = mid;
+            for (int64_t o = lo; o < hi; o++) {
+                int second = x == mid || (y < hi && tw_below(tw_list_key(l, a[y]), tw_list_key(l, a[x]), words));
+                b[o] = second ? a[y++] : a[x++];
+            }
+        }
+        memcpy(a, b, (size_t)n * sizeof *a);
+    }
+}
+
+/* Sort by comparison, stably. `unique`: equal keys share a rank, and `size` becomes the number of ranks.
+   `free_words`: keys that differ only in so many of the last words come as they were inserted. */
+static int tw_list_sort(tw_list *l, int unique, int free_words)
+{
+    int64_t n = l->size, ranks = 0;
+    int64_t *a = malloc((size_t)(n + 1) * sizeof *a), *b = malloc((size_t)(n + 1) * sizeof *b);
     int64_t *map = malloc((size_t)(n + 1) * sizeof *map);
     if (!a || !b || !map) {
         free(a);
@@ -114,30 +137,26 @@ static int tw_list_sort(tw_list *l, int unique)
         return 0;
     }
     for (int64_t x = 0; x < n; x++)
-        a[x] = x;
-    for (int64_t w = 1; w < n; w *= 2) {
-        for (int64_t lo = 0; lo < n; lo += 2 * w) {
-            int64_t mid = lo + w < n ? lo + w : n, hi = mid + w < n ? mid + w : n, x = lo, y = mid;
-            for (int64_t o = lo; o < hi; o++) {
-                int second = x == mid || (y < hi && tw_list_compare(l, l->key + a[y] * l->width, l->key + a[x] * l->width) < 0);
-                b[o] = second ? a[y++] : a[x++];
-            }
-        }
-        int64_t *swap = a;
-        a = b;
-        b = swap;
+        map[x] = a[x] = x;
+    if (unique) {
+        /* map: the first place with the same key */
+        tw_list_merge(l, l->width, a, b, n);
+        for (int64_t x = 1; x < n; x++)
+            if (!tw_below(tw_list_key(l, a[x - 1]), tw_list_key(l, a[x]), l->width))
+                map[a[x]] = map[a[x - 1]];
     }
-    int64_t rank = 0;
-    for (int64_t x = 0; x < n; x++) {
-        int same = unique && x && !tw_list_compare(l, l->key + a[x] * l->width, l->key + a[x - 1] * l->width);
-        if (!same)
-            b[rank++] = a[x];
-        map[a[x]] = rank - 1;
-    }
-    l->order = b;
+    for (int64_t x = 0; x < n; x++)
+        if (map[x] == x)
+            a[ranks++] = x;
+    tw_list_merge(l, l->width - free_words, a, b, ranks);
+    for (int64_t x = 0; x < ranks; x++)
+        b[a[x]] = x;
+    for (int64_t x = 0; x < n; x++)
+        map[x] = b[map[x]];
+    free(b);
+    l->order = a;
     l->map = map;
-    l->size = rank;
-    free(a);
+    l->size = ranks;
     return 1;
 }
 
@@ -147,7 +166,7 @@ static int64_t tw_list_find(const tw_list *l, const uint64_t *key)
     int64_t lo = 0, hi = l->size;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (tw_list_compare(l, l->key + l->order[mid] * l->width, key) < 0)
+        if (tw_below(tw_list_key(l, l->order[mid]), key, l->width))
             lo = mid + 1;
         else
             hi = mid;
@@ -208,7 +227,7 @@ int coo_to_dia(const coo_f64_i32 *src, dia_f64_i32 *dst)
             goto done;
         }
     }
-    if (!tw_list_sort(&list_d, 1)) {
+    if (!tw_list_sort(&list_d, 1, 0)) {
         status = TW_SPARSE_NO_MEMORY;
         goto done;
     }

@@ -67,6 +67,24 @@ static void *tw_new(int64_t count, size_t each, int zero)
     return p;
 }
 
+#ifdef _OPENMP
+/* Where thread t of `team` starts, in segments: those before it have t of `team` parts of all elements. */
+static inline int64_t tw_share(const int32_t *ptr, int64_t segments, int64_t t, int64_t team)
+{
+    int64_t want = (int64_t)ptr[segments] * t / team, low = 0, high = segments;
+    if (t == team)
+        return segments;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (ptr[mid] < want)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+#endif
+
 /* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's to free;
    on any status but TW_SPARSE_OK nothing is allocated. */
 int csr_to_csc(const csr_f64_i32 *src, csc_f64_i32 *dst)
@@ -226,10 +244,10 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         goto done;
     }
 #pragma omp parallel num_threads(threads)
-     {
+    {
         const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); /* perhaps fewer than asked */
         int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);
-        for (int64_t ii = 0 + (NR - (0)) * t / team; ii < 0 + (NR - (0)) * (t + 1) / team; ii++) {
+        for (int64_t ii = tw_share(s_rowptr, NR, t, team); ii < tw_share(s_rowptr, NR, t + 1, team); ii++) {
             for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
                 const int64_t j = s_col[k];
                 mine[j >> shift]++;
@@ -238,7 +256,7 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
 #pragma omp barrier
 #pragma omp single
         tw_bucket_starts(bucket, threads);
-        for (int64_t ii = 0 + (NR - (0)) * t / team; ii < 0 + (NR - (0)) * (t + 1) / team; ii++) {
+        for (int64_t ii = tw_share(s_rowptr, NR, t, team); ii < tw_share(s_rowptr, NR, t + 1, team); ii++) {
             for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
                 const int64_t j = s_col[k];
                 const int64_t to = mine[j >> shift]++;

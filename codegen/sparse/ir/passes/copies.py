@@ -29,7 +29,7 @@ def _copy(s: Step, numbered: Mapping[str, Exp]) -> Copy | None:
     values = _expanded(s)
     source = as_call(subst(store.value, values))
     index = subst(store.index, values)
-    if source is None or source.args != (index,) or len(index.terms) != 1 or index.const:
+    if source is None or "[]" in source.id or source.args != (index,) or len(index.terms) != 1 or index.const:
         return None
     (v,) = names(index) if len(names(index)) == 1 else ("",)
     return Copy(store.target, source.id, numbered[v]) if v in numbered and str(index) == v else None
