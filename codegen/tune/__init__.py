@@ -12,7 +12,7 @@ The types, in the order in which they are used (each file says more):
                     legal(tree, actions, lanes, limit) -> tuple of bools     what a policy may choose
     observe.py      observe(tree) -> 200 numbers (NumPy);  histogram(...)
     graph.py        graph(tree) -> nodes and edges, with strides
-    emit.py         c_for(tree, isa, name) -> C text of exactly this loop order
+    backend/emit.py c_for(tree, isa, name, options) -> C text of exactly this loop order; file_for(functions, isa)
     measure.py      peak, Measurer.values(trees) -> a figure or a failure each, confirm(winner, default)
     search/         search(start, value, budget, progress) -> Found(best, value, history)
 

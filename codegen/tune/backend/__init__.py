@@ -1,0 +1,1 @@
+"""C for exactly the loop order of a tree: registers, vectors and unrolling are chosen here, the order is not."""

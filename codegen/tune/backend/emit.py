@@ -1,0 +1,69 @@
+"""From a tree to the text of a C function that runs its points in exactly its order of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codegen.target.isa.helpers import definitions
+from codegen.target.isa.model import Isa, bits_of
+from codegen.target.microkernel_view import BARRIER
+from codegen.target.templates import environment
+from codegen.tune.backend.schedule import schedule
+from codegen.tune.backend.writer import ADDED, Options, Writer
+from codegen.tune.contraction import show as show_problem
+from codegen.tune.tree import Tree, show_nest
+
+__all__ = ["CannotEmit", "Options", "c_for", "file_for", "prelude"]
+
+# Packed operands stand on the stack; threads have a few megabytes of it.
+STACK_BYTES = 512 * 1024
+
+
+class CannotEmit(ValueError):
+    """A tree that this back end has no code for; the message says why."""
+
+
+def c_for(tree: Tree, isa: Isa, name: str, options: Options = ADDED) -> str:
+    """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
+    if not isa.bits:
+        raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
+    plan = schedule(tree, isa)
+    elem = tree.problem.elem
+    if not options.reassociate and plan.vector not in tree.problem.c:
+        raise CannotEmit(f"vectors along {plan.vector} sum in another order than the source")
+    if sum(n for _, n in plan.buffers) * bits_of(elem) // 8 > STACK_BYTES:
+        raise CannotEmit("packed operands would take too much of the stack")
+    return (
+        environment()
+        .get_template("tune/nest.c.j2")
+        .render(
+            problem=show_problem(tree.problem),
+            nest=show_nest(tree.compute),
+            name=name,
+            target=isa.target,
+            scalar=isa.vec(elem).scalar,
+            buffers=plan.buffers,
+            body=Writer(isa, plan, options).body(),
+        )
+    )
+
+
+def prelude(isa: Isa, texts: Iterable[str]) -> str:
+    """Headers, vector types and helpers for the functions."""
+    texts = tuple(texts)
+    return (
+        environment()
+        .get_template("kernel_prelude.c.j2")
+        .render(
+            headers=["stdint.h", "string.h", *([isa.header] if isa.header else [])],
+            barrier=any(BARRIER in t for t in texts),
+            prefetch=False,
+            definitions=[(n.upper() + "_", text) for n, text in definitions(isa, texts).items()],
+        )
+    )
+
+
+def file_for(functions: Iterable[str], isa: Isa) -> str:
+    """A C file of several functions."""
+    texts = tuple(functions)
+    return prelude(isa, texts) + "\n" + "\n".join(texts)

@@ -1,0 +1,110 @@
+"""The loops of a nest in C, from outside in, with what is left over behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codegen.record import record
+from codegen.target.isa.model import Isa
+from codegen.tune.backend.block import place
+from codegen.tune.backend.packing import Loop, Packing
+from codegen.tune.backend.schedule import Level, Schedule
+from codegen.tune.backend.tile import Tile, tile
+from codegen.tune.contraction import TENSORS, elements
+
+
+@record
+class Options:
+    """`fresh`: the result replaces what is in C, else it is added to it. `reassociate`: sums may be kept in parts."""
+
+    fresh: bool = False
+    reassociate: bool = True
+
+
+ADDED = Options()
+
+
+class Writer:
+    """Goes down the levels with what is left of each variable, and the names of the pointers."""
+
+    def __init__(self, isa: Isa, plan: Schedule, options: Options) -> None:
+        self.isa, self.plan, self.options = isa, plan, options
+        self.scalar = isa.vec(plan.problem.elem).scalar
+        sums = {level.var for level in plan.levels[: plan.hold]} - set(plan.problem.c)
+        self.fresh = options.fresh and not sums
+        self.clears = options.fresh and bool(sums)
+
+    def body(self) -> tuple[str | Loop, ...]:
+        pointers = {t: t.lower() for t in TENSORS}
+        clear = [f"memset(c, 0, sizeof *c * {elements(self.plan.problem, 'C')});"] if self.clears else []
+        return (*clear, *self._outer(0, dict(self.plan.problem.sizes), pointers))
+
+    def _outer(self, at: int, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | Loop]:
+        """Loops around the tile: the full iterations, then what is left."""
+        found: list[str | Loop] = []
+        here = dict(pointers)
+        if at < len(self.plan.levels):
+            for t in self.plan.levels[at].pack:
+                found += Packing(self.plan, self.scalar, t).lines(at, extents, here[t], f"pack_{t.lower()}")
+                here[t] = f"pack_{t.lower()}"
+        if at == self.plan.hold:
+            return found + self._tile(extents, here)
+        level = self.plan.levels[at]
+        full, rest = divmod(extents[level.var], level.step)
+        inside = {**extents, level.var: level.step}
+        if full == 1:
+            found += self._outer(at + 1, inside, here)
+        elif full:
+            counter = f"{level.var}_{at}"
+            moved, lines = self._moved(level, at, here, counter)
+            body = (*lines, *self._outer(at + 1, inside, moved))
+            found.append(_loop(level, counter, full, body))
+        if rest:
+            behind = {t: place(here[t], full * level.move(t)) for t in TENSORS}
+            found += self._outer(at + 1, {**extents, level.var: rest}, behind)
+        return found
+
+    def _moved(
+        self, level: Level, at: int, pointers: Mapping[str, str], counter: str
+    ) -> tuple[dict[str, str], list[str]]:
+        """Pointers inside a loop, and their declarations."""
+        moved, lines = dict(pointers), []
+        for t in TENSORS:
+            if level.move(t):
+                moved[t] = f"p{t.lower()}{at}"
+                const = "" if t == "C" else "const "
+                lines.append(f"{const}{self.scalar} *const {moved[t]} = {pointers[t]} + {counter} * {level.move(t)};")
+        return moved, lines
+
+    def _tile(self, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | Loop]:
+        made = tile(self.isa, self.plan, extents, pointers["C"], self.fresh, self.options.reassociate)
+        inside = self._sums(self.plan.hold, extents, pointers, made)
+        return [Loop("{", (*made.load, *inside, *made.store))]
+
+    def _sums(
+        self, at: int, extents: dict[str, int], pointers: Mapping[str, str], made: Tile
+    ) -> list[str | Loop]:
+        """Loops around the block, over sums only: pointers run along."""
+        if at == self.plan.unroll:
+            return list(made.block.lines(extents, pointers))
+        level = self.plan.levels[at]
+        full, rest = divmod(extents[level.var], level.step)
+        inside, found = {**extents, level.var: level.step}, list[str | Loop]()
+        run = dict(pointers)
+        if full == 1:
+            found += self._sums(at + 1, inside, pointers, made)
+            run = {t: place(pointers[t], level.move(t)) for t in TENSORS}
+        elif full:
+            run.update({t: f"p{t.lower()}{at}" for t in "AB" if level.move(t)})
+            found += [f"const {self.scalar} *{run[t]} = {pointers[t]};" for t in "AB" if level.move(t)]
+            bumps = [f"{run[t]} += {level.move(t)};" for t in "AB" if level.move(t)]
+            counter = f"{level.var}_{at}"
+            found.append(_loop(level, counter, full, (*self._sums(at + 1, inside, run, made), *bumps)))
+        if rest:
+            found += self._sums(at + 1, {**extents, level.var: rest}, run, made)
+        return [Loop("{", tuple(found))] if full > 1 else found
+
+
+def _loop(level: Level, counter: str, count: int, body: tuple[str | Loop, ...]) -> Loop:
+    what = f"/* {level.var}, {level.step} at a time */"
+    return Loop(f"for (long {counter} = 0; {counter} < {count}; {counter}++) {{ {what}", body)
