@@ -157,6 +157,8 @@ TABLE: tuple[Option, ...] = (
     Option(("--records",), "tuning", _TUNE,
            "keep every measurement in this file, and go on from those that are there", "value", "FILE"),
     Option(("--again",), "tuning", _TUNE, "search anew even if the records hold a plan", affects_output=True),
+    Option(("--report",), "tuning", _TUNE, "write the course of the search to this file, as a page for a browser",
+           "value", "FILE", "report_file"),
     Option(("--scheduler",), "tuning", _TUNE, "spread the files over the workers of this Dask scheduler", "value",
            "ADDRESS"),
     Option(("--from",), "sparse", _SPARSE, "convert: the format to read, a name or a descriptor file", "value", "FMT",

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
@@ -17,23 +18,31 @@ from codegen.cli.options import TUNE_METHODS
 from codegen.cli.writing import write_all
 from codegen.diagnostics import TilewrightError
 from codegen.filters import select
+from codegen.options import GenOptions
 
 if TYPE_CHECKING:
     from codegen.tune.settings import Settings, TunedFile
 
 
 def run_all(jobs: Sequence[Job]) -> list[Outcome]:
-    """Tune file after file, each written as soon as it is done."""
+    """Tune file after file, each written as soon as it is done; then the report on all of them."""
     if not jobs:
         return []
-    settings = settings_of(jobs[0])
+    settings = replace(settings_of(jobs[0]), alone=len(jobs) == 1)
     _check_outputs(jobs)
+    done: list[tuple[TunedFile, str, GenOptions]] = []
     outcomes: list[Outcome] = []
     for job, result in zip(jobs, _results(jobs, settings), strict=True):
         if isinstance(result, TilewrightError):
             outcomes.append(Outcome(exitcodes.BAD_INPUT, diagnostics=(result.diagnostic(),)))
         else:
+            done.append((result, job.text, job.options))
             outcomes.append(_delivered(job, result))
+    if jobs[0].arguments.report_file and done:
+        from codegen.report.tuning.page import describe_tuning
+        from codegen.source.write import write_if_changed
+
+        write_if_changed(jobs[0].arguments.report_file, describe_tuning(done, settings))
     return outcomes
 
 
@@ -96,7 +105,7 @@ def _delivered(job: Job, result: TunedFile) -> Outcome:
 
 def _check_outputs(jobs: Sequence[Job]) -> None:
     """Complain before any work is done about outputs that cannot be."""
-    shared = [jobs[0].arguments.records]
+    shared = [jobs[0].arguments.report_file, jobs[0].arguments.records]
     for path in (*(j.arguments.output for j in jobs), *shared):
         if path and path != "-" and os.path.exists(path):
             reads = [p for j in jobs for p in (j.arguments.file, j.arguments.machine) if p and os.path.isfile(p)]

@@ -50,7 +50,7 @@ def _check_sizes(opened: OpenedFile, settings: Settings) -> None:
     """A size that no region knows is a mistake."""
     known = sorted({i.text for s in opened.subjects for i in s.harness.memory.ints})
     for name in settings.sizes:
-        if opened.subjects and name not in known:
+        if settings.alone and opened.subjects and name not in known:
             raise InputError("unknown-parameter", f"no region of {opened.source.name} has a size `{name}`",
                              Loc("--size"), f"sizes: {', '.join(known) or 'none'}")  # fmt: skip
 

@@ -33,6 +33,7 @@ class Settings:
     again: bool = False
     confirm: float = 4.0  # seconds of the confirming run
     busy: bool = False  # processor time instead of time
+    alone: bool = True  # one file, which must know all sizes that are given
 
 
 @record

@@ -26,17 +26,19 @@ def rows_of(node: Node, depth: int = 0) -> Rows:
         names = ", ".join(s.array for s in node.slots)
         return (TreeRow(depth, f"storage for {names}", "hold"), *rows_of(node.child, depth + 1))
     if isinstance(node, Band):
-        heads = tuple(TreeRow(depth + k, _words(lp), _kinds(lp, node)) for k, lp in enumerate(node.loops))
+        heads = tuple(TreeRow(depth + k, loop_words(lp), loop_kinds(lp, node)) for k, lp in enumerate(node.loops))
         return (*heads, *rows_of(node.child, depth + len(node.loops)))
     return tuple(row for child in kids(node) for row in rows_of(child, depth))
 
 
-def _words(lp: Loop) -> str:
+def loop_words(lp: Loop) -> str:
+    """A loop in words."""
     extra = [x for x in (lp.kind, lp.note) if x]
     return f"loop {lp.name}" + (f" ({', '.join(extra)})" if extra else "")
 
 
-def _kinds(lp: Loop, band: Band) -> str:
+def loop_kinds(lp: Loop, band: Band) -> str:
+    """Words for the style of a loop."""
     kinds = ["loop"]
     if lp.kind in THREADED:
         kinds.append("threads")
@@ -58,12 +60,12 @@ def steps(p: Program, plan: Plan) -> tuple[StepView, ...]:
             break
         after = rows_of(p.tree)
         name = "\n".join(show_directive(d, p.scop))
-        out.append(StepView(name, *_compare(before, after)))
+        out.append(StepView(name, *marked(before, after)))
         before = after
     return tuple(out)
 
 
-def _compare(before: Rows, after: Rows) -> tuple[Rows, Rows]:
+def marked(before: Rows, after: Rows) -> tuple[Rows, Rows]:
     """Both with what differs marked, and only what is near it."""
     old, new = ([(r.depth, r.text, r.kinds) for r in rows] for rows in (before, after))
     parts = [x[1:] for x in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if x[0] != "equal"]

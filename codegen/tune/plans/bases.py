@@ -20,6 +20,8 @@ from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
 from codegen.tune.plans.subject import Subject
 
+ONE_THREAD = "one thread"
+
 
 @record
 class Base:
@@ -40,14 +42,15 @@ class Base:
         return show((replace(plan, digest=digest),), {plan.region: self.program.scop})
 
 
-def bases_of(subject: Subject) -> tuple[Base, ...]:
-    """The tool's own plan first; others only where they differ."""
+def bases_of(subject: Subject, threads: int) -> tuple[Base, ...]:
+    """The tool's own plan first; others only where they differ. Whoever measures with one thread does not ask for a
+    plan that never uses more: directives for threads cost next to nothing then."""
     scop, machine = subject.model.program.scop, subject.machine
     own = parse(subject.outcome.plan, "<default>", {scop.region: scop})[0]
     found = [Base("default", own, apply_plan(subject.model.program, own))]
     seen = {found[0].text(own, "")}
     for name, author in _authors(subject.model.program, machine if subject.options.target != "c" else _alone(machine)):
-        decision = _bounded(author)
+        decision = _bounded(author) if threads > 1 or name != ONE_THREAD else None
         if decision is None:
             continue
         base = Base(name, decision.plan, decision.program)
@@ -71,7 +74,7 @@ def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Deci
         ("nothing fused", lambda: loop_plan(p, machine, "none", 2)),
         ("products, nothing fused", lambda: default_plan(p, machine, "none", 2)),
         ("products, fused as far as possible", lambda: default_plan(p, machine, "max", 2)),
-        ("one thread", lambda: default_plan(p, _alone(machine), "smart", 2)),
+        (ONE_THREAD, lambda: default_plan(p, _alone(machine), "smart", 2)),
         ("order of the source", lambda: source_plan(p, machine)),
     )
 

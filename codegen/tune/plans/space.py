@@ -99,5 +99,5 @@ class Space:
 
 def space_of(subject: Subject, threads: int) -> Space:
     """All candidates for a region on so many threads."""
-    bases = bases_of(subject)
+    bases = bases_of(subject, threads)
     return Space(subject.model.digest, bases, tuple(knobs_of(b, threads) for b in bases))

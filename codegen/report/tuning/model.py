@@ -1,0 +1,46 @@
+"""What the page shows, as plain values."""
+
+from __future__ import annotations
+
+from codegen.record import record
+from codegen.report.html.model import Picture, TableView, TreeRow
+
+
+@record
+class PlanLine:
+    """A line of a plan; `mark` is "new", "gone" or nothing."""
+
+    text: str
+    mark: str = ""
+
+
+@record
+class RegionView:
+    """One region: figures in words, its charts, and its plan."""
+
+    id: str
+    title: str
+    summary: str
+    improved: bool
+    facts: tuple[tuple[str, str], ...]
+    pictures: tuple[Picture, ...]
+    nest: Picture | None
+    before: tuple[TreeRow, ...]
+    after: tuple[TreeRow, ...]
+    plan: tuple[PlanLine, ...]
+    best: TableView | None
+    failures: TableView | None
+
+
+@record
+class Page:
+    title: str
+    version: str
+    machine: str
+    conditions: str
+    methods: tuple[str, ...]
+    overview: TableView
+    comparison: TableView | None
+    pictures: tuple[Picture, ...]
+    regions: tuple[RegionView, ...]
+    notes: tuple[str, ...]
