@@ -31,7 +31,7 @@ def timing(seconds: Sequence[float]) -> Timing:
     """Figures of some runs."""
     ordered = sorted(seconds)
     middle = median(ordered)
-    low, high = ordered[len(ordered) // 4], ordered[(3 * len(ordered)) // 4 - (len(ordered) > 3)]
+    low, high = ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
     return Timing(ordered[0], middle, (high - low) / middle if middle else 0.0, len(ordered))
 
 
