@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
+# Modules and templates, as bytecode.
+COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
 .PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse golden clean distclean
@@ -23,13 +25,13 @@ $(PY):
 $(VENV)/.installed: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
-	@$(PY) -m compileall -q codegen
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright and its test tools into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(PY) -m compileall -q codegen
+	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 
 quickstart: venv
@@ -60,7 +62,7 @@ fuzz: dev
 
 # As an installed package would be: with its bytecode.
 bench: dev
-	$(PY) -m compileall -q codegen
+	$(COMPILE)
 	$(PY) benchmarks/generation.py
 
 # Generated tensor kernels against OpenBLAS. Arguments: make bench-tensor B='--only gemm,mv --threads 1 --quick'

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.record import record
-from codegen.region import RegionOutcome, process_region
 from codegen.source.linemap import quote
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
-from codegen.sunway.files import SunwayFiles
-from codegen.target.links import Links
 from codegen.worker import Died, TimedOut, run_with_deadline
+
+if TYPE_CHECKING:
+    from codegen.region import RegionOutcome
+    from codegen.sunway.files import SunwayFiles
+    from codegen.target.links import Links
 
 
 @record
@@ -61,8 +67,27 @@ def open_source(path: str, text: str, options: GenOptions) -> Opened:
     regions = find_regions(text, name)
     if not regions:
         return Opened(name, text, (), (), ())
-    pre: Preprocessed = preprocess(path, text, options.cpp) if options.cpp.enabled else no_preprocess(path, text)
+    pre: Preprocessed
+    pre = preprocess(path, text, options.cpp, _load) if options.cpp.enabled else no_preprocess(path, text)
     return Opened(name, text, regions, slice_unit(pre, path, regions), pre.deps)
+
+
+def _load() -> None:
+    """What all regions need, loaded before any child is forked, and while the preprocessor runs.
+
+    Nothing of it is ever garbage: without the collector's attempts to find some it takes a tenth less time.
+    """
+    if "codegen.region" in sys.modules:
+        return
+    collecting = gc.isenabled()
+    gc.disable()
+    import_module("codegen.region")
+    from codegen.target.templates import environment
+
+    environment()
+    gc.freeze()
+    if collecting:
+        gc.enable()
 
 
 def generate(path: str, text: str, options: GenOptions) -> Generated:
@@ -183,6 +208,8 @@ def check_plan_regions(source: Opened, options: GenOptions) -> None:
 
 def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
     """One region in a child process, bounded by the time limit."""
+    from codegen.region import RegionOutcome, process_region
+
     loc = Loc(source.name, s.region.first_line, 1)
     original = source.text[s.region.body_begin : s.region.body_end].replace("\r\n", "\n")
 

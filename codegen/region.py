@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -30,7 +31,6 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
-from codegen.sunway.emit import SlavePart
 from codegen.target.alias import alias_guard
 from codegen.target.emit import Kernel, emit_region
 from codegen.target.links import Links
@@ -38,6 +38,9 @@ from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
 from codegen.verify.proofs import Finding, prove
+
+if TYPE_CHECKING:
+    from codegen.sunway.emit import SlavePart
 
 # isl operations one attempt may take before a simpler plan is tried; about ten seconds on a slow core.
 OPERATIONS = 40_000_000

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 
 from codegen.record import record
 
@@ -42,16 +43,20 @@ def display_name(path: str) -> str:
     return STDIN if path == "-" else path
 
 
-def preprocess(path: str, text: str, cpp: CppOptions) -> Preprocessed:
-    """Preprocess `text`, the content of the file `path` (or `-`), with one run of the preprocessor."""
+def preprocess(path: str, text: str, cpp: CppOptions, meanwhile: Callable[[], None] = lambda: None) -> Preprocessed:
+    """Preprocess `text`, the content of the file `path` (or `-`), with one run of the preprocessor.
+
+    `meanwhile` is done while it runs.
+    """
     name = display_name(path)
     plain = _LINE_DIRECTIVE.sub("", text).removeprefix("\ufeff")
     command = [*_command(cpp, name), "-x", "c", "-D__TILEWRIGHT__=1", *cpp.args]
     if plain == text and _on_disk(path, text):
-        out = _run([*command, path], b"", name)
+        out = _run([*command, path], b"", name, meanwhile)
     else:
         folder = os.path.dirname(path) or "."
-        out = _run([*command, "-iquote", folder, "-"], encode(f"# 1 {quote(name)}\n{plain}"), name)
+        data = encode(f"# 1 {quote(name)}\n{plain}")
+        out = _run([*command, "-iquote", folder, "-"], data, name, meanwhile)
     where = LineMap(out, name)
     deps, system = _dependencies(where, name)
     return Preprocessed(_with_source_columns(out, where, name, text), deps, system)
@@ -101,14 +106,22 @@ def _on_disk(path: str, text: str) -> bool:
         return file.read() == encode(text)
 
 
-def _run(command: list[str], data: bytes, name: str) -> str:
+def _run(command: list[str], data: bytes, name: str, meanwhile: Callable[[], None]) -> str:
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(command, input=data, capture_output=True, env={**os.environ, "LC_ALL": "C"}, check=False)
+        running = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, "LC_ALL": "C"})
     except OSError as error:
         raise _no_preprocessor(f"cannot run the preprocessor `{command[0]}`: {error.strerror}", name) from error
-    if done.returncode != 0:
-        raise _failure(decode(done.stderr), name, command[0])
-    return without_separators(decode(done.stdout).replace("\r", ""))
+    with running:
+        try:
+            meanwhile()
+            out, err = running.communicate(data)
+        except BaseException:
+            running.kill()
+            raise
+    if running.returncode != 0:
+        raise _failure(decode(err), name, command[0])
+    return without_separators(decode(out).replace("\r", ""))
 
 
 def _failure(stderr: str, name: str, program: str) -> InputError:

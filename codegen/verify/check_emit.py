@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from codegen.record import record
-from codegen.resources import templates_dir
+from codegen.target.templates import environment
 from codegen.verify.check_declare import copies, declarations
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_leaves import Leaf
-
-if TYPE_CHECKING:
-    import jinja2
 
 
 @record
@@ -27,24 +22,16 @@ class Fill:
     row: str
 
 
-@lru_cache(maxsize=1)
-def _environment() -> "jinja2.Environment":
-    import jinja2
-
-    loader = jinja2.FileSystemLoader(str(templates_dir()))
-    return jinja2.Environment(loader=loader, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-
-
 def runtime_text() -> str:
     """The part that all programs share, the same for every file."""
-    return _environment().get_template("check_runtime.c.j2").render()
+    return environment().get_template("check_runtime.c.j2").render()
 
 
 def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     """A function for each region with its text, to stand below the file it comes from."""
     shared = sorted({name for h, _ in cases for name in h.memory.shared})
     views = [_view(h, body) for h, body in cases]
-    return _environment().get_template("check_case.c.j2").render(cases=views, shared=shared)
+    return environment().get_template("check_case.c.j2").render(cases=views, shared=shared)
 
 
 def _view(h: Harness, body: str) -> dict[str, object]:

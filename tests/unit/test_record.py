@@ -52,3 +52,43 @@ def test_arguments_are_checked() -> None:
         Point()
     with pytest.raises(TypeError):
         Point(1, z=3)
+
+
+@record
+class Base:
+    x: int
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+@record
+class Derived(Base):
+    z: int = 7
+
+
+@record
+class Unmade:
+    x: int
+
+
+def test_inheritance() -> None:
+    """Whichever class is completed first, fields of the base come first."""
+    d = Derived(1)
+    assert (d.x, d.notes, d.z) == (1, (), 7)
+    assert Base(2, ("a",)).notes == ("a",)
+    assert [f.name for f in fields(Derived)] == ["x", "notes", "z"]
+
+
+def test_classes_whose_objects_were_never_made_here() -> None:
+    """As in a process that receives an object from another one."""
+    u = Unmade.__new__(Unmade)
+    u.__dict__["x"] = 1
+    assert repr(u) == "Unmade(x=1)" and u == replace(u, x=1)
+    match u:
+        case Unmade(x):
+            assert x == 1
+
+
+def test_patterns() -> None:
+    match Point(1, 3):
+        case Point(1, y):
+            assert y == 3
