@@ -9,29 +9,18 @@ import islpy as isl
 from codegen.scop.dependences import Dependences, domain, order_map, param_space
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.model import Scop
+from codegen.scop.remember import remember
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements, walk, with_kids
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
 
 
-# What was asked last, and the answers: several authors look at the same region, and large ones take a second each.
-_KNOWN: list[tuple[Scop, Dependences, Node, str, Node]] = []
-
-
+@remember(4)
 def isl_schedule(scop: Scop, deps: Dependences, source: Node, fusion: str) -> Node:
     """Schedule a region: parallel loops outside if that needs no skewing, else loops that can be tiled.
 
     `fusion` is none, smart or max; `source` is the order of the source."""
-    for known in _KNOWN:
-        if known[0] is scop and known[1] is deps and known[2] is source and known[3] == fusion:
-            return known[4]
-    tree = _anew(scop, deps, source, fusion)
-    _KNOWN[:] = [*_KNOWN[-3:], (scop, deps, source, fusion, tree)]
-    return tree
-
-
-def _anew(scop: Scop, deps: Dependences, source: Node, fusion: str) -> Node:
     tree = _schedule(scop, deps, source, fusion, outer_parallel=True)
     if any(isinstance(n, Band) and _is_wavefront(scop, n) for _, n in walk(tree)):
         tree = _schedule(scop, deps, source, fusion, outer_parallel=False)

@@ -104,7 +104,6 @@ def _reads(p: Program, d: Block, kinds: dict[str, Kind]) -> Iterator[_Read]:
     number = {s: _iterator(p.scop.statement(s), len(p.scop.statement(s).iterators) - 1) for s in kinds}
     tied = circles(p.scop, same_value(p.must, number), tuple(kinds))
     times = order_map(p.scop, p.tree)
-    after = times.lex_lt_union_map(times)
     for name, mine in kinds.items():
         s = p.scop.statement(name)
         done: set[tuple[str, tuple[str, ...]]] = set()
@@ -122,9 +121,15 @@ def _reads(p: Program, d: Block, kinds: dict[str, Kind]) -> Iterator[_Read]:
                     if not pairs.intersect_params(p.scop.context).is_empty():
                         owners.add(theirs)
                         bound = any(name in c and other in c for c in tied)
-                        late = late or (bound and not isl.UnionMap.from_map(pairs).intersect(after).is_empty())
+                        late = late or (bound and _some_forward(pairs, times))
             if late and owners and mine not in owners:
                 yield _Read(name, a.array, texts, frozenset(owners))
+
+
+def _some_forward(pairs: isl.Map, times: isl.UnionMap) -> bool:
+    """Does any pair run in this order?"""
+    first, then = (times.intersect_domain(isl.UnionSet.from_set(x)) for x in (pairs.domain(), pairs.range()))
+    return not isl.UnionMap.from_map(pairs).intersect(first.lex_lt_union_map(then)).is_empty()
 
 
 def _same_block(pairs: isl.Map) -> isl.Map:

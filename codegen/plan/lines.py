@@ -16,7 +16,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
-from codegen.transform.program import Program, make_program, violation
+from codegen.transform.program import Program, legal, make_program
 
 
 def lines_innermost(p: Program) -> Program:
@@ -30,7 +30,7 @@ def lines_innermost(p: Program) -> Program:
             continue
         new = sunk(p.scop, _below(node), lines)
         trial = p.with_tree(seq([new if x is node else x for x in parts_of(p.tree)]))
-        if not violation(trial):
+        if legal(trial):
             p = trial
     return p
 

@@ -23,7 +23,7 @@ from codegen.plan.levels import by_levels
 from codegen.plan.lines import in_strips, lines_of, over, plain, value_of
 from codegen.plan.matvec import form_of, reason_against
 from codegen.plan.model import Block, Directive, Keep
-from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.shape import arranged
 from codegen.plan.strips import parts_of
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
@@ -238,9 +238,8 @@ def _loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
 def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> Program:
     """What shares a circle within one block: the scheduler's order for that."""
     scop, deps = part(q.scop, _within(q.deps, outer), names)
-    source = only(q.tree, names)
-    inner = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), q.reassociate)
-    return innermost_unit_stride(separate(inner))
+    inner = make_program(scop, deps, only(q.tree, names), q.reassociate)
+    return arranged(inner, isl_schedule(scop, deps, inner.tree, fusion))
 
 
 def _within(deps: Dependences, outer: Loop) -> Dependences:

@@ -17,7 +17,7 @@ from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
 from codegen.plan.model import Directive, Multiply
 from codegen.plan.panels import Panel, find_panels
-from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.shape import arranged
 from codegen.plan.strips import in_strip, in_strips, parts_of
 from codegen.plan.worth import skips, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
@@ -160,11 +160,10 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
 
 def _arranged(p: Program, names: tuple[str, ...], fusion: str) -> Node:
     """Statements without products: isl's order for them alone."""
-    whole = set(names) == set(statements(p.tree))
-    scop, deps = (p.scop, p.deps) if whole else part(p.scop, p.deps, names)
-    source = p.tree if whole else only(p.tree, names)
-    q = make_program(scop, deps, isl_schedule(scop, deps, source, fusion), p.reassociate)
-    return innermost_unit_stride(separate(q)).tree
+    if set(names) != set(statements(p.tree)):
+        scop, deps = part(p.scop, p.deps, names)
+        p = make_program(scop, deps, only(p.tree, names), p.reassociate)
+    return arranged(p, isl_schedule(p.scop, p.deps, p.tree, fusion)).tree
 
 
 def _ordered(scop: Scop, tree: Node, nest: Nest, what: Contraction) -> Node:

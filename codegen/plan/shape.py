@@ -8,6 +8,7 @@ import islpy as isl
 
 from codegen.recognize.strides import move
 from codegen.scop.model import Scop
+from codegen.scop.remember import remember
 from codegen.scop.tree import (
     Band,
     Leaf,
@@ -24,7 +25,7 @@ from codegen.scop.tree import (
     statements,
     walk,
 )
-from codegen.transform.program import Program, violation
+from codegen.transform.program import Program, legal
 
 # A jump fetches a whole line for one element: it outweighs what a vector loop gains elsewhere. With -3,
 # t[i] += A[i][j] * x[j] ran down the columns of A, at half the speed of the source (atax, 1900 x 2100).
@@ -35,6 +36,12 @@ def active(scop: Scop, lp: Loop, stmt: str) -> bool:
     """Does the statement really vary along the loop?"""
     n = scop.statement(stmt).domain.dim(isl.dim_type.set)
     return bool(lp.exprs[stmt].involves_dims(isl.dim_type.in_, 0, n))
+
+
+@remember(4)
+def arranged(p: Program, tree: Node) -> Program:
+    """A program in another order, with nests of different depth apart and the best loop of each innermost."""
+    return innermost_unit_stride(separate(p.with_tree(tree)))
 
 
 def separate(p: Program) -> Program:
@@ -49,7 +56,7 @@ def separate(p: Program) -> Program:
             continue
         for candidate in _separations(p, node):
             trial = p.with_tree(put(p.tree, path, candidate))
-            if not violation(trial):
+            if legal(trial):
                 p = trial
                 break
     return p
@@ -116,7 +123,7 @@ def innermost_unit_stride(p: Program) -> Program:
             loops = _arranged(p, path, node)
             if loops != node.loops:
                 trial = p.with_tree(put(p.tree, path, replace(node, loops=loops)))
-                p = p if violation(trial) else trial
+                p = trial if legal(trial) else p
     return p
 
 
@@ -139,8 +146,8 @@ def vector_score(p: Program, band: Band, which: int, names: tuple[str, ...] = ()
         around = enclosing(p.tree, name)
         k = next(i for i, lp in enumerate(around) if lp.name == band.loops[which].name)
         for a in s.accesses:
-            m = move(p.scop, s, a, around, k)
             if p.scop.arrays[a.array].rank == 0:
                 continue
+            m = move(p.scop, s, a, around, k)
             score += 2 if m.unit else 1 if m.still and not a.write else 0 if m.still else JUMP
     return score + (4 if band.loops[which].coincident else 0)

@@ -16,12 +16,13 @@ from codegen.plan.lines import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
 from codegen.plan.owners import owner_remarks
 from codegen.plan.products import Products, find_products, in_panels
-from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan.shape import arranged
 from codegen.plan.stencils import time_tiles
 from codegen.recognize.forward import candidates
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.model import Statement
+from codegen.scop.remember import remember
 from codegen.scop.tree import Node
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
@@ -54,8 +55,7 @@ def loop_plan(
 ) -> Decision:
     """isl's order with tiles, threads and vectors; no products but those given, and no tiles over time."""
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
-    p = lines_innermost(innermost_unit_stride(separate(source.with_tree(tree))))
-    return decorate(p, machine, effort, products)
+    return decorate(lines_innermost(arranged(source, tree)), machine, effort, products)
 
 
 def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | None:
@@ -82,6 +82,7 @@ def source_plan(source: Program, machine: Machine) -> Decision:
     return decorate(source, machine, 0)
 
 
+@remember(1, failures=True)
 def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expanded, tuple[Directive, ...]]:
     """The form of the region with the most blocked products, else the first with any; and how to get there."""
     best: tuple[Expanded, tuple[Directive, ...]] | None = None

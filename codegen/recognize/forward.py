@@ -72,10 +72,12 @@ def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
     if not writers or not every or not copy.domain.is_subset(written) or _reads_own(copy):
         return False
     times = order_map(scop, tree)
-    before, after = times.lex_lt_union_map(times), times.lex_gt_union_map(times)
+    last = times.intersect_domain(isl.UnionSet.from_set(copy.domain))
     for s in users:
-        if not isl.UnionMap.from_map(objects[s.name]).intersect(after).is_empty():
+        of_user = times.intersect_domain(isl.UnionSet.from_set(s.domain))
+        if not isl.UnionMap.from_map(objects[s.name]).intersect(of_user.lex_gt_union_map(last)).is_empty():
             return False  # a use after the copy
+    before = times.lex_lt_union_map(times)
     begun = isl.UnionMap.empty(times.get_space())
     for s in writers:
         begun = begun.union(isl.UnionMap.from_map(objects[s.name]).reverse())

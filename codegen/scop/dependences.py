@@ -35,6 +35,14 @@ class Dependences:
     live_in: isl.UnionMap  # reads that no instance of the region feeds
     live_out: isl.UnionMap  # writes that may be seen after the region
 
+    @property
+    def must(self) -> isl.UnionMap:
+        """All pairs of `all`, in few pieces. Not every form of a region that is tried comes to need it."""
+        known: isl.UnionMap | None = self.__dict__.get("_must")
+        if known is None:
+            known = self.__dict__["_must"] = self.union().coalesce()
+        return known
+
     def union(self, kinds: Sequence[str] = ("flow", "anti", "output")) -> isl.UnionMap:
         total = empty_map(self.live_in.get_space())
         for d in self.all:
@@ -105,27 +113,73 @@ def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap]
     live_in = isl.UnionMap.empty(space)
     live_out = isl.UnionMap.empty(space)
     for name in sorted(scop.arrays):
-        reads = union_maps(accesses_of(scop, name, False), space).intersect_params(scop.context)
-        writes = union_maps(accesses_of(scop, name, True), space).intersect_params(scop.context)
-        if writes.is_empty():
-            live_in = live_in.union(reads)
+        one = _through(scop, tree, name, schedule)
+        live_in = live_in.union(one.unfed)
+        if one.writes.is_empty():
             continue
-        flows[name], unfed = last_writers(reads, writes, schedule)
-        live_in = live_in.union(unfed)
+        flows[name] = one.flow
         if free is not None and name in free:
-            kept, folds[name] = _conflicts(name, reads, writes, schedule, free[name])
+            kept, folds[name] = _conflicts(name, one.reads, one.writes, schedule, free[name])
             found.extend(kept)
         else:
-            found.append(Dependence("flow", name, flows[name]))
-            try:
-                found.extend(false_dependences(name, reads, writes, schedule))
-            except isl.Error:
-                kept, _ = _conflicts(name, reads, writes, schedule, isl.UnionMap.empty(space))
-                found.extend(d for d in kept if d.kind != "flow")
+            found.append(Dependence("flow", name, one.flow))
+            found.extend(one.false())
         if not scop.arrays[name].inside:
-            live_out = live_out.union(writes)
+            live_out = live_out.union(one.writes)
     kept_all = tuple(d for d in found if not d.relation.is_empty())
     return Dependences(kept_all, folds, flows, live_in, live_out)
+
+
+@record
+class _Through:
+    """What one array ties together."""
+
+    name: str
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    flow: isl.UnionMap  # from last writers to readers
+    unfed: isl.UnionMap  # reads without a writer
+    schedule: isl.UnionMap
+
+    def false(self) -> list[Dependence]:
+        """Anti and output dependences; not asked for where steps may be swapped."""
+        known: list[Dependence] | None = self.__dict__.get("_false")
+        if known is None:
+            try:
+                known = false_dependences(self.name, self.reads, self.writes, self.schedule)
+            except isl.Error:
+                none = isl.UnionMap.empty(self.reads.get_space())
+                kept, _ = _conflicts(self.name, self.reads, self.writes, self.schedule, none)
+                known = [d for d in kept if d.kind != "flow"]
+            self.__dict__["_false"] = known
+        return known
+
+
+# Forms of one region differ in a few arrays; what ties the others together is found once. By the objects that it
+# depends on: accesses, and the times of the statements that make them.
+_KNOWN: dict[tuple[int, ...], tuple[tuple[object, ...], _Through]] = {}
+_MANY = 256
+
+
+def _through(scop: Scop, tree: Node, name: str, schedule: isl.UnionMap) -> _Through:
+    users = [(s, a) for s, a in scop.accesses() if a.array == name]
+    times = [t for n in dict.fromkeys(s.name for s, _ in users) for t in (*order(tree, n), -1)]
+    objects = (scop.context, *(x for _, a in users for x in (a.relation, a.write)), *times)
+    key = (hash(name), *(x if isinstance(x, int) else id(x) for x in objects))
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MANY:
+            _KNOWN.clear()
+        _KNOWN[key] = objects, _found(scop, name, schedule)
+    return _KNOWN[key][1]
+
+
+def _found(scop: Scop, name: str, schedule: isl.UnionMap) -> _Through:
+    space = param_space(scop)
+    reads = union_maps(accesses_of(scop, name, False), space).intersect_params(scop.context)
+    writes = union_maps(accesses_of(scop, name, True), space).intersect_params(scop.context)
+    if writes.is_empty():
+        return _Through(name, reads, writes, writes, reads, schedule)
+    return _Through(name, reads, writes, *last_writers(reads, writes, schedule), schedule)
 
 
 def last_writers(

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import islpy as isl
 
-
-def loop_map(exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
-    """Instances to the loop's value."""
-    total: isl.UnionMap | None = None
-    for name in sorted(exprs):
-        one = isl.UnionMap.from_map(isl.Map.from_pw_aff(exprs[name]))
-        total = one if total is None else total.union(one)
-    assert total is not None
-    return total
-
-
-def distances(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.Set | None:
-    """The set of value differences (target minus source) along a loop; None if the loop sees no pair."""
-    values = loop_map(exprs)
-    pairs = relation.apply_domain(values).apply_range(values)
-    if pairs.is_empty():
-        return None
-    return isl.Map.from_union_map(pairs).deltas()
+from codegen.scop.isl_helpers import maps_of, union_of
 
 
 def is_zero(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
     """Do all pairs share the loop's value?"""
-    d = distances(relation, exprs)
-    return d is None or d.is_subset(d.fix_val(isl.dim_type.set, 0, isl.Val(0)))
+    return all(m.is_disjoint(a.lt_map(b)) and m.is_disjoint(a.gt_map(b)) for m, a, b in _seen(relation, exprs))
 
 
 def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
     """The pairs that share the loop's value: what inner loops still have to order."""
-    values = loop_map(exprs)
-    return relation.intersect(values.apply_range(values.reverse()))
+    return union_of([m.intersect(a.eq_map(b)) for m, a, b in _seen(relation, exprs)], relation.get_space())
+
+
+def _seen(
+    relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]
+) -> Iterator[tuple[isl.Map, isl.PwAff, isl.PwAff]]:
+    """The maps between statements inside the loop, with its values at both ends."""
+    for m in maps_of(relation):
+        ends = [exprs.get(str(m.get_tuple_name(t))) for t in (isl.dim_type.in_, isl.dim_type.out)]
+        if ends[0] is not None and ends[1] is not None:
+            yield m, ends[0], ends[1]
 
 
 def bounds(image: isl.Set, pos: int) -> tuple[isl.PwAff, isl.PwAff]:

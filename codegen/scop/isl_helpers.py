@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import islpy as isl
@@ -57,6 +58,14 @@ def maps_of(relation: isl.UnionMap) -> list[isl.Map]:
     return sorted(
         found, key=lambda m: (m.get_tuple_name(isl.dim_type.in_) or "", m.get_tuple_name(isl.dim_type.out) or "")
     )
+
+
+def union_of(maps: Sequence[isl.Map], space: isl.Space) -> isl.UnionMap:
+    """Their union. By halves, since each step copies what is there already."""
+    if len(maps) > 1:
+        half = len(maps) // 2
+        return union_of(maps[:half], space).union(union_of(maps[half:], space))
+    return isl.UnionMap.from_map(maps[0]) if maps else isl.UnionMap.empty(space)
 
 
 def val(number: int) -> isl.Val:

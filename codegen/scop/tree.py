@@ -120,7 +120,11 @@ def statements(node: Node) -> tuple[str, ...]:
     """Statements below, in textual order."""
     if isinstance(node, Leaf):
         return (node.stmt,)
-    return tuple(s for k in kids(node) for s in statements(k))
+    known: tuple[str, ...] | None = node.__dict__.get("_statements")
+    if known is None:  # asked for again and again; the answer stays with the node, which never changes
+        known = tuple([s for k in kids(node) for s in statements(k)])
+        node.__dict__["_statements"] = known
+    return known
 
 
 def at(node: Node, path: Path) -> Node:

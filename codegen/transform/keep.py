@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -130,10 +131,15 @@ def _values(s: Statement, texts: Sequence[str], d: Keep) -> list[isl.PwAff]:
     params = ", ".join(str(space.get_dim_name(isl.dim_type.param, k)) for k in range(space.dim(isl.dim_type.param)))
     head = f"[{params}] -> {{ {s.name}[{', '.join(s.iterators)}] -> "
     try:
-        found = [isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, f"{head}[({t})] }}") for t in texts]
+        found = [_parsed(f"{head}[({t})] }}") for t in texts]
     except isl.Error:
         raise illegal(f"{', '.join(texts)} are not affine values of {s.name}", d.loc) from None
     return [v.set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id()) for v in found]
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> isl.PwAff:
+    return isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, text)
 
 
 def _path(sizes: tuple[str, ...]) -> tuple[Step, ...]:

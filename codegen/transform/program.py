@@ -11,9 +11,9 @@ from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
 from codegen.scop.distance import is_zero, same_value
-from codegen.scop.isl_helpers import sample_pair
+from codegen.scop.isl_helpers import maps_of, sample_pair
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Node, Place, Slot, kids, statements
+from codegen.scop.tree import Band, Node, Place, Slot, kids, order, statements
 from codegen.verify.sentences import describe_pair
 
 
@@ -24,9 +24,13 @@ class Program:
     scop: Scop
     deps: Dependences
     tree: Node
-    must: isl.UnionMap  # all pairs whose order has to be kept
     reassociate: bool = False
     stores: Mapping[str, tuple[str, Slot]] = field(default_factory=dict)
+
+    @property
+    def must(self) -> isl.UnionMap:
+        """All pairs whose order has to be kept."""
+        return self.deps.must
 
     def with_tree(self, tree: Node) -> "Program":
         return replace(self, tree=tree)
@@ -34,17 +38,17 @@ class Program:
 
 def make_program(scop: Scop, deps: Dependences, tree: Node, reassociate: bool) -> Program:
     """A region in the order of `tree`."""
-    return Program(scop, deps, tree, deps.union().coalesce(), reassociate)
+    return Program(scop, deps, tree, reassociate)
 
 
 def violation(p: Program) -> str:
     """A sentence about the first dependence that the tree runs backwards; empty when it is legal."""
+    if legal(p):
+        return ""
     times = order_map(p.scop, p.tree)
     width = _width(times)
     space = param_space(p.scop).set_from_params().add_dims(isl.dim_type.set, width)
     back = isl.UnionMap.from_map(isl.Map.lex_ge(space))
-    if p.must.apply_domain(times).apply_range(times).intersect(back).is_empty():
-        return ""
     for d in p.deps.all:
         relation = d.relation
         late = relation.apply_domain(times).apply_range(times).intersect(back)
@@ -53,6 +57,59 @@ def violation(p: Program) -> str:
             pairs = late.apply_domain(inverse).apply_range(inverse).intersect(relation)
             return describe_pair(p.scop, d, sample_pair(pairs), "would run backwards")
     return ""
+
+
+def legal(p: Program) -> bool:
+    """Does the tree keep all dependences? Asked level by level: what a level orders is out of the way of those below,
+    and most pairs are ordered early."""
+    times = {n: order(p.tree, n) for n in statements(p.tree)}
+    if not any(deps is p.deps and _same_times(before, times) for deps, before in _LEGAL):
+        for m in maps_of(p.must):
+            first, then = (times.get(str(m.get_tuple_name(t))) for t in (isl.dim_type.in_, isl.dim_type.out))
+            if first is not None and then is not None and not _forward(m, first, then):
+                return False
+        _LEGAL[:] = [*_LEGAL[-3:], (p.deps, times)]
+    return True
+
+
+Time = list[isl.PwAff | int]  # as `order` gives it
+
+# The orders that were found legal last: most directives change only how loops run, or the order of a few statements.
+_LEGAL: list[tuple[Dependences, dict[str, Time]]] = []
+
+
+def _same_times(a: dict[str, Time], b: dict[str, Time]) -> bool:
+    """The very same values in the same order?"""
+    return a.keys() == b.keys() and all(len(a[n]) == len(b[n]) and all(map(_same, a[n], b[n])) for n in a)
+
+
+def _same(x: isl.PwAff | int, y: isl.PwAff | int) -> bool:
+    return x is y or (isinstance(x, int) and x == y)
+
+
+def _forward(m: isl.Map, first: Time, then: Time) -> bool:
+    """Does each pair of one statement and another run in this order? Times are padded with zeros."""
+    source, target = m.get_space().domain(), m.get_space().range()
+    for k in range(max(len(first), len(then))):
+        a, b = (t[k] if k < len(t) else 0 for t in (first, then))
+        if isinstance(a, int) and isinstance(b, int):
+            if a != b:
+                return a < b
+            continue
+        before, after = _on(a, source), _on(b, target)
+        if not m.is_disjoint(before.gt_map(after)):
+            return False
+        m = m.intersect(before.eq_map(after))
+        if m.is_empty():
+            return True
+    return bool(m.is_empty())
+
+
+def _on(value: isl.PwAff | int, space: isl.Space) -> isl.PwAff:
+    if not isinstance(value, int):
+        return value
+    zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
+    return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(value)))
 
 
 def _width(times: isl.UnionMap) -> int:
