@@ -199,6 +199,12 @@ TABLE: tuple[Entry, ...] = (
         "Write its formula into the region, or use functions of <math.h>.",
     ),
     _refusal(
+        "sunway-ldm",
+        "With `--target sunway`: even small tiles do not fit into the local memory of a compute core, or an "
+        "array declared in the region has no constant size. The message names the arrays and their bytes.",
+        "Use smaller tiles in the plan, or smaller local arrays.",
+    ),
+    _refusal(
         "sunway-shared",
         "With `--target sunway`: a variable declared in the region carries values between kernels and its "
         "size is not a constant.",

@@ -163,14 +163,27 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
 
 
 def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
-    """The region as launches on a core group."""
+    """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
+    from codegen.sunway.region import SHARES
+
+    fixed = options.plan_text is not None or options.scheme.startswith("published")
+    for share in SHARES[:1] if fixed else SHARES[:-1]:
+        try:
+            return _on_cores(s, model, options, original, share)
+        except Unsupported as error:
+            if error.id != "sunway-ldm" or fixed:
+                raise
+    return _on_cores(s, model, options, original, SHARES[-1])
+
+
+def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float) -> RegionOutcome:
     from codegen.sunway.emit import emit_sunway
     from codegen.sunway.launch import has_kernel
     from codegen.sunway.region import author_of
     from codegen.sunway.strategy import sunway_plan
     from codegen.sunway.style import STYLES
 
-    grid, group, sizes = author_of(options, model.program)
+    grid, group, sizes = author_of(options, share)
     made: Made | None = None
     problem: Diagnostic | None = None
     if options.plan_text is not None:

@@ -24,7 +24,7 @@ from codegen.verify.readback import Point
 
 def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
     """One part per step."""
-    grid, group, sizes = author_of(options, model.program)
+    grid, group, sizes = author_of(options)
     decision = sunway_plan(model.program, group, grid, sizes)
     out = [f"  cores: {grid} of {group.description}"]
     p = model.program

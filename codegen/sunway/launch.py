@@ -18,7 +18,7 @@ from codegen.sunway import dialect
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import find_mesh
 from codegen.sunway.slave import Phase, words_for
-from codegen.sunway.stage import Buffer, SNode, Stage, Stager
+from codegen.sunway.stage import Buffer, SNode, Stager, buffers_of
 from codegen.sunway.stencil import Shape, Stencil, choose, find_stencil
 from codegen.sunway.stencil_views import stencil_views
 from codegen.sunway.style import OURS, PLAIN, Style
@@ -204,7 +204,8 @@ class Launch:
         stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
         tree = stager.run()
         number = len(self.kernels)
-        buffers = _buffers(tree)
+        stager.refuse_overflow(tree)
+        buffers = buffers_of(tree)
         width = _width(node)
         wide = frozenset(b.array for b in buffers if b.enlarged)
         before, open_ = self._sync(statements_of(node), open_, wide)
@@ -261,18 +262,6 @@ def _width(node: CNode) -> int:
 def _tiles_inside(node: CNode) -> bool:
     """Are there tile loops inside the bound ones, so that fetching ahead happens there?"""
     return any(isinstance(n, For) and n.loop.tile and n.loop.kind not in THREADED for n in walk(node))
-
-
-def _buffers(node: SNode) -> list[Buffer]:
-    if isinstance(node, Stage):
-        return [*node.buffers, *_buffers(node.body)]
-    if isinstance(node, Block):
-        return [b for c in node.children for b in _buffers(c)]
-    if isinstance(node, (For, Declare)):
-        return _buffers(node.body)
-    if isinstance(node, If):
-        return [*_buffers(node.then), *([] if node.orelse is None else _buffers(node.orelse))]
-    return []
 
 
 def _describe(node: For) -> str:

@@ -23,9 +23,14 @@ def fixed_sizes(size: int) -> Sizes:
     return sizes
 
 
-def author_of(options: GenOptions, program: Program) -> tuple[Grid, CoreGroup, Sizes]:
+# Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
+SHARES = (1.0, 0.5, 0.25)
+
+
+def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup, Sizes]:
+    """Who decides on tiles, for tiles that take this part of local memory."""
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
     return grid, group, fixed_sizes(32) if options.scheme.startswith("published") else TileModel(
-        group, grid, STYLES[options.scheme].mesh
+        group, grid, STYLES[options.scheme].mesh, share
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Union
 
 import islpy as isl
 
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, If, Multiply, expr_names, walk
+from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
@@ -97,13 +99,15 @@ class Stager:
     staged: set[tuple[int, int]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     lost: dict[str, str] = field(default_factory=dict)
+    needs: dict[str, int] = field(default_factory=dict)  # bytes that did not fit, by array
     touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
     _writes: list[Use] = field(default_factory=list)
     _taken: int = 0
 
     def run(self) -> SNode:
         self.budget = self.budget or self.group.ldm_bytes - self.group.reserve
-        self.budget -= sum(_declared(self.scop, n) for n in walk(self.kernel) if isinstance(n, Declare))
+        self._own = _declared(self.scop, self.kernel)
+        self.budget -= sum(self._own.values())
         self._runs = runs_below(self.kernel, self.phase)
         self._all = uses_below(self.scop, self._runs, self.phase)
         self._writes = [u for u in self._all if u.write]
@@ -113,6 +117,18 @@ class Stager:
         """Arrays with accesses that go to main memory, with the reason."""
         return {u.access.array: self.lost.get(u.access.array, "it is used outside the tiles")
                 for u in self._all if u.key not in self.staged}
+
+    def refuse_overflow(self, tree: SNode) -> None:
+        """Raise, with all numbers, if a tile does not fit into local memory."""
+        left = self.left()
+        needs = {a: n for a, n in self.needs.items() if a in left}
+        if not needs and self.budget >= 0:
+            return
+        room = self.group.ldm_bytes - self.group.reserve
+        have = [*sorted(self._own.items()), *((b.name, b.footprint) for b in buffers_of(tree)), *sorted(needs.items())]
+        head = f"{sum(n for _, n in have)} bytes of local memory are needed and there are {room}"
+        text = ", ".join(f"`{a}` {n}" for a, n in have)
+        raise Unsupported("sunway-ldm", f"{head}: {text}", self.scop.loc, "use smaller tiles or smaller local arrays")
 
     # -- walking -----------------------------------------------------------------------------------
 
@@ -165,6 +181,7 @@ class Stager:
                     b = replace(b, ahead=False)
                 if used + b.footprint > room:
                     self.lost[name] = f"{b.footprint} bytes do not fit into the {room - used} that are left"
+                    self.needs[name] = b.footprint
                     continue
                 chosen.append(b)
                 self._taken += b.footprint
@@ -292,15 +309,30 @@ def _tiled(node: CNode) -> bool:
     return any(n.loop.tile for n in _fors(node))
 
 
-def _declared(scop: Scop, node: Declare) -> int:
-    """Bytes of the region's own variables that are kept here."""
-    total = 0
-    for h in node.slots:
-        n = scop.arrays[h.array].elem.bytes
-        for s in h.sizes:
-            n *= max(s, 1)
-        total += n
-    return total
+def _declared(scop: Scop, kernel: CNode) -> dict[str, int]:
+    """Bytes of the region's own variables that are kept in local memory, by name."""
+    out: dict[str, int] = {}
+    for h in (h for n in walk(kernel) if isinstance(n, Declare) for h in n.slots):
+        array = scop.arrays[h.array]
+        sizes = [array.extents[k - array.scope] if s < 0 else str(max(s, 1)) for k, s in enumerate(h.sizes)]
+        if not all(s.isdigit() for s in sizes):
+            raise Unsupported("sunway-ldm", f"`{h.array}` has no constant size, so local memory may overflow", scop.loc,
+                              "declare it outside the region, or give it a fixed size")
+        out[h.array] = array.elem.bytes * prod(map(int, sizes))
+    return out
+
+
+def buffers_of(node: SNode) -> list[Buffer]:
+    """All buffers of a staged tree, in its order."""
+    if isinstance(node, Stage):
+        return [*node.buffers, *buffers_of(node.body)]
+    if isinstance(node, Block):
+        return [b for c in node.children for b in buffers_of(c)]
+    if isinstance(node, (For, Declare)):
+        return buffers_of(node.body)
+    if isinstance(node, If):
+        return [*buffers_of(node.then), *([] if node.orelse is None else buffers_of(node.orelse))]
+    return []
 
 
 def _own(u: Use, writes: Sequence[Use]) -> bool:

@@ -81,6 +81,7 @@ class TileModel:
     group: CoreGroup
     grid: Grid
     mesh: bool = False
+    share: float = 1.0  # of local memory that may be used
     chosen: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
@@ -95,7 +96,7 @@ class TileModel:
 
     @property
     def _room(self) -> int:
-        return self.group.ldm_bytes - self.group.reserve - 1024
+        return int(self.share * (self.group.ldm_bytes - self.group.reserve - 1024))
 
     def best(self, nest: Nest) -> tuple[int, ...]:
         """The sizes with the least time per point among those that fit."""

@@ -23,6 +23,15 @@ void f(int n, double *x) {
 for (int i = 0; i < n; i++) x[i] = g(x[i]);
 #pragma endscop
 }""",
+    "sunway-ldm": """void f(int n, double y[n], double A[n][n]) {
+#pragma scop
+for (int i = 0; i < n; i++) {
+  double t[9000];
+  for (int k = 0; k < 9000; k++) t[k] = A[i][k];
+  for (int k = 0; k < 9000; k++) y[i] += t[8999 - k];
+}
+#pragma endscop
+}""",
     "sunway-value": """typedef struct { double k; } s;
 void f(int n, double *x, s *p) {
 #pragma scop
@@ -37,6 +46,19 @@ def test_refused(kind):
     made = generate("f.c", CASES[kind], GenOptions(target="sunway", stem="f"))
     assert [n.id for d in made.diagnostics for n in d.notes] == [kind]
     assert CASES[kind] in made.text
+
+
+def test_refusal_has_the_numbers():
+    """What is needed, by array, and what there is; where a plan asks for too much, too."""
+    made = generate("f.c", CASES["sunway-ldm"], GenOptions(target="sunway", stem="f"))
+    (note,) = [n for d in made.diagnostics for n in d.notes]
+    assert "there are 61440" in note.message and "`t` 288000" in note.message
+    source = CASES["no-parallelism"].replace("x[i] * 0.5 + x[i - 1]", "i")
+    plan = generate("f.c", source, GenOptions(target="sunway", stem="f")).regions[0].plan
+    assert plan.count("S1.i:512") == 1
+    much = GenOptions(target="sunway", stem="f", plan_text=plan.replace("S1.i:512", "S1.i:9000"))
+    (note,) = [n for d in generate("f.c", source, much).diagnostics for n in d.notes]
+    assert (note.id, "`x` 72000" in note.message) == ("sunway-ldm", True)
 
 
 @pytest.mark.parametrize("text", ["0", "65", "3,5", "9,8", "x", "8,8,8"])
