@@ -298,8 +298,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _error(
         "bad-target",
-        "`check` was asked to run results for a target that does not run on this machine.",
-        "Check with `--target c` or `--target openmp`.",
+        "`codegen.compile` was asked to load results for a target that does not run on this machine.",
+        "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` runs on the emulator.",
     ),
     _error(
         "bad-threads",

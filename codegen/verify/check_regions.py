@@ -18,6 +18,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
+from codegen.verify.check_cores import SLAVE, STEM, core_texts
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, harness_of
 from codegen.verify.check_memory import memory_of
@@ -96,9 +97,11 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     start = pipeline.after_feature_macros(source.text)
     support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN)
     banner = emit_banner(name, effective_options(options))
-    head = f"{banner}{source.text[:start]}{support}"
+    cores = core_texts(checked.outcomes, options)
+    head = f"{banner}{source.text[:start]}{support}{cores.support if cores else ''}"
     body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
     return {
+        **({SLAVE: cores.slave, f"{STEM}_args.h": cores.args} if cores else {}),
         "original.c": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
         "result.c": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
         "source.c": source.text,

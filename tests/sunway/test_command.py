@@ -62,3 +62,17 @@ def test_bad_threads_is_an_error(capsys, tmp_path):
     words = ["gen", "--target", "sunway", "--threads", "3,5", str(KERNELS / "mvt.c"), "-o", str(tmp_path / "x.c")]
     assert main(words) == 1
     assert "[bad-threads]" in capsys.readouterr().err
+
+
+def test_check_runs_on_the_emulator(capsys, monkeypatch):
+    words = ["check", "--target", "sunway", "--threads", "16", str(KERNELS / "atax.c")]
+    assert main(words) == 0
+    assert "size vectors agree" in capsys.readouterr().out
+    # A wait that is left out is found, whatever the results happen to be.
+    monkeypatch.setattr("codegen.sunway.dialect.wait", lambda *_: ";")
+    assert main(words) == 4
+    assert "crashes" in capsys.readouterr().out
+
+
+def test_check_for_the_newer_machine(capsys):
+    assert main(["check", "--target", "sunway", "--machine", "sw26010-pro-cpe", str(KERNELS / "mvt.c")]) == 0

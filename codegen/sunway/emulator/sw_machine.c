@@ -19,7 +19,10 @@ static const sw_machine machines[] = {
   { 64 * 1024, 4, 1.45e9, 20000, 300, 270, 11, 32, 36, sw26010_table, 13 },
   { 256 * 1024, 8, 2.25e9, 30000, 300, 400, 30, 64, 36, pro_table, 13 },
 };
-const sw_machine *sw_now = &machines[0];
+#ifndef SW_DEFAULT
+#define SW_DEFAULT 0
+#endif
+const sw_machine *sw_now = &machines[SW_DEFAULT];
 
 __attribute__((constructor)) static void choose(void)
 {
