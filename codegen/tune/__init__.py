@@ -13,7 +13,7 @@ The types, in the order in which they are used (each file says more):
     observe.py      observe(tree) -> 200 numbers (NumPy);  histogram(...)
     graph.py        graph(tree) -> nodes and edges, with strides
     backend/emit.py c_for(tree, isa, name, options) -> C text of exactly this loop order; file_for(functions, isa)
-    measure.py      peak, Measurer.values(trees) -> a figure or a failure each, confirm(winner, default)
+    measure/        Measurer(effort=Effort(busy=True), cache=FILE): a value; .figures(trees), .peak(), .confirm(winner)
     search/         search(start, value, budget, progress) -> Found(best, value, history)
 
     plans/          the same for any region: candidates are plans, carried out, proven, compiled and run

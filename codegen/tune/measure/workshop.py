@@ -1,0 +1,102 @@
+"""Trees into shared objects: several functions, a clock and the peak kernels in each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from codegen.options import CppOptions
+from codegen.record import record
+from codegen.target.isa.model import Isa
+from codegen.target.isa.text import bare, call, expression
+from codegen.target.templates import environment
+from codegen.tune.backend.block import STEP
+from codegen.tune.backend.emit import c_for, prelude
+from codegen.tune.backend.writer import ADDED, Options
+from codegen.tune.plans.build import FLAGS, Failed, compiler_version
+from codegen.tune.tree import Tree
+from codegen.verify.check_build import find_compiler, first_error
+
+SECONDS = 60.0
+TURNS = 1000
+_SHARED = ("-shared", "-fPIC", "-std=gnu11", "-w")
+
+
+@record
+class Workshop:
+    """Where and how candidates are compiled."""
+
+    folder: Path
+    isa: Isa
+    words: tuple[str, ...]
+    flags: tuple[str, ...]
+    options: Options
+
+    @property
+    def setting(self) -> str:
+        """What a figure depends on, beside the tree and the machine."""
+        how = f"fresh={self.options.fresh} reassociate={self.options.reassociate}"
+        return f"{self.isa.name} | {compiler_version(self.words)} | {' '.join(self.flags)} | {how}"
+
+    def compile(self, trees: Sequence[Tree], name: str) -> Path:
+        """A shared object in which tree number n is function `tree_n`."""
+        texts = [c_for(tree, self.isa, f"tree_{n}", self.options) for n, tree in enumerate(trees)]
+        source, out = self.folder / f"{name}.c", self.folder / f"{name}.so"
+        clock = clock_text(self.isa)
+        source.write_text("\n".join([clock[0], prelude(self.isa, [*texts, *clock]), clock[1], *texts]), "utf-8")
+        words = [*self.words, *self.flags, *_SHARED, str(source), "-o", str(out)]
+        try:
+            done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
+                                  env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the compiler took longer than {SECONDS:g} s") from None
+        if done.returncode:
+            raise Failed(f"does not compile: {first_error(done.stderr.decode('utf-8', 'replace'))}")
+        return out
+
+
+def open_workshop(folder: Path, isa: Isa, flags: str = FLAGS, options: Options = ADDED) -> Workshop:
+    """With the compiler that is found."""
+    return Workshop(folder, isa, find_compiler("", CppOptions(), folder).words, tuple(shlex.split(flags)), options)
+
+
+def clock_text(isa: Isa) -> tuple[str, str]:
+    """The C of the clock, and of the peak kernels, which stand below the prelude."""
+    text = environment().get_template("tune/clock.c.j2").render(
+        target=isa.target, turns=TURNS, elements=[_peak(isa, elem) for elem in ("f32", "f64")]
+    )
+    clock, mark, kernels = text.partition("/* Multiply-adds that need")
+    return clock, mark + kernels
+
+
+def _peak(isa: Isa, elem: str) -> dict[str, object]:
+    vec, registers = isa.vec(elem), isa.registers - 4
+    accs = [f"c{n}" for n in range(registers)]
+
+    def update(acc: str) -> str:
+        value = expression(isa, elem, STEP, lambda x: acc if x.op == "acc" else "x" if x.op == "a" else "y")
+        return f"{acc} = {bare(value)};"
+
+    def operation(op: str, *args: str) -> str:
+        return bare(call(isa, elem, op, args))
+
+    return {
+        "name": elem,
+        "vector": vec.vector,
+        "lanes": isa.lanes_max(elem),
+        "count": registers,
+        "registers": registers,
+        "load_a": operation("load", f"(const {vec.scalar} *)a"),
+        "load_b": operation("load", f"(const {vec.scalar} *)b"),
+        "updates": [update(acc) for acc in accs],
+        "joins": [f"c0 = {operation('add', 'c0', acc)};" for acc in accs[1:]],
+        "store": operation("store", f"({vec.scalar} *)c", "c0"),
+    }
+
+
+def peak_flops(isa: Isa, elem: str) -> int:
+    """Of one call of the peak kernel."""
+    return 2 * isa.lanes_max(elem) * (isa.registers - 4) * TURNS

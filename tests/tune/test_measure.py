@@ -1,0 +1,80 @@
+"""Measuring: figures are plausible, failures are no figures, and what is known is not measured again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codegen.tune.backend import emit
+from codegen.tune.contraction import matmul
+from codegen.tune.measure import workshop
+from codegen.tune.measure.cache import Cache, Measured
+from codegen.tune.measure.clock import Effort
+from codegen.tune.measure.measurer import Measurer
+from codegen.tune.timing import Timing
+from codegen.tune.tree import key, parse, start
+
+PROBLEM = matmul(32, 32, 32)
+QUICK = Effort(seconds=0.003, busy=True, limit=0.5)
+GOOD = parse("i8 j2 k32 i4 j16", PROBLEM)
+
+
+@pytest.fixture(scope="module")
+def measurer() -> Iterator[Measurer]:
+    with Measurer(flags="-O1", effort=QUICK, jobs=1) as made:
+        yield made
+
+
+def test_figures_lie_below_the_peak(measurer: Measurer) -> None:
+    slow, fast = measurer([start(PROBLEM), GOOD])
+    assert slow is not None and fast is not None
+    assert 0 < slow < 1.3 * measurer.peak()
+    assert 0 < fast < 1.3 * measurer.peak()
+    assert measurer.peak("f64") < 0.75 * measurer.peak()
+
+
+def test_nothing_is_measured_twice(measurer: Measurer) -> None:
+    measurer([GOOD])
+    before = measurer.measured
+    moved = GOOD._replace(cursor=2)
+    assert measurer([GOOD, moved]) == [measurer.cache.known[key(GOOD)].gflops] * 2
+    assert measurer.measured == before
+
+
+def test_winner_and_default_in_turns(measurer: Measurer) -> None:
+    found = measurer.confirm(GOOD, seconds=0.02)
+    assert found.ratio == found.default.timing.best / found.winner.timing.best
+    assert found.winner.timing.runs >= 30
+
+
+def test_a_failure_is_no_figure_and_takes_nobody_along(measurer: Measurer, monkeypatch: pytest.MonkeyPatch) -> None:
+    crash, hang, broken = (parse(x, PROBLEM) for x in ("k32 i32 j32", "k32 j32 i32", "j32 i32 k32"))
+    fine = parse("i32 j2 k32 j16", PROBLEM)
+    endless = 'for (;;) __asm__ volatile("");'
+    bodies = {key(crash): "__builtin_trap();", key(hang): endless, key(broken): "no such thing;"}
+
+    def bad(tree, isa, name, options):  # type: ignore[no-untyped-def]
+        body = bodies.get(key(tree))
+        return f"void {name}(void) {{ {body} }}\n" if body else emit.c_for(tree, isa, name, options)
+
+    monkeypatch.setattr(workshop, "c_for", bad)
+    found = measurer.figures([crash, fine, hang, broken])
+    assert [m.gflops is None for m in found] == [True, False, True, True]
+    assert found[0].why == "Died"
+    assert found[2].why == "TimedOut"
+    assert "does not compile" in found[3].why
+
+
+def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:
+    path = str(tmp_path / "trees.jsonl")
+    one, two = Cache("here", path), Cache("here", path)
+    one.add("a", Measured(3.5, Timing(1.0, 2.0, 0.5, 9)))
+    two.add("b", Measured(None, why="Died"))
+    two.add("c", Measured(9.0, Timing(1.0, 2.0, 0.5, 9), noisy=True))
+    with open(path, "a") as stream:
+        stream.write('{"format": 1, "tree_format": "tree-1", "setting": "he')
+    known = Cache("here", path).known
+    assert known == {"a": Measured(3.5, Timing(1.0, 2.0, 0.5, 9)), "b": Measured(None, why="Died")}
+    assert Cache("elsewhere", path).known == {}
+    assert [json.loads(x)["ok"] for x in Path(path).read_text().splitlines()[:2]] == [True, False]
