@@ -51,7 +51,7 @@ def effective_options(options: GenOptions) -> str:
     """
     words = [f"--target={options.target}", f"--machine={_base(options.machine)}"]
     if options.isa:
-        words.append(f"--isa={options.isa}")
+        words.append(f"--isa={_base(options.isa)}")
     if options.plan_text is not None:
         words.append(f"--plan={_base(options.plan_name)}")
     flags = (("--reassociate", options.reassociate), ("--check-alias", options.check_alias))

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
+from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.record import record
@@ -92,7 +93,7 @@ def _load() -> None:
 
 def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
-    machine = load_for(options.machine, options.isa)
+    machine = load_for(options.machine, use_isa(options.isa))
     source = open_source(path, text, options)
     check_plan_regions(source, options)
     if not source.regions:

@@ -280,6 +280,12 @@ TABLE: tuple[Entry, ...] = (
         "#pragma tilewright faster",
     ),
     _error(
+        "bad-isa",
+        "A table of an instruction set is not TOML, lacks an operation, or holds a pattern that cannot be filled.",
+        "Mend the line the message points to; docs/howto/isa.md says what a table holds.",
+        'fma = "{1} * {2}"',
+    ),
+    _error(
         "bad-kernel",
         "A kernel's index notation does not parse, or its shape is outside what is generated.",
         "See docs/sparse.md for the notation.",

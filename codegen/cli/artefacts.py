@@ -54,7 +54,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise BadCommandLine("-MF, -MT and -MP need -MD")
     if arguments.md and not named and not (arguments.mf and arguments.mt):
         raise BadCommandLine("-MD without -o needs -MF and -MT")
-    reads = [p for p in (arguments.file, arguments.plan, arguments.machine) if p and os.path.isfile(p)]
+    reads = [p for p in (arguments.file, arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
     writes = [path_of(e, arguments.output, emits) for e in emits] if named else []
     for path in [*writes, *([depfile_path(arguments)] if arguments.md else [])]:
         if os.path.exists(path) and any(os.path.samefile(path, r) for r in reads):
@@ -126,6 +126,7 @@ def depfile_of(job: Job, headers: tuple[str, ...], written: tuple[str, ...]) -> 
 
     named = [job.arguments.plan] if job.arguments.plan else []
     named += [job.arguments.machine] if is_file(job.arguments.machine) else []
+    named += [job.arguments.isa] if is_file(job.arguments.isa) else []
     source = [job.arguments.file] if job.arguments.file != "-" else []
     targets = job.arguments.mt or written
     text = depfile(targets, [*source, *named, *headers], job.arguments.mp, quote_targets=not job.arguments.mt)

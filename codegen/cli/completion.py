@@ -114,7 +114,8 @@ def _fish() -> str:
             lines.append(f"complete -c tilewright {seen} -f -a '{' '.join(_choices(c))}'")
         for o in options_of(c.name):
             names = " ".join(_fish_flag(f) for f in o.flags)
-            value = "" if o.kind == "flag" else f" -x -a '{' '.join(o.choices)}'" if o.choices else " -r"
+            given = f" {'-r' if o.open else '-x'} -a '{' '.join(o.choices)}'" if o.choices else " -r"
+            value = "" if o.kind == "flag" else given
             lines.append(f"complete -c tilewright {seen} {names}{value} -d {_quoted(o.help)}")
     return "\n".join(lines) + "\n"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.isas import ISAS
+from codegen.isas import ISAS, is_file
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
@@ -48,6 +48,7 @@ class Option:
     type: Callable[[str], object] | None = None
     choices: tuple[str, ...] = ()
     default: object = None
+    open: bool = False  # `choices` are only examples
     affects_output: bool = False
 
     @property
@@ -87,6 +88,13 @@ def count(text: str) -> int:
     return value
 
 
+def instruction_set(text: str) -> str:
+    """An instruction set: a built-in name, or a file."""
+    if text and text not in ISAS and not is_file(text):
+        raise ValueError("neither a built-in name nor a file")
+    return text
+
+
 TABLE: tuple[Option, ...] = (
     Option(("-o",), "output", _WRITES,
            "write here; `-` or no -o: standard output; gen, tune: FOLDER/ keeps the sources' names",
@@ -110,8 +118,10 @@ TABLE: tuple[Option, ...] = (
            "value", "NAME|FILE|native", default=_DEFAULTS.machine, affects_output=True),
     Option(("--machine",), "generation", _TUNE, "processor whose description plans start from",
            "value", "NAME|FILE|native", default="native", affects_output=True),
-    Option(("--isa",), "generation", _SOURCES, "instruction set of the kernels, instead of the machine's own",
-           "value", choices=ISAS, default="", affects_output=True),
+    Option(("--isa",), "generation", _SOURCES,
+           "instruction set of the kernels, instead of the machine's own: generic, neon, sve, avx2, avx512, or a TOML "
+           "file with a table of your own",
+           "value", "NAME|FILE", type=instruction_set, choices=ISAS, open=True, default="", affects_output=True),
     Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
            affects_output=True),
     Option(("--reassociate",), "generation", _SOURCES, "floating-point reductions may be reordered",

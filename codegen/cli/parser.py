@@ -57,7 +57,7 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
         if option.default not in (None, ""):
             common["help"] += f" (default: {option.default})"
         group.add_argument(*option.flags, metavar=option.metavar or None, type=option.type or str,
-                           choices=option.choices or None, default=option.default, **common)
+                           choices=(not option.open and option.choices) or None, default=option.default, **common)
 
 
 def parse(command: Command, words: list[str]) -> argparse.Namespace:

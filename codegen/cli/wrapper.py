@@ -143,7 +143,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     command.show(arguments, {job.name: job.text}, outcome.diagnostics)
     if outcome.code != exitcodes.OK:
         return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
-    named = [p for p in (arguments.plan, arguments.machine) if p and os.path.isfile(p)]
+    named = [p for p in (arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
     return encode(_with_own_lines(outcome.stdout, name)), tuple(named)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import resources
 
 from codegen.diagnostics import InputError, Loc
+from codegen.isas import own
 from codegen.machine.model import Machine
 from codegen.machine.toml import parse
 
@@ -49,6 +50,9 @@ _SHAPES = {"neon": (128, 32), "sve": (0, 32), "avx2": (256, 16), "avx512": (512,
 def load_for(spec: str, isa: str) -> Machine:
     """The machine `spec`, made to use another instruction set if `isa` names one: --machine with --isa."""
     machine = load(spec)
+    mine = own(isa or machine.isa)
+    if mine is not None:
+        return replace(machine, isa=mine.name, vector_bits=mine.vector_bits, registers=mine.registers)
     if not isa or isa == machine.isa:
         return machine
     bits, registers = _SHAPES.get(isa, (machine.vector_bits, machine.registers))

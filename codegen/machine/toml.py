@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from codegen.diagnostics import InputError, Loc
-from codegen.isas import ISAS
+from codegen.isas import known as known_isas
 from codegen.machine.model import Cache, Machine
 from codegen.machine.toml_operations import read_operations, write_operations
 from codegen.machine.toml_reader import Reader, check_value
@@ -74,8 +74,9 @@ def _check_keys(reader: Reader, data: dict[str, Any]) -> None:
             check_value(reader, key, data[key], types)
         elif required:
             raise reader.fail(f"missing key '{key}'")
-    if data["isa"] not in ISAS:
-        raise reader.fail(f"unknown isa '{data['isa']}'", "isa", hint=f"one of {', '.join(ISAS)}")
+    if data["isa"] not in known_isas():
+        hint = f"one of {', '.join(known_isas())}; tables of your own are named with --isa FILE"
+        raise reader.fail(f"unknown isa '{data['isa']}'", "isa", hint=hint)
     if data["vector_bits"] % 8 or data["line_bytes"] & (data["line_bytes"] - 1):
         key = "vector_bits" if data["vector_bits"] % 8 else "line_bytes"
         raise reader.fail(f"'{key}' is {data[key]}, not a width a machine can have", key)

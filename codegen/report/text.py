@@ -7,6 +7,7 @@ import islpy as isl
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.diagnostics import Unsupported
+from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
@@ -26,7 +27,7 @@ from codegen.worker import Died, TimedOut, run_with_deadline
 def describe_file(path: str, text: str, options: GenOptions) -> str:
     """All regions of a file."""
     source = open_source(path, text, options)
-    machine = load_for(options.machine, options.isa)
+    machine = load_for(options.machine, use_isa(options.isa))
     if not source.regions:
         return f"{source.name}: no region\n"
     active = {s.region.index: s for s in source.slices}

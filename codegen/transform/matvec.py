@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from codegen.isas import own
 from codegen.plan.model import Multiply
 from codegen.recognize.contraction import NoContraction
 from codegen.recognize.matvec import fold, layout
@@ -19,6 +20,12 @@ from codegen.transform.program import Program, pending
 
 # Vectors of a fixed width; `generic` ones have any.
 BITS = {"neon": (128,), "avx2": (256,), "avx512": (512,), "generic": (64, 128, 256, 512, 1024, 2048)}
+
+
+def has_width(isa: str, bits: int) -> bool:
+    """Whether an instruction set has vectors of this fixed width."""
+    mine = own(isa)
+    return bits == mine.vector_bits if mine is not None else bits in BITS.get(isa, ())
 
 
 def check_sweep(
@@ -37,7 +44,7 @@ def check_sweep(
     target = s.accesses[s.target].array
     if p.scop.arrays[target].inside and not _stored(p, target, found.rows[0]):
         raise illegal(f"`{target}` has no storage for the rows of {d.stmt}", d.loc, "store it before the product")
-    if how.bits not in BITS.get(how.isa, ()):
+    if not has_width(how.isa, how.bits):
         raise illegal(f"{how.isa} has no vectors of {how.bits} bits for {d.stmt}", d.loc)
     lanes = how.bits // int(found.step.elem[1:])
     whole = how.streams % lanes == 0 if how.form == "across" and lanes else True

@@ -8,6 +8,7 @@ from typing import Any
 
 import islpy as isl
 
+from codegen.isas import known as known_isas
 from codegen.plan.model import LoopRef, Multiply
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
@@ -15,10 +16,9 @@ from codegen.scop.model import Statement
 from codegen.scop.product import Blocking, Contraction, Product, Sweep
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
-from codegen.target.isa.load import NAMES as ISAS
 from codegen.target.isa.load import load as load_isa
 from codegen.transform.find import chains, illegal, rebuild
-from codegen.transform.matvec import BITS, check_sweep, folded_array, kept
+from codegen.transform.matvec import check_sweep, folded_array, has_width, kept
 from codegen.transform.program import Program, carried
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
@@ -84,7 +84,7 @@ def _kinds(
         check_sweep(p, s, found, d, d.how, loops)
         if d.how.form == "fold":
             kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (folded_array(p, s, found, d),)}
-    elif d.how.isa not in ISAS or (d.how.isa in BITS and d.how.bits not in BITS[d.how.isa]):
+    elif d.how.isa not in known_isas() or (d.how.isa != "sve" and not has_width(d.how.isa, d.how.bits)):
         raise illegal(f"there is no instruction set {d.how.isa} with vectors of {d.how.bits} bits", d.loc)
     elif not (1 <= d.how.mr <= 32 and 1 <= d.how.nv <= 16 and min(d.how.mc, d.how.kc, d.how.nc) > 0):
         raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc)

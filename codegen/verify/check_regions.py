@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.frontend.symbols import find_site
+from codegen.isas import use as use_isa
 from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Opened
@@ -51,7 +52,7 @@ class Checked:
 
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
-    machine = load_for(options.machine, options.isa)
+    machine = load_for(options.machine, use_isa(options.isa))
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codegen import __version__
 from codegen.diagnostics import Diagnostic
+from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Generated, generate, open_source
@@ -32,7 +33,7 @@ def describe_html(path: str, text: str, options: GenOptions) -> str:
 
 def page(path: str, text: str, options: GenOptions) -> Page:
     source = open_source(path, text, options)
-    machine = load_for(options.machine, options.isa)
+    machine = load_for(options.machine, use_isa(options.isa))
     made = generate(path, text, options)
     slices = {s.region.index: s for s in source.slices}
     regions = tuple(_region(r, slices.get(r.index), made, options, machine) for r in source.regions)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from codegen.isas import own
 from codegen.scop.lanes import ELEMENTS
 from codegen.target.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
 
@@ -29,8 +31,18 @@ GENERIC_BITS = 128
 @cache
 def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
     """The instruction set called `name`. `vector_bits` is the width for `generic`; the others know theirs."""
+    mine = own(name)
+    return isa_of(name, table(name) if mine is None else mine.table, vector_bits)
+
+
+def table(name: str) -> dict[str, Any]:
+    """A built-in table."""
     path = resources.files("codegen.target.isa") / "data" / f"{name}.toml"
-    data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def isa_of(name: str, data: Mapping[str, Any], vector_bits: int = GENERIC_BITS) -> Isa:
+    """The instruction set that a table describes."""
     bits = int(data.get("vector_bits", vector_bits))
     return Isa(
         name=name,
@@ -51,7 +63,7 @@ def groups(elem: str) -> tuple[str, ...]:
     return ("all", "int", "signed" if elem[0] == "i" else "unsigned", f"int{bits_of(elem)}", elem)
 
 
-def _words(data: dict[str, Any], elem: str, bits: int) -> dict[str, str]:
+def _words(data: Mapping[str, Any], elem: str, bits: int) -> dict[str, str]:
     """What <word> means for a type: the table's own words, and some that every table can use."""
     width = bits_of(elem)
     given = {
@@ -71,7 +83,7 @@ def _fill(pattern: str, words: dict[str, str]) -> str:
     return re.sub(r"<(\w+)>", lambda m: _fill(words[m[1]], words), pattern)
 
 
-def _vec(data: dict[str, Any], elem: str, bits: int) -> Vec:
+def _vec(data: Mapping[str, Any], elem: str, bits: int) -> Vec:
     words = _words(data, elem, bits)
     ops: dict[str, str] = {}
     for group in groups(elem):
@@ -89,7 +101,7 @@ def _vec(data: dict[str, Any], elem: str, bits: int) -> Vec:
     )
 
 
-def _typedefs(data: dict[str, Any], bits: int) -> tuple[tuple[str, str], ...]:
+def _typedefs(data: Mapping[str, Any], bits: int) -> tuple[tuple[str, str], ...]:
     """Vector types that no header gives."""
     found = []
     for kind in ("typedef", "typedef_unaligned"):

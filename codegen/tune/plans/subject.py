@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic
+from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import Opened
@@ -58,7 +59,7 @@ class OpenedFile:
 
 def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     """Everything the tool would do by itself, and the regions that can be tuned."""
-    machine = load_for(options.machine, options.isa)
+    machine = load_for(options.machine, use_isa(options.isa))
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = tuple(pipeline.run_region(source, s, options, machine) for s in source.slices)
