@@ -82,8 +82,8 @@ def _init(found: tuple[Field[Any], ...]) -> Callable[..., None]:
             value = f"_{f.name}() if {f.name} is _MISSING else {f.name}"
         else:
             head += f", {f.name}"
-        body += f"    own[{f.name!r}] = {value}\n"
-    exec(f"def __init__({head}):\n    own = self.__dict__\n{body}", known)
+        body += f"    _values_[{f.name!r}] = {value}\n"  # a name that no field has
+    exec(f"def __init__({head}):\n    _values_ = self.__dict__\n{body}", known)
     made: Callable[..., None] = known["__init__"]
     return made
 

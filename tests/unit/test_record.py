@@ -92,3 +92,13 @@ def test_patterns() -> None:
     match Point(1, 3):
         case Point(1, y):
             assert y == 3
+
+
+def test_fields_may_have_the_names_of_the_inner_workings():
+    @record
+    class Odd:
+        own: int
+        known: int = 2
+        MISSING: int = 3
+
+    assert (Odd(1).own, Odd(1).known, Odd(1).MISSING) == (1, 2, 3)
