@@ -4,8 +4,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +19,7 @@ from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome, filters, has_errors
 from codegen.cli.options import TUNE_METHODS
 from codegen.cli.writing import write_all
-from codegen.diagnostics import TilewrightError
+from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.filters import select
 from codegen.options import GenOptions
 
@@ -32,18 +35,32 @@ def run_all(jobs: Sequence[Job]) -> list[Outcome]:
     _check_outputs(jobs)
     done: list[tuple[TunedFile, str, GenOptions]] = []
     outcomes: list[Outcome] = []
-    for job, result in zip(jobs, _results(jobs, settings), strict=True):
-        if isinstance(result, TilewrightError):
-            outcomes.append(Outcome(exitcodes.BAD_INPUT, diagnostics=(result.diagnostic(),)))
-        else:
-            done.append((result, job.text, job.options))
-            outcomes.append(_delivered(job, result))
+    with _deadlines_interrupt():
+        for job, result in zip(jobs, _results(jobs, settings), strict=True):
+            if isinstance(result, TilewrightError):
+                outcomes.append(Outcome(exitcodes.BAD_INPUT, diagnostics=(result.diagnostic(),)))
+            else:
+                done.append((result, job.text, job.options))
+                outcomes.append(_delivered(job, result))
     if jobs[0].arguments.report_file and done:
         from codegen.report.tuning.page import describe_tuning
         from codegen.source.write import write_if_changed
 
         write_if_changed(jobs[0].arguments.report_file, describe_tuning(done, settings))
     return outcomes
+
+
+@contextmanager
+def _deadlines_interrupt() -> Iterator[None]:
+    """SIGTERM, as a job's time limit sends it, is an interrupt too: what was found until then is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | TilewrightError]:
@@ -58,14 +75,21 @@ def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | Ti
         return
     from codegen.tune.file import tune_file
 
+    stopped = False
     for job in jobs:
+        if stopped:
+            yield InputError("interrupted", "interrupted before it was tuned", Loc(job.name))
+            continue
         line = _Line(job)
         try:
-            yield tune_file(job.name, job.text, job.options, settings, line.say)
+            result = tune_file(job.name, job.text, job.options, settings, line.say)
         except TilewrightError as error:
-            yield error
-        finally:
             line.end()
+            yield error
+            continue
+        line.end()
+        stopped = any(r.interrupted for r in result.regions)
+        yield result
 
 
 class _Line:

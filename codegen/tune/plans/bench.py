@@ -6,6 +6,7 @@ Everything that runs code of the user's, or code made from it, does so in a chil
 from __future__ import annotations
 
 import mmap
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ void tw_busy(int);
 """
 _ALIGNED = 64
 REFERENCE_SECONDS = 300.0
+LEAST_SECONDS = 5.0  # for a candidate, beyond what filling, comparing and runs may take
 SLOWER = 4.0  # how much slower than the best one run may be before a candidate is given up
 PACE = 1.1  # how much slower than ever the core may run while something is measured
 AGAIN = 3  # how often to try, when it does
@@ -58,12 +60,13 @@ class Bench:
     busy: bool = False
     changed: tuple[bool, ...] = ()
     pace: float = 0.0
+    around: float = 0.0  # seconds that the reference took, with all that is done around its runs
 
     # -- in the parent ---------------------------------------------------------------------------------
 
     def time_of(self, library: Path, effort: Effort, best: float | None) -> Timing:
         """Check what a candidate computes and measure it; Failed where it does not end well."""
-        limit = REFERENCE_SECONDS if best is None else max(2.0, 50 * best)
+        limit = REFERENCE_SECONDS if best is None else LEAST_SECONDS + 3 * self.around + 50 * best
         return _child(lambda: self._candidate(library, effort, best), limit)
 
     def compete(self, libraries: Sequence[Path], seconds: float) -> tuple[Timing, ...]:
@@ -220,5 +223,6 @@ def open_bench(subject: Subject, shop: Shop, sizes: Sizes, threads: int, busy: b
     total = sum(-(-n // _ALIGNED) * _ALIGNED for n in vector.sizes) or _ALIGNED
     images = Images(*(mmap.mmap(-1, total) for _ in range(3)))
     bench = Bench(subject, shop, original, vector, images, threads, busy)
+    start = time.monotonic()
     took, changed, pace = _child(bench.reference, REFERENCE_SECONDS)
-    return replace(bench, changed=changed, pace=pace), took
+    return replace(bench, changed=changed, pace=pace, around=time.monotonic() - start), took

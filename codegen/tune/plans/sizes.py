@@ -12,7 +12,7 @@ from codegen.verify.check_survey import Limits, Vector, vector_at
 
 LADDER = tuple(round(m * 10**e) for e in range(1, 7) for m in (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.4, 8))
 WORK = 200_000_000  # statement instances of one run by default; about a fifth of a second for the original
-BYTES = 1 << 28  # of memory by default; more only when sizes ask for it
+BYTES = 1 << 24  # of memory by default, or twice the last cache; more only when sizes ask for it
 GIVEN = Limits(1 << 62, 1 << 36)
 
 
@@ -46,7 +46,8 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
             raise Failed(f"cannot be run at {_spelled(sizes.given)}: the source would leave its arrays")
         return vector
     best: Vector | None = None
-    limits = Limits(sizes.work, BYTES)
+    last = max((c.bytes for c in subject.machine.caches), default=0)
+    limits = Limits(sizes.work, max(BYTES, 2 * last))
     for n in LADDER:
         vector = _at(subject, library, names, sizes.given, n, limits)
         if vector is not None and not vector.doubtful:
