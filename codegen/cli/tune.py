@@ -141,7 +141,8 @@ def settings_of(job: Job) -> Settings:
     """What the command line asks for. BadCommandLine for what it cannot mean."""
     from codegen.tune.plans.build import FLAGS
     from codegen.tune.plans.sizes import parse_sizes
-    from codegen.tune.settings import Settings, cores
+    from codegen.tune.settings import Settings
+    from codegen.tune.timing import cores
 
     a = job.arguments
     methods = tuple(dict.fromkeys(word.strip() for word in a.method.split(",")))

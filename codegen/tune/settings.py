@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
@@ -10,12 +9,7 @@ from codegen.diagnostics import Diagnostic
 from codegen.record import record
 from codegen.tune.plans.build import FLAGS
 from codegen.tune.plans.study import Step
-from codegen.tune.timing import Timing
-
-
-def cores() -> int:
-    """Processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from codegen.tune.timing import Timing, cores
 
 
 @record

@@ -15,7 +15,7 @@ from codegen.tune.plans.bench import Bench
 from codegen.tune.plans.build import Failed, built
 from codegen.tune.plans.space import Point, Space
 from codegen.tune.records import Entry, Records, Setting
-from codegen.tune.timing import Effort, Timing
+from codegen.tune.timing import Effort, Timing, cores
 from codegen.worker import Died, TimedOut
 
 BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
@@ -90,31 +90,36 @@ class Study:
                 self._note(text, self.cache[text], True)
 
     def _measure(self, texts: Sequence[str]) -> None:
-        """Build `jobs` at a time; run each alone, when nothing is being built."""
-        for at in range(0, len(texts), self.jobs):
-            if self.left <= 0:
-                raise Over
-            for text, result in self._build(texts[at : at + self.jobs]):
-                entry = self._run(text, result)
-                self.cache[text] = entry
-                self.records.add(self.setting, entry)
-                self._note(text, entry, False)
+        """Build several at a time. Where processors are left beside those of a run, the next ones are built meanwhile;
+        else nothing is built while something runs."""
+        spare = cores() - self.bench.threads
+        children = Children(min(self.jobs, spare) if spare > 0 else self.jobs)
+        waiting, ready = list(texts), list[tuple[str, object]]()
+        try:
+            while waiting or children.busy or ready:
+                while waiting and children.free and self.left > 0:
+                    self._start(waiting.pop(0), children)
+                if ready and (spare > 0 or not children.busy):
+                    self._finish(*ready.pop(0))
+                elif children.busy:
+                    ready += [(str(key), value) for key, value in children.wait()]
+                elif self.left <= 0:
+                    break
+        finally:
+            children.stop()
         if self.left <= 0:
             raise Over
 
-    def _build(self, texts: Sequence[str]) -> list[tuple[str, object]]:
-        children = Children(self.jobs)
-        results: dict[str, object] = {}
-        try:
-            for text in texts:
-                work = partial(built, self.bench.subject, self.bench.shop, text, f"{self.method}{self._count}")
-                self._count += 1
-                children.start(text, work, BUILD_SECONDS)
-            while children.busy:
-                results.update({str(key): value for key, value in children.wait()})
-        finally:
-            children.stop()
-        return [(t, results[t]) for t in texts]
+    def _start(self, text: str, children: Children) -> None:
+        work = partial(built, self.bench.subject, self.bench.shop, text, f"{self.method}{self._count}")
+        self._count += 1
+        children.start(text, work, BUILD_SECONDS)
+
+    def _finish(self, text: str, result: object) -> None:
+        entry = self._run(text, result)
+        self.cache[text] = entry
+        self.records.add(self.setting, entry)
+        self._note(text, entry, False)
 
     def _run(self, text: str, result: object) -> Entry:
         at = time.monotonic() - self.start
