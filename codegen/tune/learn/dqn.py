@@ -1,7 +1,7 @@
-"""Training of the policy: double, dueling Q-learning with returns of several steps, prioritised replay, and several actors.
+"""Training of the policy: double, dueling Q-learning, returns of several steps, prioritised replay, several actors.
 
-The actors take turns in one process; each has its own share of random actions, as if they ran apart. What a tree is worth
-comes from any value function: an estimate, so that hours become minutes, or measurements.
+The actors take turns in one process; each has its own share of random actions, as if they ran apart. What a tree is
+worth comes from any value function: an estimate, so that hours become minutes, or measurements.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import as_file, files
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,5 +96,5 @@ def random(sizes: Sequence[int], heads: Sequence[int], seed: int) -> Network:
         weights = draw.normal(0, (2 / rows) ** 0.5, (rows, columns)).astype(np.float32)
         return Layer(weights, np.zeros(columns, np.float32))
 
-    trunk = tuple(layer(a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+    trunk = tuple(layer(a, b) for a, b in pairwise(sizes))
     return Network(trunk, tuple(layer(sizes[-1], n) for n in heads), "")

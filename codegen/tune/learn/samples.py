@@ -1,0 +1,54 @@
+"""Trees to measure: some at random, so that all kinds are known, and some that are thought to be good, so that the best
+are told apart."""
+
+from __future__ import annotations
+
+from random import Random
+
+from codegen.tune.actions import ACTION_SETS, LANES, allowed
+from codegen.tune.contraction import Contraction
+from codegen.tune.learn.dqn import Value
+from codegen.tune.tree import Tree, key, start
+
+
+def wander(problem: Contraction, steps: int, version: str, random: Random, lanes: int = LANES) -> list[Tree]:
+    """The trees of a random walk; splits are rarer than other steps, or all loops would be split at once."""
+    path = [start(problem)]
+    actions = ACTION_SETS[version]
+    weights = [0.6 if a.kind in ("split", "merge") else 1.0 for a in actions]
+    for _ in range(steps):
+        made = [allowed(path[-1], a, lanes) for a in actions]
+        able = [(t, w) for t, w in zip(made, weights, strict=True) if t is not None]
+        path.append(random.choices([t for t, _ in able], [w for _, w in able])[0])
+    return path
+
+
+def strange(problem: Contraction, count: int, version: str, random: Random) -> list[Tree]:
+    """Different trees of random walks."""
+    found: dict[str, Tree] = {}
+    for _ in range(4 * count):
+        tree = wander(problem, random.randint(1, 12), version, random)[-1]
+        found.setdefault(key(tree), tree)
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def promising(
+    problem: Contraction, count: int, version: str, value: Value, random: Random, width: int = 12
+) -> list[Tree]:
+    """Some of the best that a beam with an estimate meets: the trees on which the estimate must not be wrong."""
+    level, met = [start(problem)], dict[str, tuple[float, Tree]]()
+    for _ in range(10):
+        reached = {k: t for tree in level for k, t in _next(tree, version)}
+        worth = value(list(reached.values()))
+        ranked = sorted(zip(worth, reached.values(), strict=True), key=lambda x: -x[0])[:width]
+        met.update((key(t), (w, t)) for w, t in ranked)
+        level = [t for _, t in ranked]
+    best = sorted(met.values(), key=lambda x: -x[0])[: 3 * count]
+    return [t for _, t in random.sample(best, min(count, len(best)))]
+
+
+def _next(tree: Tree, version: str) -> list[tuple[str, Tree]]:
+    made = (allowed(tree, a) for a in ACTION_SETS[version])
+    return [(f"{key(t)} {t.cursor}", t) for t in made if t is not None]
