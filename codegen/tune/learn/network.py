@@ -49,7 +49,8 @@ class Network:
         if len(self.heads) == 1:
             return self.heads[0](x)
         value, advantage = (head(x) for head in self.heads)
-        return value + advantage - advantage.mean(axis=-1, keepdims=True)
+        found: Array = value + advantage - advantage.mean(axis=-1, keepdims=True)
+        return found
 
 
 def save(network: Network, path: Path) -> None:

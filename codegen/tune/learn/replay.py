@@ -43,6 +43,7 @@ class Replay:
         self.discount = np.zeros(self.capacity, np.float32)
         self.sums = np.zeros(2 * self.capacity, np.float64)
         self.count = 0
+        self._most = 1.0  # now and then brought up to date
 
     def __len__(self) -> int:
         return min(self.count, self.capacity)
@@ -63,8 +64,8 @@ class Replay:
         self.states[at], self.next_states[at], self.next_legal[at] = state, next_state, next_legal
         self.actions[at], self.rewards[at], self.discount[at] = action, reward, discount
         self.count += 1
-        most = self.sums[self.capacity :].max() if self.count % 256 == 1 else self._most
-        self._most = most or 1.0
+        if self.count % 256 == 0:
+            self._most = float(self.sums[self.capacity :].max())
         self._put(np.array([at]), np.array([self._most]))
 
     def draw(self, size: int, random: numpy.random.Generator) -> Batch:

@@ -82,7 +82,7 @@ def optimizer(learner: Dueling, rate: float) -> Callable[[Batch], Array]:
             errors, torch.zeros_like(errors), reduction="none"
         )).mean()
         adam.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(learner.net.parameters(), 10.0)
         adam.step()
         found: Array = errors.detach().numpy()
@@ -105,7 +105,7 @@ def regress(
         for part in torch.randperm(len(x)).split(size):
             loss = ((net(x[part])[:, 0] - y[part]) ** 2).mean()
             adam.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             adam.step()
             fall.step()
     return _network(net, about)
