@@ -1,0 +1,125 @@
+"""Networks, replay, training and estimates: small enough to be judged by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from codegen.target.isa.load import load as load_isa
+from codegen.tune.actions import ACTION_SETS, legal
+from codegen.tune.contraction import matmul
+from codegen.tune.learn import shapes
+from codegen.tune.learn.network import Layer, Network, load, random, save
+from codegen.tune.learn.policy import follow, moves, sight
+from codegen.tune.learn.replay import Replay
+from codegen.tune.learn.samples import promising, strange
+from codegen.tune.learn.traits import traits
+from codegen.tune.tree import Tree, key, parse, start
+
+
+def test_the_published_split() -> None:
+    train, test = shapes.training(), shapes.testing()
+    assert (len(train), len(test)) == (1757, 440)
+    assert len({*train, *test}) == 13**3
+
+
+def test_a_dueling_head_adds_the_advantage_over_the_mean() -> None:
+    one = np.ones((2, 1), np.float32)
+    acts = np.array([[1, 0, 0], [0, 1, 0]], np.float32)
+    zero = np.zeros(3, np.float32)
+    net = Network((), (Layer(one, np.array([0.5], np.float32)), Layer(acts, zero)), "")
+    # value 2 + 3 + 0.5, advantages 2, 3, 0 with mean 5/3
+    found = net(np.array([[2, 3]], np.float32))[0]
+    assert found == pytest.approx([5.5 + 2 - 5 / 3, 5.5 + 3 - 5 / 3, 5.5 - 5 / 3], rel=1e-6)
+
+
+def test_networks_are_read_back(tmp_path: Path) -> None:
+    net = random((200, 32, 16), (1, 7), seed=3)
+    path = tmp_path / "net.npz"
+    save(Network(net.trunk, net.heads, "for a test"), path)
+    again = load(path)
+    x = np.random.default_rng(1).random((5, 200)).astype(np.float32)
+    assert again.about == "for a test"
+    assert np.allclose(again(x), net(x), atol=2e-2)  # half precision
+    save(again, tmp_path / "again.npz")
+    assert path.read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_replay_draws_by_surprise() -> None:
+    replay = Replay(64, 2, 3)
+    for n in range(50):
+        replay.add(np.array([n, 0], np.float32), n % 3, 0.1, np.zeros(2, np.float32), (True,) * 3, 0.5)
+    replay.surprise(np.arange(50), np.full(50, 1e-6, np.float32))
+    replay.surprise(np.array([7, 20]), np.array([1.0, 1.0], np.float32))
+    batch = replay.draw(400, np.random.default_rng(2))
+    seen = np.bincount(batch.places, minlength=50)
+    assert seen[7] > 150 and seen[20] > 150  # nearly all, half each
+    assert batch.weights[batch.places == 7].max() < batch.weights.max() + 1e-9
+    assert set(batch.states[:, 0].astype(int)) == set(batch.places)
+
+
+def test_a_full_replay_forgets_the_oldest() -> None:
+    replay = Replay(8, 1, 1)
+    for n in range(20):
+        replay.add(np.array([n], np.float32), 0, 0.0, np.zeros(1, np.float32), (True,), 0.0)
+    assert len(replay) == 8
+    assert set(replay.states[:, 0].astype(int)) == set(range(12, 20))
+
+
+def test_a_policy_takes_ten_legal_steps() -> None:
+    net = random((200, 16), (1, 7), seed=5)
+    path = follow(start(matmul(96, 128, 80)), net)
+    assert len(path) == 11
+    for before, after in pairwise(path):
+        reached = moves(before, ACTION_SETS["v1"])
+        assert after in reached
+        assert [t is not None for t in reached] == list(legal(before))
+
+
+def test_what_a_network_sees_is_near_one() -> None:
+    seen = sight(start(matmul(256, 256, 64)))
+    assert seen.shape == (200,) and seen.max() <= 1.01 and seen.min() >= 0
+
+
+def test_traits_tell_the_register_tile() -> None:
+    isa = load_isa("neon", 128)
+    problem = matmul(64, 64, 64)
+    flat, square = (traits(parse(t, problem), isa) for t in ("i64 k64 j64", "i16 j4 k64 i4 j16"))
+    registers = 32
+    assert flat[5] == pytest.approx(16 / registers) and square[5] == pytest.approx(16 / registers)
+    loads = 7  # loads for each multiply-add: (1 + 16) / 16 and (4 + 4) / 16
+    assert flat[loads] == pytest.approx(17 / 16) and square[loads] == pytest.approx(8 / 16)
+    assert len(flat) == len(square)
+
+
+def test_samples_differ_and_the_promising_follow_the_value() -> None:
+    problem, draw = matmul(64, 96, 80), Random(4)
+    found = strange(problem, 12, "v2", draw)
+    assert len({key(t) for t in found}) == len(found) == 12
+
+    def deep(trees: list[Tree]) -> list[float]:
+        return [float(sum(loop.var == "i" for loop in t.compute)) for t in trees]
+
+    best = promising(problem, 6, "v1", deep, draw, width=4)
+    assert len(best) == 6 and sum(deep(best)) > sum(deep(strange(problem, 6, "v1", draw))) + 6
+
+
+def test_training_finds_what_is_worth_it() -> None:
+    pytest.importorskip("torch")
+    from codegen.tune.learn.dqn import Settings, exploration, train
+
+    assert exploration(0, 8) == pytest.approx(0.4) and exploration(7, 8) == pytest.approx(0.4**8)
+
+    def value(trees: list[Tree]) -> list[float]:
+        ends = ([loop.var for loop in t.compute[-2:]] + [str(t.compute[-1].size)] for t in trees)
+        return [0.2 + 0.3 * (e[-1] == "16") + 0.4 * (e[-2:] == ["j", "16"] and e[0] == "i") for e in ends]
+
+    problems = [matmul(64, 64, 64), matmul(128, 64, 96)]
+    settings = Settings(hidden=(64,), steps=6000, first=1000, batch=64, seconds=60, rate=1e-3, sync=200)
+    net = train(problems, value, settings, lambda text: None)
+    reached = value([follow(start(p), net)[-1] for p in problems])
+    assert min(reached) > 0.45, reached
