@@ -144,7 +144,7 @@ def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_internal_errors_keep_their_evidence(gen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.pipeline.process_region", lambda *a: os._exit(9))
+    monkeypatch.setattr("codegen.region.process_region", lambda *a: os._exit(9))
     code, out, messages = gen(REGION, "-o", "out.c")
     assert (code, out) == (70, "") and not Path("out.c").exists()
     assert messages[0]["id"] == "internal-error" and "worker-died" in messages[0]["message"]
