@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
-.PHONY: all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse golden clean distclean
+.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse golden clean distclean
 
 all: quickstart
 
@@ -84,6 +84,10 @@ sunway-corpus: venv
 # Sparse conversions and kernels against SciPy: make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'
 bench-sparse: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sparse $(B)
+
+# docs/measured.svg and the README's figures, from whole runs of the two benches (not --quick, not --busy).
+picture: venv
+	$(PY) -m benchmarks.picture $(wildcard build/bench/tensor.json build/bench/kernels.json)
 
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
