@@ -430,6 +430,7 @@ TABLE: tuple[Entry, ...] = (
         "Nothing needs to be done; the simpler plan is proven.",
     ),
     Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
+    Entry("main-memory", REMARK, "Compute cores reach an array in main memory instead of a local copy, and why.", ""),
     Entry("no-kernel", REMARK, "A nest with parallel loops stays off the compute cores, and why.", ""),
     Entry(
         "no-product",

@@ -167,16 +167,19 @@ def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: s
     from codegen.sunway.region import SHARES
 
     fixed = options.plan_text is not None or options.scheme.startswith("published")
-    for share in SHARES[:1] if fixed else SHARES[:-1]:
+    for share in () if fixed else SHARES:
         try:
-            return _on_cores(s, model, options, original, share)
+            return _on_cores(s, model, options, original, share, True)
         except Unsupported as error:
-            if error.id != "sunway-ldm" or fixed:
+            if error.id != "sunway-ldm":
                 raise
-    return _on_cores(s, model, options, original, SHARES[-1])
+    return _on_cores(s, model, options, original, 1.0, False)
 
 
-def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float) -> RegionOutcome:
+def _on_cores(
+    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool
+) -> RegionOutcome:
+    """With tiles for a part of local memory; `strict` if all arrays have to fit."""
     from codegen.sunway.emit import emit_sunway
     from codegen.sunway.launch import has_kernel
     from codegen.sunway.region import author_of
@@ -210,7 +213,7 @@ def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
     try:
         text = emit_sunway(
             scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group,
-            grid, STYLES[options.scheme], options.model,
+            grid, STYLES[options.scheme], options.model, strict,
         )  # fmt: skip
     except isl.Error as error:
         raise Unsupported(
@@ -226,7 +229,7 @@ def _on_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
         frozenset(),
         show((plan,), {scop.region: scop}),
         summarize(plan),
-        tuple(made.remarks),
+        (*made.remarks, *text.remarks),
         text.slave,
     )
 

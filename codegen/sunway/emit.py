@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Call, Cast, Sym
@@ -70,11 +70,12 @@ class SunwayText:
     helpers: frozenset[str]
     slave: SlavePart
     launches: int
+    remarks: tuple[Diagnostic, ...]
 
 
 def emit_sunway(
     scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
-    style: Style = OURS, model: bool = False,
+    style: Style = OURS, model: bool = False, strict: bool = True,
 ) -> SunwayText:  # fmt: skip
     """The region's new text, for a proven tree whose parallel loops are tile loops. Raises Unsupported."""
     _check(scop)
@@ -95,7 +96,7 @@ def emit_sunway(
             views.extend(builder.build(part))
             continue
         name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
-        launch = Launch(scop, deps, group, grid, name, style, model)
+        launch = Launch(scop, deps, group, grid, name, style, model, strict)
         body = launch.entry(part, start)
         launches.append(launch)
         fields, found = _functions(scop, launch, body)
@@ -118,7 +119,17 @@ def emit_sunway(
     part_ = SlavePart(
         tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report
     )
-    return SunwayText(text if text.endswith("\n") else text + "\n", frozenset(builder.helpers), part_, len(launches))
+    if not text.endswith("\n"):
+        text += "\n"
+    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), tuple(_remarks(scop, launches)))
+
+
+def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
+    """Arrays that cores reach in main memory, where an access takes long."""
+    return [
+        Diagnostic(Severity.REMARK, "main-memory", f"`{a}` stays in main memory: {why}", scop.loc, kind="missed")
+        for x in launches for k in x.kernels for a, why in sorted(k.left.items())
+    ]  # fmt: skip
 
 
 def _check(scop: Scop) -> None:

@@ -60,6 +60,7 @@ class Launch:
     name: str
     style: Style = OURS
     model: bool = False
+    strict: bool = True  # what does not fit into local memory is refused; else it stays in main memory
     helpers: set[str] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -204,7 +205,7 @@ class Launch:
         stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
         tree = stager.run()
         number = len(self.kernels)
-        stager.refuse_overflow(tree)
+        stager.refuse_overflow(tree, self.strict)
         buffers = buffers_of(tree)
         width = _width(node)
         wide = frozenset(b.array for b in buffers if b.enlarged)

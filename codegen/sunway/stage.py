@@ -118,11 +118,11 @@ class Stager:
         return {u.access.array: self.lost.get(u.access.array, "it is used outside the tiles")
                 for u in self._all if u.key not in self.staged}
 
-    def refuse_overflow(self, tree: SNode) -> None:
-        """Raise, with all numbers, if a tile does not fit into local memory."""
+    def refuse_overflow(self, tree: SNode, strict: bool) -> None:
+        """Raise, with all numbers, if a tile does not fit into local memory; if not `strict`, only if nothing does."""
         left = self.left()
         needs = {a: n for a, n in self.needs.items() if a in left}
-        if not needs and self.budget >= 0:
+        if self.budget >= 0 and (not needs or (not strict and self.staged)):
             return
         room = self.group.ldm_bytes - self.group.reserve
         have = [*sorted(self._own.items()), *((b.name, b.footprint) for b in buffers_of(tree)), *sorted(needs.items())]
