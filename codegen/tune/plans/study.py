@@ -90,20 +90,20 @@ class Study:
                 self._note(text, self.cache[text], True)
 
     def _measure(self, texts: Sequence[str]) -> None:
-        """Build several at a time. Where processors are left beside those of a run, the next ones are built meanwhile;
-        else nothing is built while something runs."""
+        """Build several at a time; the first of all is measured whatever the budget. Where processors are left beside
+        those of a run, the next ones are built meanwhile; else nothing is built while something runs."""
         spare = cores() - self.bench.threads
         children = Children(min(self.jobs, spare) if spare > 0 else self.jobs)
         waiting, ready = list(texts), list[tuple[str, object]]()
         try:
             while waiting or children.busy or ready:
-                while waiting and children.free and self.left > 0:
+                while waiting and children.free and (self.left > 0 or (not self.history and not children.busy)):
                     self._start(waiting.pop(0), children)
                 if ready and (spare > 0 or not children.busy):
                     self._finish(*ready.pop(0))
                 elif children.busy:
                     ready += [(str(key), value) for key, value in children.wait()]
-                elif self.left <= 0:
+                elif self.left <= 0 and self.history:
                     break
         finally:
             children.stop()
