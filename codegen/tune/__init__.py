@@ -14,11 +14,8 @@ The types, in the order in which they are used (each file says more):
     graph.py        graph(tree) -> nodes and edges, with strides
     backend/emit.py c_for(tree, isa, name, options) -> C text of exactly this loop order; file_for(functions, isa)
     measure/        Measurer(effort=Effort(busy=True), cache=FILE): a value; .figures(trees), .peak(), .confirm(winner)
-    search/         search(start, value, budget, progress) -> Found(best, value, history)
-
-    plans/          the same for any region: candidates are plans, carried out, proven, compiled and run
-    file.py         tune_file(path, text, options, settings, say) -> TunedFile; spread.py: over several hosts
-    records.py      what was measured, one line each
+    cost.py         Model(machine, isa): a value that runs nothing
+    search/         run(METHODS[name], start, value, Budget(60.0), progress, Space("v1")) -> Found(best, value, history)
 
 A *value* is any function from a batch of trees to figures, greater is better and None is a failure: measured GFLOPS, a
 cost model, or a learned estimate. Trees are plain immutable values: keep them in sets, send them to other processes.

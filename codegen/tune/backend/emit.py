@@ -8,31 +8,30 @@ from codegen.target.isa.helpers import definitions
 from codegen.target.isa.model import Isa, bits_of
 from codegen.target.microkernel_view import BARRIER
 from codegen.target.templates import environment
-from codegen.tune.backend.schedule import schedule
+from codegen.tune.backend.schedule import CannotEmit, Schedule, schedule
 from codegen.tune.backend.writer import ADDED, Options, Writer
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.tree import Tree, show_nest
 
-__all__ = ["CannotEmit", "Options", "c_for", "file_for", "prelude"]
+__all__ = ["CannotEmit", "Options", "c_for", "check", "file_for", "prelude"]
 
 # Packed operands stand on the stack; threads have a few megabytes of it.
 STACK_BYTES = 512 * 1024
 
 
-class CannotEmit(ValueError):
-    """A tree that this back end has no code for; the message says why."""
+def check(plan: Schedule, options: Options = ADDED) -> Schedule:
+    """The same schedule; CannotEmit where there is no code for it."""
+    if not options.reassociate and plan.vector not in plan.problem.c:
+        raise CannotEmit(f"vectors along {plan.vector} sum in another order than the source")
+    if sum(n for _, n in plan.buffers) * bits_of(plan.problem.elem) // 8 > STACK_BYTES:
+        raise CannotEmit("packed operands would take too much of the stack")
+    return plan
 
 
 def c_for(tree: Tree, isa: Isa, name: str, options: Options = ADDED) -> str:
     """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
-    if not isa.bits:
-        raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
-    plan = schedule(tree, isa)
+    plan = check(schedule(tree, isa), options)
     elem = tree.problem.elem
-    if not options.reassociate and plan.vector not in tree.problem.c:
-        raise CannotEmit(f"vectors along {plan.vector} sum in another order than the source")
-    if sum(n for _, n in plan.buffers) * bits_of(elem) // 8 > STACK_BYTES:
-        raise CannotEmit("packed operands would take too much of the stack")
     return (
         environment()
         .get_template("tune/nest.c.j2")

@@ -20,6 +20,10 @@ CAP = 320  # vector multiply-adds in one block
 INDEPENDENT = 8
 
 
+class CannotEmit(ValueError):
+    """A tree that this back end has no code for; the message says why."""
+
+
 @record
 class Level:
     """A loop: `step` values of `var` in an iteration, and how far A, B and C move with it, as packed."""
@@ -68,6 +72,8 @@ class Schedule:
 
 def schedule(tree: Tree, isa: Isa) -> Schedule:
     """Choose for a tree on an instruction set."""
+    if not isa.bits:
+        raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
     lanes = isa.lanes_max(tree.problem.elem)
     nest, unroll = _unrolled(tree.problem, _injected(tree.problem, tree.compute, isa, lanes), isa, lanes)
     hold = unroll

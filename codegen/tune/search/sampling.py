@@ -1,0 +1,46 @@
+"""Searches without a direction: random walks, and everything within some actions."""
+
+from __future__ import annotations
+
+import random
+
+from codegen.tune.search.frame import Trial
+from codegen.tune.tree import Tree
+
+WALKS = 4  # valued together
+TIRED = 100  # rounds without a new tree, and the space is taken to be exhausted
+
+
+def sample(trial: Trial, seed: int = 1) -> None:
+    """Random walks, each tree on them valued, until the budget is spent."""
+    rng, idle = random.Random(seed), 0
+    while idle < TIRED:
+        trial.check()
+        before = trial.trees
+        trial.values([tree for _ in range(WALKS) for tree in _walk(trial, rng)])
+        idle = idle + 1 if trial.trees == before else 0
+
+
+def _walk(trial: Trial, rng: random.Random) -> list[Tree]:
+    tree, found = trial.start, []
+    for _ in range(trial.budget.steps):
+        children = trial.space.children(tree)
+        if not children:
+            break
+        tree = rng.choice(children)[1]
+        found.append(tree)
+    return found
+
+
+def exhaustive(trial: Trial) -> None:
+    """Every tree within the steps of the budget, nearest first."""
+    level, reached = [trial.start], {trial.start}
+    for _ in range(trial.budget.steps):
+        ahead: list[Tree] = []
+        for tree in level:
+            for _, child in trial.space.children(tree):
+                if child not in reached:
+                    reached.add(child)
+                    ahead.append(child)
+        trial.values(ahead)
+        level = ahead
