@@ -16,6 +16,7 @@ The types, in the order in which they are used (each file says more):
     measure/        Measurer(effort=Effort(busy=True), cache=FILE): a value; .figures(trees), .peak(), .confirm(winner)
     cost.py         Model(machine, isa): a value that runs nothing
     search/         run(METHODS[name], start, value, Budget(60.0), progress, Space("v1")) -> Found(best, value, history)
+    environment.py  Scheduling(problems, value, peak): a Gymnasium environment
 
 A *value* is any function from a batch of trees to figures, greater is better and None is a failure: measured GFLOPS, a
 cost model, or a learned estimate. Trees are plain immutable values: keep them in sets, send them to other processes.
