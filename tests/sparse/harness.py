@@ -20,13 +20,14 @@ Job = tuple[str, str, str, bool]  # from, to, duplicates or "", optimised
 class Batch:
     """Functions for a list of jobs; `run` calls one."""
 
-    def __init__(self, jobs: list[Job], types: Types, flags: tuple[str, ...]) -> None:
-        self.types = types
+    def __init__(self, jobs: list[Job], types: Types, flags: tuple[str, ...], threads: int = 1) -> None:
+        self.types, self.threads = types, threads
+        flags = (*flags, "-fopenmp") if threads > 1 else flags
         self.names = {job: f"f{n}" for n, job in enumerate(jobs)}
         functions, structs, formats = [], {}, {}
         for (source, target, policy, fast), name in self.names.items():
-            options = Options(types, policy or None, fast, name)
-            functions.append(convert(load(source), load(target), options).function)
+            options = Options(types, policy or None, fast, name, threads > 1)
+            functions += convert(load(source), load(target), options).functions
             for f in (source, target):
                 formats[f] = load(f)
                 structs[f] = struct(layout(load(f)), types)
@@ -36,12 +37,14 @@ class Batch:
         self.folder = tempfile.TemporaryDirectory()
         self.ffi, self.library = load_library(file.source, declared, flags, Path(self.folder.name))
 
-    def run(self, job: Job, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """The status, and the result when it is 0."""
+    def run(self, job: Job, values: dict[str, Any], threads: int = 0) -> tuple[int, dict[str, Any]]:
+        """The status, and the result when it is 0; `threads`: with the function for several of them."""
         source, target, *_ = job
         src, keep = to_struct(self.ffi, layout(load(source)), self.structs[source], values)
         dst = self.ffi.new(f"{self.structs[target].type} *")
-        status = getattr(self.library, self.names[job])(src, dst)
+        name = self.names[job]
+        call = getattr(self.library, f"{name}_omp" if threads else name)
+        status = call(src, dst, threads) if threads else call(src, dst)
         del keep
         if status:
             return status, {}

@@ -66,6 +66,10 @@ def check(batch: Batch, job: Job, rank: int, name: str) -> None:
         assert {k: v for k, v in summed(got).items() if v} == {k: v for k, v in summed(had).items() if v}
     else:
         assert sorted(got) == sorted(had)
+    if batch.threads > 1:
+        _, other = batch.run(job, arrays, batch.threads)
+        for key in made:
+            assert np.array_equal(made[key], other[key]), f"{key} differs on {batch.threads} threads"
     plain = (source, target, policy, False)
     if fast and plain in batch.names:
         _, other = batch.run(plain, arrays)
@@ -82,9 +86,9 @@ def jobs_for(formats: tuple[str, ...], policies: tuple[str, ...], plain: bool) -
     return out
 
 
-def run(jobs: list[Job], rank: int, types: Types, flags: tuple[str, ...]) -> list[str]:
+def run(jobs: list[Job], rank: int, types: Types, flags: tuple[str, ...], threads: int = 1) -> list[str]:
     """Failures, in words."""
-    batch = Batch(jobs, types, flags)
+    batch = Batch(jobs, types, flags, threads)
     out = []
     for job, name in itertools.product(jobs, inputs(rank)):
         try:
@@ -103,10 +107,12 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--values", default="f64", choices=VALUES)
     parser.add_argument("--indices", default="32")
+    parser.add_argument("--threads", type=int, default=1, help="also compare with the result on so many threads")
     given = parser.parse_args()
     formats = tuple(given.formats.split(",")) if given.formats else FORMATS[given.rank]
     jobs = jobs_for(formats, tuple(given.policies.split(",")), given.plain)
-    failures = run(jobs, given.rank, Types(given.values, given.indices), tuple(given.flags.split()))
+    failures = run(jobs, given.rank, Types(given.values, given.indices), tuple(given.flags.split()),
+                   given.threads)
     print(f"{len(jobs)} conversions, {len(failures)} failures")
     for f in failures[:20]:
         print(f)

@@ -46,6 +46,15 @@ def test_both_chains_agree() -> None:
     assert " 0 failures" in pairs("3", "--plain", "--formats", "COO3,MCOO3,CSF,HICOO", sanitize=False)
 
 
+@pytest.mark.slow
+def test_threads_give_the_same_bits() -> None:
+    """On three, so that shares are uneven and some threads have nothing to do. Values are small integers."""
+    matrices = "COO,CSR,CSC,DIA,ELL,BCSR:3x2,CSF2,HICOO2"
+    words = ("2", "--threads", "3", "--policies", "sum", "--formats", matrices)
+    assert " 0 failures" in pairs(*words, sanitize=False)
+    assert " 0 failures" in pairs("3", "--threads", "3", "--formats", "COO3,MCOO3,CSF,HICOO", sanitize=False)
+
+
 @pytest.mark.parametrize("values, indices", (("f32", "32"), ("i32", "64"), ("i64", "32"), ("f64", "64")))
 def test_types(values: str, indices: str) -> None:
     words = ("2", "--formats", "COO,CSR,DIA,BCSR,MCOO", "--values", values, "--indices", indices)

@@ -1,21 +1,28 @@
 """Steps as C with OpenMP. Results are those of one thread, bit for bit, but for sums of three or more equal places.
 
-Counting and placing: every thread counts its share of the entries by bucket, sums over buckets and threads give each
-thread its places, and the packets are put there in order. A bucket then belongs to one thread.
+Counting and placing has two ways. Where entries go to few places, or neighbours to neighbouring ones, every thread
+counts its share by place, and sums over threads give each thread its places. Elsewhere every thread counts its share
+by bucket, packets are put into the buckets in order, and a bucket then belongs to one thread.
 """
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import names
+from collections.abc import Callable
+from dataclasses import replace
+
+from codegen.sparse.algebra.expr import names, num
 from codegen.sparse.emit.ahead import fill_ahead
-from codegen.sparse.emit.packets import declare, receive
-from codegen.sparse.emit.steps import StepPrinter
+from codegen.sparse.emit.packets import declare, receive, sample
+from codegen.sparse.emit.shares import FOR, SHARE, SharePrinter
 from codegen.sparse.ir.model import (
+    VALUE as VALUES,
+)
+from codegen.sparse.ir.model import (
+    Alloc,
     Copy,
     Count,
     For,
     Guard,
     Loop,
-    Nest,
     Once,
     Radix,
     Reject,
@@ -23,84 +30,167 @@ from codegen.sparse.ir.model import (
     SortSegments,
     Store,
 )
-from codegen.sparse.ir.passes.ahead import pointers
 from codegen.sparse.ir.passes.packets import VALUE, unpacked
 from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.walk import parts
 
-_REGION = "#pragma omp parallel num_threads(threads)"
-_FOR = "#pragma omp parallel for num_threads(threads)"
 
-
-class ParallelPrinter(StepPrinter):
+class ParallelPrinter(SharePrinter):
     """What gains from threads is printed with them; the rest as for one thread."""
+
+    def print_alloc(self, s: Alloc) -> None:
+        """Values are filled by all threads, which so also share the work of getting pages."""
+        if s.kind != VALUES or s.fill != 0:
+            super().print_alloc(s)
+            return
+        super().print_alloc(replace(s, fill=None))
+        self.w.line(f"{FOR} schedule(static)")
+        self.w.open("for (int64_t t = 0; t < threads; t++)")
+        self.w.line("const int64_t parts = threads;")
+        low, high = self.equal_parts(For("t", num(0), s.size))
+        self.w.line(f"const int64_t low = {low}, high = {high};")
+        self.w.line(f"memset({s.array} + low, 0, (size_t)(high - low) * sizeof *{s.array});")
+        self.w.close()
+
+    # --- loops -------------------------------------------------------------------------------------------------
 
     def print_loop(self, s: Loop) -> None:
         if s.carried or any(isinstance(x, (Reject, Once)) for x in parts(s.body)) or not isinstance(s.nest[0], For):
             super().print_loop(s)
             return
-        stores = [x for x in s.body if isinstance(x, Store)]
-        sums = [x.target for x in stores if x.index is None and x.op == "+="]
-        clause = f" reduction(+:{', '.join(sums)})" if sums else ""
         self.w.comment(s.note)
         if s.ahead:
             self.region()
-            self.w.line(f"const int64_t low = {self.share(s.nest)[0]}, high = {self.share(s.nest)[1]};")
-            fill_ahead(self, s, ("low", "high"))
+            self.share(s.nest)
+            fill_ahead(self, s, SHARE)
             self.w.close()
-            return
-        self.w.line(f"{_FOR} schedule(static){clause}")
-        marks = {x.target for x in stores if x.index is not None and (x.op == "+=" or not x.value.terms)}
-        self.atomic = frozenset(marks)
+        elif s.grouped is None:
+            self.plain_loop(s)
+        elif s.follow:
+            self.grouped_loop(s)
+        else:
+            self.scalars["in_order"] = "int64_t"
+            self.w.line("in_order = 1;")
+            self.look(used_levels(s.nest, names(s.grouped)), (s.grouped,))
+            self.either("in_order", lambda: self.grouped_loop(s), lambda: self.plain_loop(s))
+
+    def either(self, condition: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        self.w.open(f"if ({condition})")
+        yes()
+        self.w.close("} else {")
+        self.w.depth += 1
+        no()
+        self.w.close()
+
+    def plain_loop(self, s: Loop) -> None:
+        """Any iteration anywhere; what several may store to is stored to atomically."""
+        stores = [x for x in s.body if isinstance(x, Store)]
+        sums = [x.target for x in stores if x.index is None and x.op == "+="]
+        clause = f" reduction(+:{', '.join(sums)})" if sums else ""
+        self.w.line(f"{FOR} schedule(static){clause}")
+        self.atomic = frozenset(x.target for x in stores
+                                if x.index is not None and (x.op == "+=" or not x.value.terms))
         self.nest(s.nest, lambda: self.body(s.body))
         self.atomic = frozenset()
 
+    def grouped_loop(self, s: Loop) -> None:
+        assert s.grouped is not None
+        self.region()
+        self.share_between(s.nest, s.grouped)
+        self.nest(s.nest, lambda: self.body(s.body), SHARE)
+        self.w.close()
+
     def print_copy(self, s: Copy) -> None:
-        self.w.line(f"{_FOR} schedule(static)")
+        self.w.line(f"{FOR} schedule(static)")
         self.w.line("for (int64_t t = 0; t < threads; t++)")
         size = self.c(s.size)
         self.w.line(f"    memcpy({s.target} + {size} * t / threads, {s.source} + {size} * t / threads,")
         self.w.line(f"           (size_t)({size} * (t + 1) / threads - {size} * t / threads) * sizeof *{s.target});")
 
     def print_sortsegments(self, s: SortSegments) -> None:
-        self.segments(s, f"{_FOR} schedule(dynamic, 256)")
+        self.segments(s, f"{FOR} schedule(dynamic, 256)")
 
-    def region(self) -> None:
-        """Open a parallel region with the thread's number and how many there are."""
-        self.w.line(_REGION)
-        self.w.open("")
-        self.w.line("const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); "
-                    "/* perhaps fewer than asked */")
+    def print_radix(self, s: Radix) -> None:
+        self.threaded = True
+        super().print_radix(s)
 
-    def share(self, nest: Nest) -> tuple[str, str]:
-        """A thread's part of the outermost loop."""
-        first = nest[0]
-        assert isinstance(first, For)
-        segments = pointers(nest)
-        if segments:  # as many elements for each thread, not as many segments
-            size = self.c(first.high)
-            return f"tw_share({segments[0]}, {size}, t, team)", f"tw_share({segments[0]}, {size}, t + 1, team)"
-        low, high = self.c(first.low), self.c(first.high)
-        count = f"({high} - ({low}))"
-        return f"{low} + {count} * t / team", f"{low} + {count} * (t + 1) / team"
+    # --- counting and placing ----------------------------------------------------------------------------------
 
     def print_count(self, s: Count) -> None:
         if s.packet is None or any(isinstance(x, Guard) for x in s.nest):
             super().print_count(s)
             return
-        w, n, packet = self.w, self.c(s.packet.count), s.packet
-        w.comment(f"count: {s.note}")
-        declare(self, packet)
+        n, size = self.c(s.packet.count), self.c(s.size)
+        self.w.comment(f"count: {s.note}")
+        declare(self, s.packet)
         self.scalars["shift"] = "int64_t"
         self.scalars["*bucket"] = "int64_t"
+        self.scalars["*hist"] = self.types.c_index
+        self.w.line(f"shift = tw_buckets({size}, {n});")
+        sample(self, s)
+        self.w.line(f"if (shift < 0 && {size} <= {n} / threads)")
+        self.w.line(f"    hist = tw_new(({size}) * threads, sizeof *hist, 1);")
+        self.either("hist", lambda: self.count_by_place(s), lambda: self.count_by_bucket(s))
+
+    def print_scatter(self, s: Scatter) -> None:
+        if s.packet is None or any(isinstance(x, Guard) for x in s.nest):
+            super().print_scatter(s)
+            return
+        self.w.comment(s.note)
+        self.either("hist", lambda: self.place_by_place(s), lambda: self.place_by_bucket(s))
+        for name in ("packet", "bucket", "hist"):
+            self.w.line(f"free({name});")
+            self.w.line(f"{name} = NULL;")
+
+    def count_by_place(self, s: Count) -> None:
+        """Each part's counts become its first places within the bucket; their sums are the counts."""
+        assert s.packet is not None
+        w, size = self.w, self.c(s.size)
+        self.each_part()
+        w.line(f"{self.types.c_index} *mine = hist + t * ({size});")
+        short = used_levels(s.packet.nest, names(s.index))  # the shares must be those of the loop that places
+        self.share(short)
+        self.nest(short, lambda: w.line(f"mine[{self.c(s.index)}]++;"), SHARE)
+        w.close()
+        w.line(f"{FOR} schedule(static)")
+        w.open(f"for (int64_t x = 0; x < {size}; x++)")
+        w.line(f"{self.types.c_index} sum = 0;")
+        w.open("for (int64_t t = 0; t < threads; t++)")
+        w.line(f"const {self.types.c_index} count = hist[t * ({size}) + x];")
+        w.line(f"hist[t * ({size}) + x] = sum;")
+        w.line("sum += count;")
+        w.close()
+        w.line(f"{s.counter}[x + 2] = sum;")
+        w.close()
+
+    def place_by_place(self, s: Scatter) -> None:
+        w, size, index = self.w, self.c(s.size), self.c(s.index)
+        self.each_part()
+        w.line(f"{self.types.c_index} *mine = hist + t * ({size});")
+        self.share(s.nest)
+
+        def place() -> None:
+            start = "" if s.local else f"{s.counter}[{self.c(s.index + 1)}] + "
+            w.line(f"const int64_t {s.var} = {start}mine[{index}]++;")
+            self.body(s.body)
+
+        self.nest(s.nest, place, SHARE)
+        w.close()
+        if not s.local:
+            w.line(f"memmove({s.counter}, {s.counter} + 1, (size_t)({self.c(s.size + 1)}) * sizeof *{s.counter});")
+
+    def count_by_bucket(self, s: Count) -> None:
+        assert s.packet is not None
+        w, n, packet = self.w, self.c(s.packet.count), s.packet
         w.line(f"for (shift = 0; ({self.c(s.size - 1)}) >> shift >= TW_BUCKETS;)")
         w.line("    shift++;")
         self.fail(f"!(packet = tw_new({n}, sizeof *packet, 0))", "NO_MEMORY")
         self.fail("!(bucket = tw_new((int64_t)(threads + 1) * (TW_BUCKETS + 1), sizeof *bucket, 1))", "NO_MEMORY")
         self.region()
         w.line("int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);")
-        short = used_levels(packet.nest, names(s.index))  # the shares must be those of the loop that sends
-        self.nest(short, lambda: w.line(f"mine[{self.c(s.index)} >> shift]++;"), self.share(short))
+        self.share(packet.nest)
+        short = used_levels(packet.nest, names(s.index))
+        self.nest(short, lambda: w.line(f"mine[{self.c(s.index)} >> shift]++;"), SHARE)
         w.line("#pragma omp barrier")
         w.line("#pragma omp single")
         w.line("tw_bucket_starts(bucket, threads);")
@@ -111,7 +201,7 @@ class ParallelPrinter(StepPrinter):
                 w.line(f"packet[to].{x} = {x};")
             w.line(f"packet[to].{VALUE} = {self.c(packet.value)};")
 
-        self.nest(packet.nest, send, self.share(packet.nest))
+        self.nest(packet.nest, send, SHARE)
         w.line("#pragma omp barrier")
         w.line("#pragma omp for schedule(dynamic)")
         w.line("for (int64_t b = 0; b < TW_BUCKETS; b++)")
@@ -123,15 +213,12 @@ class ParallelPrinter(StepPrinter):
         w.depth -= 1
         w.close()
 
-    def print_scatter(self, s: Scatter) -> None:
-        if s.packet is None or any(isinstance(x, Guard) for x in s.nest):
-            super().print_scatter(s)
-            return
+    def place_by_bucket(self, s: Scatter) -> None:
+        assert s.packet is not None
         w = self.w
-        w.comment(s.note)
         if s.local:
             w.line(f"memset({s.counter}, 0, (size_t)({self.c(s.size + 2)}) * sizeof *{s.counter});")
-        w.line(f"{_FOR} schedule(dynamic)")
+        w.line(f"{FOR} schedule(dynamic)")
         w.line("for (int64_t b = 0; b < TW_BUCKETS; b++)")
         w.depth += 1
         w.open("for (int64_t x = bucket[b]; x < bucket[b + 1]; x++)")
@@ -140,10 +227,3 @@ class ParallelPrinter(StepPrinter):
         self.place(s, unpacked(s.body, s.packet))
         w.close()
         w.depth -= 1
-        for name in ("packet", "bucket"):
-            w.line(f"free({name});")
-            w.line(f"{name} = NULL;")
-
-    def print_radix(self, s: Radix) -> None:
-        self.threaded = True
-        super().print_radix(s)

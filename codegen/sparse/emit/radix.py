@@ -165,22 +165,24 @@ def _unpack(p: StepPrinter, s: Radix, fields: list[_Field], rest: list[_Field]) 
 
 
 def _unpack_word(p: StepPrinter, s: Radix, word: Word, n: int, field: str) -> None:
-    p.w.line(f"const uint64_t word{n} = {field};")
     call = single(word.value)
     if isinstance(call, Call):
         rank = len(call.args)
-        for d, a in enumerate(call.args):
-            _give(p, s, a, f"tw_compact{rank}(word{n} >> {rank - 1 - d})")
+        of = [f"tw_compact{rank}(word{n} >> {rank - 1 - d})" for d in range(rank)]
+        lines = [x for a, value in zip(call.args, of, strict=True) for x in _give(s, a, value)]
     else:
         low = f" + ({p.c(word.low)})" if word.low != Exp() else ""
-        _give(p, s, word.value, f"(int64_t)word{n}{low}")
+        lines = _give(s, word.value, f"(int64_t)word{n}{low}")
+    for line in ([f"const uint64_t word{n} = {field};", *lines] if lines else ()):
+        p.w.line(line)
 
 
-def _give(p: StepPrinter, s: Radix, e: Exp, value: str) -> None:
+def _give(s: Radix, e: Exp, value: str) -> list[str]:
     got = _coordinate(s, e)
     whole = got is not None and s.coords[got[0]] != e and any(w.value == s.coords[got[0]] for w in s.words)
-    if got is not None and not whole:  # a part of what another word has whole says nothing
-        p.w.line(f"{s.arrays[got[0]]}[o] {got[1]} {value};")
+    if got is None or whole:  # a part of what another word has whole says nothing
+        return []
+    return [f"{s.arrays[got[0]]}[o] {got[1]} {value};"]
 
 
 def _general(p: StepPrinter, s: Radix, nested: bool) -> None:

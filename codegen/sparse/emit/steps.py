@@ -20,6 +20,7 @@ from codegen.sparse.ir.model import (
     Let,
     Loop,
     Max,
+    Nest,
     NewList,
     Number,
     Prefix,
@@ -126,10 +127,7 @@ class StepPrinter(StmtPrinter):
         self.w.comment(s.note)
         self.scalars["in_order"] = "int64_t"
         self.w.line("in_order = 1;")
-        held = [f"last{n}" for n in range(len(s.keys))]
-        for h in held:
-            self.reset(h, "INT64_MIN")
-        self.nest(s.nest, lambda: self.in_order(s, held))
+        self.look(s.nest, s.keys)
         self.w.open("if (in_order)")
         for x in s.then:
             self.step(x)
@@ -139,15 +137,21 @@ class StepPrinter(StmtPrinter):
             self.step(x)
         self.w.close()
 
-    def in_order(self, s: Branch, held: list[str]) -> None:
-        now = [self.c(k) for k in s.keys]
+    def look(self, nest: Nest, keys: tuple[Exp, ...]) -> None:
+        """Set in_order to 0 where keys get smaller."""
+        for n in range(len(keys)):
+            self.reset(f"last{n}", "INT64_MIN")
+        self.nest(nest, lambda: self.in_order(keys, "in_order = 0;"))
+
+    def in_order(self, keys: tuple[Exp, ...], *wrong: str) -> None:
+        now, held = [self.c(k) for k in keys], [f"last{n}" for n in range(len(keys))]
         less = ""
         for n in range(len(now) - 1, -1, -1):
             rest = f" || ({now[n]} == {held[n]} && ({less}))" if less else ""
             less = f"{now[n]} < {held[n]}{rest}"
         self.w.open(f"if ({less})")
-        self.w.line("in_order = 0;")
-        self.w.line("break;")
+        for line in (*wrong, "break;"):
+            self.w.line(line)
         self.w.close()
         for value, h in zip(now, held, strict=True):
             self.w.line(f"{h} = {value};")

@@ -133,7 +133,8 @@ class Loop:
     """A nest around statements. `carried`: iterations depend on one another, so the order is kept on one thread.
 
     `ahead`: the innermost loop stores one value all over its segment, and segments come one after the other; so
-    stores may run past a segment's end, since what is there gets its own value later.
+    stores may run past a segment's end, since what is there gets its own value later. `grouped`: iterations that store
+    to one element agree in this; with `follow` they come one after the other, else only a look at run time can tell.
     """
 
     nest: Nest
@@ -141,6 +142,8 @@ class Loop:
     note: str
     carried: bool = False
     ahead: bool = False
+    grouped: Exp | None = None
+    follow: bool = False
 
 
 @record

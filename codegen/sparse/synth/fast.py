@@ -462,8 +462,14 @@ class _Chain:
         # Entries of one segment store to one pointer; only a loop over the segments keeps them on one thread.
         pointers = {q.pos.ptr for q in self.p.places if q.pos.ptr}
         for body_, note in loops:
-            shared = any(isinstance(x, Store) and x.target in pointers for x in body_)
-            self.add(Loop(nest, body_, note, shared and flat))
+            shared = next((x for x in body_ if isinstance(x, Store) and x.target in pointers), None)
+            summed = any(isinstance(x, Store) and x.op == "+=" for x in body_)
+            if shared is not None and flat:
+                self.add(Loop(nest, body_, note, grouped=shared.index, follow=True))
+            elif summed and flat and self.t.unique:
+                self.add(Loop(nest, body_, note, grouped=self.stream.coords[0]))
+            else:
+                self.add(Loop(nest, body_, note))
 
 
 def div8(e: Exp) -> Exp:

@@ -219,6 +219,7 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
     int32_t *row = NULL;
     double *val = NULL;
     int64_t *bucket = NULL;
+    int32_t *hist = NULL;
     struct { int32_t ii; int32_t j; double v; } *packet = NULL;
     int64_t NNZ = 0;
     int64_t shift = 0;
@@ -233,45 +234,89 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         goto done;
     }
     /* Count: entries for each j. */
-    for (shift = 0; (NC - 1) >> shift >= TW_BUCKETS;)
-        shift++;
-    if (!(packet = tw_new(s_NNZ, sizeof *packet, 0))) {
-        status = TW_SPARSE_NO_MEMORY;
-        goto done;
+    shift = tw_buckets(NC, s_NNZ);
+    if (shift >= 0) {
+        uint64_t near[64] = {0};
+        int64_t tried = 0, apart = 0;
+        for (int64_t k = 0; k < s_NNZ; k++) {
+            const int64_t j = s_col[k];
+            const uint64_t line = (uint64_t)(j >> 4) * 0x9e3779b97f4a7c15 >> 52;
+            apart += !(near[line >> 6] >> (line & 63) & 1);
+            near[line >> 6] |= (uint64_t)1 << (line & 63);
+            if (++tried == 4096)
+                goto sampled_colptr;
+        }
+        sampled_colptr:
+        if (apart < 1024)
+            shift = -1;
     }
-    if (!(bucket = tw_new((int64_t)(threads + 1) * (TW_BUCKETS + 1), sizeof *bucket, 1))) {
-        status = TW_SPARSE_NO_MEMORY;
-        goto done;
-    }
-#pragma omp parallel num_threads(threads)
-    {
-        const int64_t t = omp_get_thread_num(), team = omp_get_num_threads(); /* perhaps fewer than asked */
-        int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);
-        for (int64_t ii = tw_share(s_rowptr, NR, t, team); ii < tw_share(s_rowptr, NR, t + 1, team); ii++) {
-            for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
-                const int64_t j = s_col[k];
-                mine[j >> shift]++;
+    if (shift < 0 && NC <= s_NNZ / threads)
+        hist = tw_new((NC) * threads, sizeof *hist, 1);
+    if (hist) {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+        for (int64_t t = 0; t < threads; t++) {
+            const int64_t parts = threads;
+            int32_t *mine = hist + t * (NC);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
+            for (int64_t ii = low; ii < high; ii++) {
+                for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
+                    const int64_t j = s_col[k];
+                    mine[j]++;
+                }
             }
         }
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t x = 0; x < NC; x++) {
+            int32_t sum = 0;
+            for (int64_t t = 0; t < threads; t++) {
+                const int32_t count = hist[t * (NC) + x];
+                hist[t * (NC) + x] = sum;
+                sum += count;
+            }
+            colptr[x + 2] = sum;
+        }
+    } else {
+        for (shift = 0; (NC - 1) >> shift >= TW_BUCKETS;)
+            shift++;
+        if (!(packet = tw_new(s_NNZ, sizeof *packet, 0))) {
+            status = TW_SPARSE_NO_MEMORY;
+            goto done;
+        }
+        if (!(bucket = tw_new((int64_t)(threads + 1) * (TW_BUCKETS + 1), sizeof *bucket, 1))) {
+            status = TW_SPARSE_NO_MEMORY;
+            goto done;
+        }
+#pragma omp parallel num_threads(threads)
+        {
+            const int64_t t = omp_get_thread_num(), parts = omp_get_num_threads(); /* perhaps fewer than asked */
+            int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
+            for (int64_t ii = low; ii < high; ii++) {
+                for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
+                    const int64_t j = s_col[k];
+                    mine[j >> shift]++;
+                }
+            }
 #pragma omp barrier
 #pragma omp single
-        tw_bucket_starts(bucket, threads);
-        for (int64_t ii = tw_share(s_rowptr, NR, t, team); ii < tw_share(s_rowptr, NR, t + 1, team); ii++) {
-            for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
-                const int64_t j = s_col[k];
-                const int64_t to = mine[j >> shift]++;
-                packet[to].ii = ii;
-                packet[to].j = j;
-                packet[to].v = s_val[k];
+            tw_bucket_starts(bucket, threads);
+            for (int64_t ii = low; ii < high; ii++) {
+                for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
+                    const int64_t j = s_col[k];
+                    const int64_t to = mine[j >> shift]++;
+                    packet[to].ii = ii;
+                    packet[to].j = j;
+                    packet[to].v = s_val[k];
+                }
             }
-        }
 #pragma omp barrier
 #pragma omp for schedule(dynamic)
-        for (int64_t b = 0; b < TW_BUCKETS; b++)
-            for (int64_t x = bucket[b]; x < bucket[b + 1]; x++) {
-                const int64_t j = packet[x].j;
-                colptr[j + 2]++;
-            }
+            for (int64_t b = 0; b < TW_BUCKETS; b++)
+                for (int64_t x = bucket[b]; x < bucket[b + 1]; x++) {
+                    const int64_t j = packet[x].j;
+                    colptr[j + 2]++;
+                }
+        }
     }
     for (int64_t x = 2; x < NC + 2; x++)
         colptr[x] += colptr[x - 1];
@@ -289,20 +334,40 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         goto done;
     }
     /* Every entry to its place. */
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t b = 0; b < TW_BUCKETS; b++)
-        for (int64_t x = bucket[b]; x < bucket[b + 1]; x++) {
-            const int64_t ii = packet[x].ii;
-            const int64_t j = packet[x].j;
-            const double v = packet[x].v;
-            const int64_t k1 = colptr[j + 1]++;
-            row[k1] = ii;
-            val[k1] = v;
+    if (hist) {
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+        for (int64_t t = 0; t < threads; t++) {
+            const int64_t parts = threads;
+            int32_t *mine = hist + t * (NC);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
+            for (int64_t ii = low; ii < high; ii++) {
+                for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
+                    const int64_t j = s_col[k];
+                    const int64_t k1 = colptr[j + 1] + mine[j]++;
+                    row[k1] = ii;
+                    val[k1] = s_val[k];
+                }
+            }
         }
+        memmove(colptr, colptr + 1, (size_t)(NC + 1) * sizeof *colptr);
+    } else {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t b = 0; b < TW_BUCKETS; b++)
+            for (int64_t x = bucket[b]; x < bucket[b + 1]; x++) {
+                const int64_t ii = packet[x].ii;
+                const int64_t j = packet[x].j;
+                const double v = packet[x].v;
+                const int64_t k1 = colptr[j + 1]++;
+                row[k1] = ii;
+                val[k1] = v;
+            }
+    }
     free(packet);
     packet = NULL;
     free(bucket);
     bucket = NULL;
+    free(hist);
+    hist = NULL;
     dst->NR = NR;
     dst->NC = NC;
     dst->NNZ = NNZ;
@@ -316,6 +381,7 @@ done:
         free(val);
     }
     free(bucket);
+    free(hist);
     free(packet);
     return status;
 }

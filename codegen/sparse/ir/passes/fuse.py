@@ -19,9 +19,17 @@ def fuse(c: Computation) -> Computation:
             continue
         first = steps[at]
         assert isinstance(first, Loop) and isinstance(s, Loop)
-        steps[at] = Loop(first.nest, (*first.body, *s.body), _note(first.note, s.note), first.carried or s.carried)
+        steps[at] = _both(first, s)
         log.append(f"fused: {s.note} with {first.note}")
     return replace(c, steps=tuple(steps), log=(*c.log, *log))
+
+
+def _both(a: Loop, b: Loop) -> Loop:
+    """One loop that does what two did; `b` goes second."""
+    marks = {(x.grouped, x.follow) for x in (a, b) if x.grouped is not None}
+    grouped, follow = next(iter(marks)) if len(marks) == 1 else (None, False)
+    carried = a.carried or b.carried or len(marks) > 1
+    return Loop(a.nest, (*a.body, *b.body), _note(a.note, b.note), carried, grouped=grouped, follow=follow)
 
 
 def _note(first: str, second: str) -> str:

@@ -1,0 +1,75 @@
+"""How iterations are dealt out to threads: part t of `parts` of the outermost loop, from `low` to `high` - 1."""
+from __future__ import annotations
+
+from codegen.sparse.algebra.expr import Exp, subst, var
+from codegen.sparse.emit.steps import StepPrinter
+from codegen.sparse.ir.model import For, Let, Nest
+from codegen.sparse.ir.passes.ahead import pointers
+
+REGION = "#pragma omp parallel num_threads(threads)"
+FOR = "#pragma omp parallel for num_threads(threads)"
+SHARE = ("low", "high")
+
+
+class SharePrinter(StepPrinter):
+    """What the parallel printer needs to open regions and loops over parts."""
+
+    def region(self) -> None:
+        """Open a parallel region with the thread's number and how many there are."""
+        self.w.line(REGION)
+        self.w.open("")
+        self.w.line("const int64_t t = omp_get_thread_num(), parts = omp_get_num_threads(); "
+                    "/* perhaps fewer than asked */")
+
+    def each_part(self) -> None:
+        """Open a loop over as many parts as threads were asked for: the same parts in every such loop."""
+        self.w.line(f"{FOR} schedule(static, 1)")
+        self.w.open("for (int64_t t = 0; t < threads; t++)")
+        self.w.line("const int64_t parts = threads;")
+
+    def share(self, nest: Nest) -> None:
+        """Define low and high."""
+        first = nest[0]
+        assert isinstance(first, For)
+        segments = pointers(nest)
+        if segments:  # as many elements for each thread, not as many segments
+            size = self.c(first.high)
+            bounds = [f"tw_share({segments[0]}, {size}, {t}, parts)" for t in ("t", "t + 1")]
+        else:
+            bounds = self.equal_parts(first)
+        self.w.line(f"const int64_t low = {bounds[0]}, high = {bounds[1]};")
+
+    def equal_parts(self, loop: For) -> list[str]:
+        low, count = self.c(loop.low), self.c(loop.high - loop.low)
+        base = "" if low == "0" else f"{low} + "
+        count = count if count.isidentifier() else f"({count})"
+        return [f"{base}{count} * {t} / parts" for t in ("t", "(t + 1)")]
+
+    def share_between(self, nest: Nest, key: Exp) -> None:
+        """Define low and high for a nest with one loop such that iterations of equal keys, which follow one another,
+        fall into one part."""
+        first = nest[0]
+        assert isinstance(first, For)
+        values = {x.var: x.value for x in nest if isinstance(x, Let)}
+        for _ in values:
+            key = subst(key, values)
+        start, end = self.c(first.low), self.c(first.high)
+        w, bounds = self.w, self.equal_parts(first)
+        w.line(f"int64_t low = {bounds[0]}, high = {bounds[1]};")
+        for bound in SHARE:
+            here, before = (self.c(subst(key, {first.var: var(bound) - d})) for d in (0, 1))
+            w.line(f"while ({bound} > {start} && {bound} < {end} && {here} == {before})")
+            w.line(f"    {bound}++;")
+
+    def look(self, nest: Nest, keys: tuple[Exp, ...]) -> None:
+        first = nest[0]
+        if not isinstance(first, For) or sum(isinstance(x, For) for x in nest) != 1:
+            super().look(nest, keys)
+            return
+        self.region()
+        self.share(nest)
+        for n in range(len(keys)):
+            self.w.line(f"int64_t last{n} = INT64_MIN;")
+        before = f"low > {self.c(first.low)} ? low - 1 : low"  # the last one of the part before is looked at too
+        self.nest(nest, lambda: self.in_order(keys, "#pragma omp atomic write", "in_order = 0;"), (before, "high"))
+        self.w.close()
