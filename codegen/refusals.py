@@ -268,6 +268,12 @@ TABLE: tuple[Entry, ...] = (
         "--context 'N is large'",
     ),
     _error(
+        "bad-database",
+        "A compile_commands.json is not one, or has no command for the file.",
+        "Let the build system write it again, or give the flags by hand.",
+        "tilewright gen x.c -p build",
+    ),
+    _error(
         "bad-descriptor",
         "A format descriptor does not parse, or what it says cannot be meant; the place is given.",
         "See docs/sparse.md for the language.",

@@ -15,7 +15,7 @@ from codegen.source.write import GENERATED
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
-_EXTENSIONS = {"c": ".c", "harness": ".mk", "plan": ".plan", "report": ".report.txt"}
+_EXTENSIONS = {"c": ".c", "header": ".h", "harness": ".mk", "plan": ".plan", "report": ".report.txt"}
 
 
 @record
@@ -81,9 +81,10 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
     output = job.arguments.output or "-"
     if made.sunway is not None:
         return _sunway_outputs(job, made, emits, output)
-    texts = {"c": made.text, "plan": marked_plan(made.plan), "report": report_text(job, made)}
+    header = _header(job) if "header" in emits else ""
+    texts = {"c": made.text, "header": header, "plan": marked_plan(made.plan), "report": report_text(job, made)}
     # Without the banner nothing marks the C file as ours, so the guard could only ever be in the way.
-    guarded = {"c": job.options.banner, "plan": True, "report": True}
+    guarded = {"c": job.options.banner, "header": True, "plan": True, "report": True}
     return tuple(
         Artefact("" if output == "-" else path_of(e, output, emits), texts[e], guarded[e]) for e in emits
     )
@@ -103,6 +104,8 @@ def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: s
         out.append(Artefact(f"{stem}_args.h", files.args, kept))
     if "plan" in emits:
         out.append(Artefact(f"{stem}.plan", marked_plan(made.plan)))
+    if "header" in emits:
+        out.append(Artefact(f"{stem}.h", _header(job)))
     if "harness" in emits:
         out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw, False))
         out.append(Artefact(f"{stem}.host.mk", files.makefile_host, False))
@@ -118,6 +121,12 @@ def marked_plan(plan: str) -> str:
     return f"# {GENERATED}; delete this line to keep your edits\n{plan}"
 
 
+def _header(job: Job) -> str:
+    from codegen.report.header import header_text
+
+    return header_text(job.name, job.text, job.options)
+
+
 def depfile_of(job: Job, headers: tuple[str, ...], written: tuple[str, ...]) -> tuple[Artefact, ...]:
     """The depfile when -MD asks for one: every file read, one rule for all outputs."""
     if not job.arguments.md:
@@ -127,6 +136,10 @@ def depfile_of(job: Job, headers: tuple[str, ...], written: tuple[str, ...]) -> 
     named = [job.arguments.plan] if job.arguments.plan else []
     named += [job.arguments.machine] if is_file(job.arguments.machine) else []
     named += [job.arguments.isa] if is_file(job.arguments.isa) else []
+    if job.arguments.database:
+        from codegen.cli.database import database_path
+
+        named.append(database_path(job.arguments.database))
     source = [job.arguments.file] if job.arguments.file != "-" else []
     targets = job.arguments.mt or written
     text = depfile(targets, [*source, *named, *headers], job.arguments.mp, quote_targets=not job.arguments.mt)

@@ -80,6 +80,8 @@ def check_combinations(arguments: argparse.Namespace) -> None:
     """Complain about options that are each right but make no sense together, or that do not parse."""
     if arguments.cpp is not None and arguments.no_cpp:
         raise BadCommandLine("--cpp and --no-cpp exclude each other")
+    if vars(arguments).get("database") and arguments.no_cpp:
+        raise BadCommandLine("-p and --no-cpp exclude each other")
     if arguments.cpp is not None and not _split(arguments.cpp):
         raise BadCommandLine("--cpp needs a command")
     if vars(arguments).get("plan") == "-":
@@ -124,8 +126,19 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         threads=values.get("threads", rest.threads),
         scheme=values.get("scheme", rest.scheme),
         stem=_stem(arguments),
-        cpp=CppOptions(command, tuple(arguments.cpp_args), not arguments.no_cpp),
+        cpp=_cpp(arguments, command),
     )
+
+
+def _cpp(arguments: argparse.Namespace, command: tuple[str, ...]) -> CppOptions:
+    """The build's flags first, if -p names them, so that the command line's own count."""
+    own = tuple(arguments.cpp_args)
+    if not vars(arguments).get("database"):
+        return CppOptions(command, own, not arguments.no_cpp)
+    from codegen.cli.database import flags_for
+
+    found = flags_for(arguments.database, arguments.file)
+    return CppOptions(command or found.command, (*found.args, *own))
 
 
 def _stem(arguments: argparse.Namespace) -> str:

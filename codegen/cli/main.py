@@ -16,7 +16,7 @@ from codegen.cli.commands import COMMANDS, Command, find
 from codegen.cli.job import Job, Outcome, filters, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
 from codegen.filters import select
-from codegen.render import render
+from codegen.render import Style, render
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -186,5 +186,11 @@ def _print_artefact(text: str) -> None:
 
 def show(arguments: argparse.Namespace, sources: dict[str, str], diagnostics: tuple[Diagnostic, ...]) -> None:
     """Print the messages that the command line asks for; `sources` are the texts they point into."""
+    kept = vars(arguments).get("diagnostics_file")
+    if kept:
+        from codegen.source.write import write_if_changed
+
+        form = "sarif" if kept.endswith(".sarif") else "json"
+        write_if_changed(kept, render(diagnostics, Style(form)), force=True)
     text = render(select(diagnostics, filters(arguments)), style(arguments, sources))
     sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8"))

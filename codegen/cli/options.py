@@ -15,7 +15,7 @@ _SOURCES = (*SOURCE_COMMANDS, *_TUNE)
 _SPARSE = ("sparse",)
 _WRITES = (*_GEN, *_TUNE, *_SPARSE)
 EVERY_COMMAND = (*_SOURCES, *_SPARSE, "machine", "doctor")
-EMITS = ("c", "plan", "harness", "report")
+EMITS = ("c", "plan", "header", "harness", "report")
 TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
 _DEFAULTS = GenOptions()
 
@@ -100,8 +100,8 @@ TABLE: tuple[Option, ...] = (
            "write here; `-` or no -o: standard output; gen, tune: FOLDER/ keeps the sources' names",
            "value", "OUT", "output"),
     Option(("--emit",), "output", _GEN,
-           "artefacts, comma-separated: c, plan, report (OUT.c, OUT.plan, OUT.report.txt), harness (sunway: "
-           "Makefiles for sw5cc and for the emulator); without -o only one",
+           "artefacts, comma-separated: c, plan, header, report (OUT.c, OUT.plan, OUT.h, OUT.report.txt), harness "
+           "(sunway: Makefiles for sw5cc and for the emulator); without -o only one",
            "value", "LIST", default="c"),
     Option(("--force",), "output", _WRITES, "overwrite a file that tilewright did not write"),
     Option(("--line",), "output", SOURCE_COMMANDS, "emit #line directives that point back at the source",
@@ -210,6 +210,9 @@ TABLE: tuple[Option, ...] = (
            "cpp_args", affects_output=True),
     Option(("-std",), "preprocessor", _SOURCES, "version of the C standard, for its macros", "cpp", "VERSION",
            "cpp_args", affects_output=True),
+    Option(("-p",), "preprocessor", SOURCE_COMMANDS,
+           "take the file's flags from this compile_commands.json, or the one in this folder", "value", "PATH",
+           "database", affects_output=True),
     Option(("--cpp",), "preprocessor", _SOURCES,
            "the preprocessor to run (default: $CC, cc, gcc or clang, with -E)", "value", "CMD", affects_output=True),
     Option(("--no-cpp",), "preprocessor", _SOURCES, "run no preprocessor; for files that include nothing",
@@ -231,6 +234,8 @@ TABLE: tuple[Option, ...] = (
            "rpass_analysis"),
     Option(("--diagnostics-format",), "diagnostics", _SOURCES, "form of the messages on standard error",
            "value", choices=FORMATS, default="text"),
+    Option(("--diagnostics-file",), "diagnostics", SOURCE_COMMANDS,
+           "also write every message and remark to this file: SARIF if it ends in .sarif, else JSON", "value", "FILE"),
     Option(("--color",), "diagnostics", _SOURCES, "colour the messages; auto honours NO_COLOR",
            "value", choices=("auto", "always", "never"), default="auto"),
     Option(("--error-limit",), "diagnostics", _SOURCES, "stop showing errors after this many; 0: never",

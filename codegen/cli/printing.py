@@ -29,6 +29,12 @@ def _completion(shell: str) -> str:
     return completion(shell)
 
 
+def _emulator(_: str) -> str:
+    from codegen.sunway.host import emulator_folder
+
+    return f"{emulator_folder()}\n"
+
+
 def _manual(_: str) -> str:
     from codegen.cli.manual import manual
 
@@ -40,6 +46,7 @@ PRINTS: tuple[Print, ...] = (
     Print("--print-ninja", "the file to include in build.ninja", lambda _: f"{share_dir() / 'tilewright.ninja'}\n"),
     Print("--print-cmake-dir", "the folder for Tilewright_DIR, as find_package() wants it",
           lambda _: f"{share_dir() / 'cmake'}\n"),
+    Print("--print-emulator", "the folder of the emulator of Sunway core groups, to compile with", _emulator),
     Print("--print-completion", "completion of the command line for a shell", _completion, ("bash", "zsh", "fish")),
     Print("--print-man", "the manual page", _manual),
     Print("--print-version", "the version alone", lambda _: f"{__version__}\n"),

@@ -14,6 +14,10 @@ SIZES = {
     "conjugate-gradient": ("1", "7", "150"),
     "coupled-cluster": ("1 1", "3 5", "6 11"),
     "dense-layer": ("1 1 1 1", "5 7 9 3", "40 90 70 30"),
+    "heat-spreading": ("1 1", "2 3", "37 9", "150 20"),
+    "linear-system": ("1", "7", "150"),
+    "plan-by-hand": ("1 1", "65 17", "130 200"),
+    "thread-owners": ("1 2", "33 7", "300 200"),
     "shortest-paths": ("1 1", "2 5", "33 8", "70 16"),
 }
 FLAGS = "-std=c11 -O3 -fopenmp -Wall -Wextra -Werror"
@@ -38,7 +42,7 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"builds", "notebook", "quickstart", "sparse-matrix"}
+    others = {"builds", "core-group", "notebook", "quickstart", "sparse-matrix"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
@@ -58,3 +62,18 @@ def test_example(example: str, tmp_path: Path) -> None:
     for read in (source, *(p.name for p in (EXAMPLES / example).glob("*.h"))):
         done = make(example, tmp_path, "-n", "-W", read)
         assert f"gen {source}" in done.stdout, f"{read}\n{done.stdout}\n{done.stderr}"
+
+
+def test_core_group(tmp_path: Path) -> None:
+    flags = "CFLAGS=-std=gnu11 -O1 -Wall -Wextra -Werror"
+    for sizes in ("1 1", "3 70", "60 41"):
+        assert "emulated cores" in made("core-group", tmp_path, "run", f"SIZES={sizes}", flags)
+    assert make("core-group", tmp_path, "-q", flags).returncode == 0
+    assert make("core-group", tmp_path, "run", "SIZES=x", flags).returncode != 0
+    done = make("core-group", tmp_path, "-n", "-W", "blur.h", flags)
+    assert "gen --target sunway blur.c" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_changed_plan_is_a_changed_file(tmp_path: Path) -> None:
+    made("plan-by-hand", tmp_path)
+    assert "gen turn.c" in make("plan-by-hand", tmp_path, "-n", "-W", "turn.plan").stdout

@@ -49,6 +49,7 @@ def _plan(text: str) -> tuple[str, str]:
 
 ERRORS = {
     "bad-context": lambda: (REGION, ("--context", "n is large"), "--context", 0),
+    "bad-database": lambda: (REGION, ("-p", _file("compile_commands.json", "[]")), "compile_commands.json", 0),
     "bad-hint": lambda: (REGION.replace("#pragma scop", "#pragma tilewright faster\n#pragma scop"), (), "in.c", 3),
     "bad-isa": lambda: (REGION, ("--isa", _file("i.toml", 'name = "i"\nlike = "mmx"\n')), "i.toml", 2),
     "bad-machine": lambda: (REGION, ("--machine", _file("m.toml", 'name = "m"\nthis is no TOML\n')), "m.toml", 2),

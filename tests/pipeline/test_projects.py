@@ -1,0 +1,136 @@
+"""What builds ask for besides C: flags from compile_commands.json, headers, messages in files, no folders in them."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = """\
+#include "size.h"
+#include <stdint.h>
+void f(int n, const double A[restrict n][n], int32_t b[4], float *restrict c, length k)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    c[i] = A[i][i] * b[1] * SIZE * FACTOR;
+#pragma endscop
+  c[0] += k;
+}
+static int g(int n, int a[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[a[i]] = 1;
+#pragma endscop
+  return a[0];
+}
+int h(int n, int a[n]) { return g(n, a); }
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (("src/f.c", SOURCE), ("include/size.h", "#define SIZE 3\ntypedef long length;\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def tilewright(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "codegen", *words]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def database(folder: Path, **entry: Any) -> None:
+    folder.mkdir(exist_ok=True)
+    commands = [{"directory": str(folder), "file": "../src/other.c", "command": "cc -c ../src/other.c"},
+                {"directory": str(folder), "file": "../src/f.c", **entry}]
+    (folder / "compile_commands.json").write_text(json.dumps(commands), encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", [
+    {"command": "cc -O2 -I../include '-DFACTOR=2 + 1' -MD -MF f.d -o f.o -c ../src/f.c"},
+    {"arguments": ["cc", "-I", "../include", "-DFACTOR=2 + 1", "-Werror", "-o", "f.o", "-c", "../src/f.c"]},
+    {"arguments": ["cc", "-isystem../include", "-include", "../include/size.h", "-DFACTOR=2 + 1", "-c", "../src/f.c"]},
+])
+def test_flags_of_the_build(entry: dict[str, Any], project: Path) -> None:
+    database(project / "build", **entry)
+    done = tilewright("gen", "src/f.c", "-p", "build", "-o", "f.tw.c", "-MD", "--no-banner")
+    assert done.returncode == 0, done.stderr
+    text = (project / "f.tw.c").read_text(encoding="utf-8")
+    assert "* 3 * 2 + 1" in text and "tilewright: region 1 of f" in text
+    deps = (project / "f.tw.d").read_text(encoding="utf-8")
+    assert "build/compile_commands.json" in deps and "include/size.h" in deps
+    assert not (project / "f.d").exists() and not (project / "f.o").exists()
+    # From the build's own folder, and with a flag of one's own on top.
+    again = tilewright("gen", "../src/f.c", "-p", "compile_commands.json", "-DFACTOR=7", "-w", cwd=project / "build")
+    assert again.returncode == 0 and "* 3 * 7" in again.stdout, again.stderr
+
+
+def test_databases_that_do_not_help(project: Path) -> None:
+    assert "cannot read build" in tilewright("gen", "src/f.c", "-p", "build").stderr
+    database(project / "build", command="")
+    assert "the command for src/f.c is empty [bad-database]" in tilewright("gen", "src/f.c", "-p", "build").stderr
+    (project / "src" / "new.c").write_text(SOURCE, encoding="utf-8")
+    assert "there is no command for src/new.c in build" in tilewright("gen", "src/new.c", "-p", "build").stderr
+    for text in ("{", "{}", '[{"command": "cc"}]'):
+        (project / "build" / "compile_commands.json").write_text(text, encoding="utf-8")
+        done = tilewright("gen", "src/f.c", "-p", "build")
+        assert done.returncode == 1 and "[bad-database]" in done.stderr
+    assert tilewright("gen", "src/f.c", "-p", "build", "--no-cpp").returncode == 2
+
+
+def test_header(project: Path) -> None:
+    flags = ("-Iinclude", "-DFACTOR=2")
+    done = tilewright("gen", "src/f.c", *flags, "--emit", "c,header", "-o", "f.tw.c", "-q")
+    assert done.returncode == 0, done.stderr
+    text = (project / "f.tw.h").read_text(encoding="utf-8")
+    assert text.count(" f(int n") == 2 and " g(" not in text
+    assert '#include "size.h"' in text and "#include <stdint.h>" in text
+    assert "void f(int n, const double *A, int32_t b[4], float * c, length k);" in text
+    uses = '#include "f.tw.h"\n#include "f.tw.h"\nint main(void) { return f == 0; }\n'
+    for suffix, compiler in (("c", "cc"), ("cc", "c++")):
+        if shutil.which(compiler):
+            (project / f"use.{suffix}").write_text(uses, encoding="utf-8")
+            words = [compiler, "-Wall", "-Wextra", "-Iinclude", "-I.", "-c", f"use.{suffix}", "-o", "use.o"]
+            assert subprocess.run(words, capture_output=True, check=False).stderr.count(b"error") == 0
+    (project / "f.tw.h").write_text("/* mine */\n", encoding="utf-8")
+    done = tilewright("gen", "src/f.c", *flags, "--emit", "header", "-o", "f.tw.c")
+    assert done.returncode == 1 and "will not overwrite f.tw.h" in done.stderr
+
+
+def test_messages_in_a_file(project: Path) -> None:
+    words = ("gen", "src/f.c", "-Iinclude", "-DFACTOR=2", "-o", "out.c", "-q", "--diagnostics-file")
+    assert tilewright(*words, "m.json").stderr == "" and tilewright(*words, "m.sarif").stderr == ""
+    found = json.loads((project / "m.json").read_text(encoding="utf-8"))
+    assert {"region-refused", "parallel"} <= {m["id"] for m in found}
+    log = json.loads((project / "m.sarif").read_text(encoding="utf-8"))
+    assert log["version"] == "2.1.0" and len(log["runs"][0]["results"]) >= len(found)
+
+
+def test_no_folder_is_in_any_output(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same bytes wherever the tree lies, and however its files are named on the command line."""
+    other = tmp_path_factory.mktemp("elsewhere") / "deep" / "down"
+    shutil.copytree(project, other)
+    emits = ("--emit", "c,plan,header,report", "--line", "-DFACTOR=2", "-q")
+    made = []
+    for base, source, include, output in (
+        (project, "src/f.c", "-Iinclude", "o.c"),
+        (project / "src", "./f.c", "-I../include", "o.c"),
+        (other, str(other / "src" / "f.c"), f"-I{other / 'include'}", str(other / "o.c")),
+    ):
+        done = tilewright("gen", source, include, "-o", output, *emits, cwd=base)
+        assert done.returncode == 0, done.stderr
+        made.append({n: (base / n).read_text(encoding="utf-8") for n in ("o.c", "o.plan", "o.h", "o.report.txt")})
+    for name in ("o.c", "o.plan", "o.h"):
+        assert made[0][name] == made[1][name] == made[2][name], name
+        assert str(other) not in made[2][name] and "include/" not in made[0][name]
