@@ -58,3 +58,11 @@ def test_commands_of_all_documents_are_in_fences_that_run() -> None:
     for name in TRIED:
         text = (ROOT / "docs" / name).read_text(encoding="utf-8")
         assert text.count("\n$ ") == sum(bool(s.command) for s in steps(text)), name
+
+
+def test_every_room_of_the_house_is_named() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rooms = sorted(p.parent.name for p in (ROOT / "codegen").glob("*/__init__.py"))
+    assert not [r for r in rooms if f"`{r}/" not in text] and len(rooms) > 10
+    for named in re.findall(r"`([a-z_/]+/)`", text):
+        assert any((base / named).is_dir() for base in (ROOT, ROOT / "codegen", *(ROOT / "codegen").glob("*/"))), named
