@@ -64,10 +64,10 @@ def _complete(cls: type) -> None:
         if isinstance(own["__dataclass_fields__"], _Later):
             dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
             found = fields(cls)
-            _put(cls, {"__match_args__": tuple([f.name for f in found]), "__init__": _init(found)})
+            _put(cls, {"__match_args__": tuple([f.name for f in found]), "__init__": _init(cls, found)})
 
 
-def _init(found: tuple[Field[Any], ...]) -> Callable[..., None]:
+def _init(cls: type, found: tuple[Field[Any], ...]) -> Callable[..., None]:
     """`__init__`, which is faster than setting the attributes one by one through `__setattr__`."""
     known: dict[str, Any] = {"_MISSING": MISSING}
     head, body = "self", ""
@@ -83,6 +83,8 @@ def _init(found: tuple[Field[Any], ...]) -> Callable[..., None]:
         else:
             head += f", {f.name}"
         body += f"    _values_[{f.name!r}] = {value}\n"  # a name that no field has
+    if hasattr(cls, "__post_init__"):
+        body += "    self.__post_init__()\n"
     exec(f"def __init__({head}):\n    _values_ = self.__dict__\n{body}", known)
     made: Callable[..., None] = known["__init__"]
     return made

@@ -7,28 +7,15 @@ below into a buffer before the loop starts. A variable whose name ends in a digi
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from codegen.tune.contraction import Contraction
-from codegen.tune.contraction import show as show_problem
+from codegen.target.nest.contraction import Contraction
+from codegen.target.nest.contraction import show as show_problem
+from codegen.target.nest.loops import BadTree, Loop, check_nest, inner, parse_nest, show_nest, steps
 
-
-class BadTree(ValueError):
-    """A text that is no loop tree of its contraction; the message says why."""
-
-
-class Loop(NamedTuple):
-    """Covers `size * inner + tail` values of `var`, where `inner` is what the loops over `var` inside it cover.
-
-    `pack` names the operands that are copied, just before this loop, into the order in which the loops from here on
-    read them. Tuples and no records: a search makes millions of them.
-    """
-
-    var: str
-    size: int
-    tail: int = 0
-    pack: str = ""
+__all__ = [
+    "BadTree", "Loop", "Tree", "inner", "key", "loops", "parse", "shared", "show", "show_nest", "start", "steps",
+]  # fmt: skip
 
 
 class Tree(NamedTuple):
@@ -64,33 +51,9 @@ def loops(tree: Tree) -> int:
     return len(tree.compute) + len(tree.write) - shared(tree)
 
 
-def inner(nest: tuple[Loop, ...], at: int) -> int:
-    """How many values of its variable one iteration of a loop covers: the step of the loop."""
-    var, covered = nest[at].var, 1
-    for loop in reversed(nest[at + 1 :]):
-        if loop.var == var:
-            covered = covered * loop.size + loop.tail
-    return covered
-
-
-def steps(nest: tuple[Loop, ...]) -> tuple[int, ...]:
-    """The step of each loop."""
-    covered: dict[str, int] = {}
-    found = []
-    for loop in reversed(nest):
-        step = covered.get(loop.var, 1)
-        found.append(step)
-        covered[loop.var] = step * loop.size + loop.tail
-    return tuple(reversed(found))
-
-
 def key(tree: Tree) -> str:
     """What the generated code depends on: the contraction and the nest that computes, without the cursor."""
     return f"{show_problem(tree.problem)} : {show_nest(tree.compute)}"
-
-
-def show_nest(nest: tuple[Loop, ...], cursor: int = -1) -> str:
-    return " ".join(_show_loop(loop) + "*" * (at == cursor) for at, loop in enumerate(nest))
 
 
 def show(tree: Tree) -> str:
@@ -98,47 +61,14 @@ def show(tree: Tree) -> str:
     return f"{show_nest(tree.compute, tree.cursor)} | {show_nest(tree.write)}"
 
 
-def _show_loop(loop: Loop) -> str:
-    name = f"{loop.var}:" if loop.var[-1].isdigit() else loop.var
-    return f"{name}{loop.size}" + (f"+{loop.tail}" if loop.tail else "") + (f"[{loop.pack}]" if loop.pack else "")
-
-
 def parse(text: str, problem: Contraction) -> Tree:
     """The tree of a line. Without `|`, the write nest is that of the start; without `*`, the cursor is on the first."""
     left, bar, right = text.partition("|")
-    compute, cursor = _parse_nest(left, problem)
-    _covers(compute, problem)
+    compute, cursor = parse_nest(left, problem)
+    check_nest(compute, problem)
     if not bar:
         return Tree(problem, compute, start(problem).write, cursor)
-    write, _ = _parse_nest(right, problem)
+    write, _ = parse_nest(right, problem)
     if {loop.var for loop in write} != set(problem.c):
         raise BadTree("the nest that writes back must have the variables of C")
     return Tree(problem, compute, write, cursor)
-
-
-def _parse_nest(text: str, problem: Contraction) -> tuple[tuple[Loop, ...], int]:
-    found, cursor = [], 0
-    for at, word in enumerate(text.split()):
-        match = re.fullmatch(r"([A-Za-z_]\w*:|[A-Za-z_]\w*?)(\d+)(?:\+(\d+))?(?:\[([AB]+)\])?(\*?)", word)
-        if not match:
-            raise BadTree(f"'{word}' is no loop; expected a variable and a size, as in i28 or j1+32")
-        var = match[1].rstrip(":")
-        if var not in problem.names:
-            raise BadTree(f"'{word}' is a loop over '{var}', which the contraction does not have")
-        if int(match[2]) < 1:
-            raise BadTree(f"'{word}' has no iterations")
-        found.append(Loop(var, int(match[2]), int(match[3] or 0), "".join(sorted(set(match[4] or "")))))
-        cursor = at if match[5] else cursor
-    return tuple(found), cursor
-
-
-def _covers(nest: tuple[Loop, ...], problem: Contraction) -> None:
-    """Each variable must be run through exactly once, and a tail must be shorter than a step."""
-    covered = dict.fromkeys(problem.names, 1)
-    for loop in reversed(nest):
-        if loop.tail >= max(covered[loop.var], 1):
-            raise BadTree(f"the tail of {_show_loop(loop)} is no shorter than its step {covered[loop.var]}")
-        covered[loop.var] = covered[loop.var] * loop.size + loop.tail
-    for name, size in problem.sizes:
-        if covered[name] != size:
-            raise BadTree(f"the loops over {name} cover {covered[name]} of {size}")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from codegen.target.isa.load import load
+from codegen.target.nest.emit import CannotEmit, Options, c_for, file_for
+from codegen.target.nest.schedule import schedule
 from codegen.tune.actions import ACTION_SETS, allowed
-from codegen.tune.backend.emit import CannotEmit, Options, c_for, file_for
-from codegen.tune.backend.schedule import schedule
 from codegen.tune.contraction import Contraction, extents, matmul, strides
 from codegen.tune.contraction import parse as parse_problem
 from codegen.tune.tree import Tree, parse, show_nest, start

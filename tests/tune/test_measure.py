@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.tune.backend import emit
+from codegen.target.nest import emit
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import workshop
 from codegen.tune.measure.cache import Cache, Measured

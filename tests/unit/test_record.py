@@ -102,3 +102,17 @@ def test_fields_may_have_the_names_of_the_inner_workings():
         MISSING: int = 3
 
     assert (Odd(1).own, Odd(1).known, Odd(1).MISSING) == (1, 2, 3)
+
+
+def test_checks_after_the_fields_are_set() -> None:
+    @record
+    class Positive:
+        value: int
+
+        def __post_init__(self) -> None:
+            if self.value < 1:
+                raise ValueError("not positive")
+
+    assert Positive(1).value == 1
+    with pytest.raises(ValueError, match="not positive"):
+        Positive(0)

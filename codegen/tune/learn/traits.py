@@ -9,7 +9,7 @@ from math import ceil, log2, prod
 from typing import TYPE_CHECKING
 
 from codegen.target.isa.model import Isa
-from codegen.tune.backend.schedule import Schedule, schedule
+from codegen.target.nest.schedule import Schedule, schedule
 from codegen.tune.contraction import TENSORS, strides
 from codegen.tune.tree import Tree, inner
 

@@ -12,8 +12,8 @@ from codegen.machine.detect import detect
 from codegen.record import record
 from codegen.target.isa.load import load
 from codegen.target.isa.model import Isa
-from codegen.tune.backend.emit import CannotEmit
-from codegen.tune.backend.writer import ADDED, Options
+from codegen.target.nest.emit import CannotEmit
+from codegen.target.nest.writer import ADDED, Options
 from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.cache import Cache, Measured

@@ -12,10 +12,10 @@ from codegen.options import CppOptions
 from codegen.record import record
 from codegen.target.isa.model import Isa
 from codegen.target.isa.text import bare, call, expression
+from codegen.target.nest.block import STEP
+from codegen.target.nest.emit import c_for, prelude
+from codegen.target.nest.writer import ADDED, Options
 from codegen.target.templates import environment
-from codegen.tune.backend.block import STEP
-from codegen.tune.backend.emit import c_for, prelude
-from codegen.tune.backend.writer import ADDED, Options
 from codegen.tune.plans.build import FLAGS, Failed, compiler_version
 from codegen.tune.tree import Tree
 from codegen.verify.check_build import find_compiler, first_error

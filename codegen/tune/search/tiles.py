@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codegen.record import record
 from codegen.target.isa.model import Isa
-from codegen.tune.backend.schedule import shape
+from codegen.target.nest.schedule import shape
 from codegen.tune.contraction import Contraction, strides
 from codegen.tune.search.frame import Trial, Value
 from codegen.tune.tree import Loop, Tree, start

@@ -12,8 +12,8 @@ from math import ceil, prod
 
 from codegen.record import record
 from codegen.target.isa.model import Isa
-from codegen.tune.contraction import TENSORS, Contraction, strides
-from codegen.tune.tree import Loop, Tree, inner, steps
+from codegen.target.nest.contraction import TENSORS, Contraction, strides
+from codegen.target.nest.loops import Loop, Ordered, inner, steps
 
 CAP = 320  # vector multiply-adds in one block
 # Accumulators that keep two units busy when a multiply-add takes four cycles: the least of processors in use.
@@ -70,7 +70,7 @@ class Schedule:
         return self.levels[-1].var
 
 
-def schedule(tree: Tree, isa: Isa) -> Schedule:
+def schedule(tree: Ordered, isa: Isa) -> Schedule:
     """Choose for a tree on an instruction set."""
     if not isa.bits:
         raise CannotEmit(f"the vectors of {isa.name} have no fixed length")

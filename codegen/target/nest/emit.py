@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from codegen.target.isa.helpers import definitions
 from codegen.target.isa.model import Isa, bits_of
 from codegen.target.microkernel_view import BARRIER
+from codegen.target.nest.contraction import show as show_problem
+from codegen.target.nest.loops import Ordered, show_nest
+from codegen.target.nest.schedule import CannotEmit, Schedule, schedule
+from codegen.target.nest.writer import ADDED, Options, Writer
 from codegen.target.templates import environment
-from codegen.tune.backend.schedule import CannotEmit, Schedule, schedule
-from codegen.tune.backend.writer import ADDED, Options, Writer
-from codegen.tune.contraction import show as show_problem
-from codegen.tune.tree import Tree, show_nest
 
 __all__ = ["CannotEmit", "Options", "c_for", "check", "file_for", "prelude"]
 
@@ -28,7 +28,7 @@ def check(plan: Schedule, options: Options = ADDED) -> Schedule:
     return plan
 
 
-def c_for(tree: Tree, isa: Isa, name: str, options: Options = ADDED) -> str:
+def c_for(tree: Ordered, isa: Isa, name: str, options: Options = ADDED) -> str:
     """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
     plan = check(schedule(tree, isa), options)
     elem = tree.problem.elem

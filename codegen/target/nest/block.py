@@ -10,8 +10,8 @@ from codegen.scop.lanes import Lane
 from codegen.target.isa.model import Isa, Vec
 from codegen.target.isa.text import Operand, bare, call, expression, takes
 from codegen.target.microkernel_view import BARRIER
-from codegen.tune.backend.schedule import Level, Schedule
-from codegen.tune.contraction import TENSORS
+from codegen.target.nest.contraction import TENSORS
+from codegen.target.nest.schedule import Level, Schedule
 
 STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 # Groups of multiply-adds that an operand is loaded before its use.

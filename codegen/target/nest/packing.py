@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 from codegen.record import record
-from codegen.tune.backend.block import place
-from codegen.tune.backend.schedule import Schedule
-from codegen.tune.contraction import strides
+from codegen.target.nest.block import place
+from codegen.target.nest.contraction import strides
+from codegen.target.nest.schedule import Schedule
 
 
 @record

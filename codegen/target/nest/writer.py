@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from codegen.record import record
 from codegen.target.isa.model import Isa
-from codegen.tune.backend.block import place
-from codegen.tune.backend.packing import Loop, Packing
-from codegen.tune.backend.schedule import Level, Schedule
-from codegen.tune.backend.tile import Tile, tile
-from codegen.tune.contraction import TENSORS, elements
+from codegen.target.nest.block import place
+from codegen.target.nest.contraction import TENSORS, elements
+from codegen.target.nest.packing import Loop, Packing
+from codegen.target.nest.schedule import Level, Schedule
+from codegen.target.nest.tile import Tile, tile
 
 
 @record

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from codegen.record import record
 from codegen.target.isa.model import Isa
 from codegen.target.isa.text import bare, call
-from codegen.tune.backend.block import Block, Point, place, points
-from codegen.tune.backend.schedule import INDEPENDENT, Schedule, shape
+from codegen.target.nest.block import Block, Point, place, points
+from codegen.target.nest.schedule import INDEPENDENT, Schedule, shape
 
 
 @record

@@ -1,0 +1,124 @@
+"""One dense contraction with constant sizes: C[...] += A[...] * B[...], summed over what C does not have.
+
+Subscripts are sums of variables (`r`, `r+x`, `2*r+x`), so convolutions are contractions too. All arrays are
+row-major and as large as the subscripts need.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import prod
+
+from codegen.record import record
+
+TENSORS = ("A", "B", "C")
+_NAME = r"[A-Za-z_]\w*"
+
+
+class BadContraction(ValueError):
+    """A text or a set of subscripts that is no contraction; the message says why."""
+
+
+@record
+class Contraction:
+    """`sizes` are the variables with their extents, in the order of the text; `a`, `b` and `c` are subscripts."""
+
+    sizes: tuple[tuple[str, int], ...]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    c: tuple[str, ...]
+    elem: str = "f32"
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(n for n, _ in self.sizes)
+
+    @property
+    def reductions(self) -> tuple[str, ...]:
+        """The variables that are summed over."""
+        return tuple(n for n in self.names if n not in self.c)
+
+    @property
+    def flops(self) -> int:
+        """One multiplication and one addition for each point."""
+        return 2 * prod(n for _, n in self.sizes)
+
+    def subscripts(self, tensor: str) -> tuple[str, ...]:
+        return {"A": self.a, "B": self.b, "C": self.c}[tensor]
+
+
+def matmul(m: int, n: int, k: int, elem: str = "f32") -> Contraction:
+    """C[i,j] += A[i,k] * B[k,j]."""
+    return Contraction((("i", m), ("k", k), ("j", n)), ("i", "k"), ("k", "j"), ("i", "j"), elem)
+
+
+@lru_cache(maxsize=4096)
+def terms(subscript: str) -> tuple[tuple[str, int], ...]:
+    """The variables of a subscript with their factors."""
+    found = []
+    for part in subscript.split("+"):
+        match = re.fullmatch(rf"\s*(?:(\d+)\s*\*\s*)?({_NAME})\s*", part)
+        if not match:
+            raise BadContraction(f"subscript '{subscript}' is no sum of variables")
+        found.append((match[2], int(match[1] or 1)))
+    return tuple(found)
+
+
+def extents(problem: Contraction, tensor: str) -> tuple[int, ...]:
+    """The extent of each dimension of an array."""
+    sizes = dict(problem.sizes)
+    return tuple(1 + sum(f * (sizes[v] - 1) for v, f in terms(s)) for s in problem.subscripts(tensor))
+
+
+def elements(problem: Contraction, tensor: str) -> int:
+    return prod(extents(problem, tensor))
+
+
+@lru_cache(maxsize=4096)
+def strides(problem: Contraction, tensor: str) -> dict[str, int]:
+    """How many elements further an array is read when a variable grows by one; 0 for what it does not have."""
+    found = dict.fromkeys(problem.names, 0)
+    step = 1
+    for subscript, extent in zip(reversed(problem.subscripts(tensor)), reversed(extents(problem, tensor)), strict=True):
+        for var, factor in terms(subscript):
+            found[var] += factor * step
+        step *= extent
+    return found
+
+
+def show(problem: Contraction) -> str:
+    """One line, read back by `parse`."""
+    a, b, c = (f"{t}[{','.join(problem.subscripts(t))}]" for t in TENSORS)
+    return f"{problem.elem} {c} += {a} * {b} : {' '.join(f'{n}={size}' for n, size in problem.sizes)}"
+
+
+def parse(text: str) -> Contraction:
+    """The contraction of a line such as `f32 C[i,j] += A[i,k] * B[k,j] : i=64 k=96 j=128`."""
+    match = re.fullmatch(
+        r"\s*(?:(f32|f64)\s+)?C\[([^]]*)\]\s*\+=\s*A\[([^]]*)\]\s*\*\s*B\[([^]]*)\]\s*:\s*(.*?)\s*", text
+    )
+    if not match:
+        raise BadContraction(f"expected 'f32 C[i,j] += A[i,k] * B[k,j] : i=64 k=96 j=128', found '{text.strip()}'")
+    c, a, b = (tuple(s.strip() for s in part.split(",") if s.strip()) for part in match.groups()[1:4])
+    sizes = re.fullmatch(rf"(?:{_NAME}=\d+\s*)+", match[5]) and re.findall(rf"({_NAME})=(\d+)", match[5])
+    if not sizes:
+        raise BadContraction(f"expected sizes such as 'i=64 k=96', found '{match[5]}'")
+    return Contraction(tuple((n, int(size)) for n, size in sizes), a, b, c, match[1] or "f32")
+
+
+def _check(p: Contraction) -> None:
+    if len(set(p.names)) != len(p.names):
+        raise BadContraction("a variable has two sizes")
+    if any(size < 1 for _, size in p.sizes):
+        raise BadContraction("sizes must be positive")
+    if p.elem not in ("f32", "f64"):
+        raise BadContraction(f"element type '{p.elem}' is neither f32 nor f64")
+    read = {v for s in (*p.a, *p.b) for v, _ in terms(s)}
+    if len(set(p.c)) != len(p.c) or not set(p.c) <= set(p.names):
+        raise BadContraction("the subscripts of C must be different variables")
+    if read != set(p.names):
+        raise BadContraction("each variable must be in a subscript of A or B, and each must have a size")
