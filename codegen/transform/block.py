@@ -138,8 +138,12 @@ def _tree(node: Node, made: Blocked) -> Node:
 
 
 def _renamed(deps: Dependences, renamed: isl.UnionMap) -> Dependences:
+    done: dict[int, isl.UnionMap] = {}  # flow is in both lists
+
     def both(m: isl.UnionMap) -> isl.UnionMap:
-        return m.apply_domain(renamed).apply_range(renamed).coalesce()
+        if id(m) not in done:
+            done[id(m)] = m.apply_domain(renamed).apply_range(renamed).coalesce()
+        return done[id(m)]
 
     return Dependences(
         tuple(Dependence(d.kind, d.array, both(d.relation)) for d in deps.all),

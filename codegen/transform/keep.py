@@ -271,8 +271,15 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
         to_copy = to_copy.union(isl.UnionMap.from_map(_to_copy(s, copy)))
         gone = gone.union(isl.UnionSet.from_set(s.domain))
 
+    known: dict[int, isl.UnionMap] = {}  # flow is in both lists
+
     def fed(flow: isl.UnionMap) -> isl.UnionMap:
         """Last writers, with copies in place of the reads they stand for."""
+        if id(flow) not in known:
+            known[id(flow)] = fed_anew(flow).coalesce()
+        return known[id(flow)]
+
+    def fed_anew(flow: isl.UnionMap) -> isl.UnionMap:
         others = flow.subtract_range(gone)
         same = flow.intersect(writes.apply_range(direct.reverse()))
         return others.union(same).union(flow.intersect(writes.apply_range(through.reverse())).apply_range(to_copy))
@@ -286,7 +293,7 @@ def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
         if x.array != d.array or x.kind == "output":
             out.append(x)
         elif x.kind == "flow":
-            out.append(Dependence("flow", x.array, fed(x.relation).coalesce()))
+            out.append(Dependence("flow", x.array, fed(x.relation)))
         else:
             same = x.relation.intersect(direct.apply_range(writes.reverse()))
             out.append(Dependence("anti", x.array, x.relation.subtract_domain(gone).union(same).coalesce()))

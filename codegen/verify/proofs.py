@@ -14,7 +14,7 @@ from codegen.ast.ctree import CNode, For
 from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, param_space
-from codegen.scop.isl_helpers import maps_of, sample_pair
+from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.tree import BLOCKED, CONCURRENT, FOLDED, PACKED
 from codegen.verify.matvec import unsafe_sweep
@@ -79,27 +79,13 @@ def broken_dependence(e: Evidence) -> Sequence[Finding]:
     out: list[Finding] = []
     back = _not_before(e)
     # All at once first: flow and output dependences mostly coincide, and usually there is nothing to find.
-    if _forward(e.deps.must.apply_domain(e.times).apply_range(e.times), e.width):
+    if e.deps.must.apply_domain(e.times).apply_range(e.times).intersect(back).is_empty():
         return out
     for d in e.deps.all:
         late = _in_time(e, d).intersect(back)
         if not late.is_empty():
             out.append(Finding("dependence", describe_pair(e.scop, d, _witness(e, d, late), "would run backwards")))
     return out
-
-
-def _forward(together: isl.UnionMap, width: int) -> bool:
-    """Do all pairs of times run forward? Level by level: what one level orders, those below need not look at."""
-    for pairs in maps_of(together):
-        for k in range(width):
-            if not pairs.order_gt(isl.dim_type.in_, k, isl.dim_type.out, k).is_empty():
-                return False
-            pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-            if pairs.is_empty():
-                break
-        if not pairs.is_empty():
-            return False
-    return True
 
 
 def parallel_race(e: Evidence) -> Sequence[Finding]:
@@ -146,15 +132,13 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
         real = {r.op for r in find_reductions(e.scop) if r.array == array and r.stmt in names}
         if not real <= ({"+", "-"} if op in ("+", "-") else {op}):
             return [Finding("race", f"the clause folds `{array}` with {op}, the source with {', '.join(sorted(real))}")]
-    ties = [(d, d.relation) for d in e.deps.all]
-    ties += [(Dependence("output", a, r), r) for a, r in sorted(e.deps.folds.items()) if a not in folded]
-    ties = [(d, r) for d, r in ties if not e.scop.arrays[d.array].inside]  # storage is judged by bad_storage
-    together = isl.UnionMap.empty(param_space(e.scop))
-    for _, relation in ties:
-        together = together.union(relation)
+    ties = _ties(e, folded)
+    here = times.domain().universe()
+    together = _together(e, folded).intersect_domain(here).intersect_range(here)
     if together.apply_domain(times).apply_range(times).intersect(pairs).is_empty():
         return []
-    for d, relation in ties:
+    for d in ties:
+        relation = d.relation
         carried = relation.apply_domain(times).apply_range(times).intersect(pairs)
         if not carried.is_empty():
             back = times.reverse()
@@ -162,6 +146,24 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
             why = f"is carried by the {lp.loop.kind} loop `{lp.loop.name}`"
             return [Finding("race", describe_pair(e.scop, d, sample_pair(pair), why))]
     return []
+
+
+def _ties(e: Evidence, folded: set[str]) -> list[Dependence]:
+    """What no loop may carry that is not a fold of these variables. Storage is judged by `bad_storage`."""
+    ties = [*e.deps.all, *(Dependence("output", a, r) for a, r in sorted(e.deps.folds.items()) if a not in folded)]
+    return [d for d in ties if not e.scop.arrays[d.array].inside]
+
+
+def _together(e: Evidence, folded: set[str]) -> isl.UnionMap:
+    """All of them in few pieces; most loops fold nothing and ask for the same."""
+    known: dict[frozenset[str], isl.UnionMap] = e.__dict__.setdefault("_together", {})
+    key = frozenset(folded & e.deps.folds.keys())
+    if key not in known:
+        total = isl.UnionMap.empty(param_space(e.scop))
+        for d in _ties(e, folded):
+            total = total.union(d.relation)
+        known[key] = total.coalesce()
+    return known[key]
 
 
 def wrong_subscript(e: Evidence) -> Sequence[Finding]:

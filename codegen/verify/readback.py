@@ -113,6 +113,12 @@ class Run:
 
     def executes(self, scop: Scop) -> isl.Map:
         """Loop variables to the statement instance that runs."""
+        known: tuple[Scop, isl.Map] | None = self.__dict__.get("_executes")
+        if known is None or known[0] is not scop:  # every proof asks
+            known = self.__dict__["_executes"] = scop, self._map(scop)
+        return known[1]
+
+    def _map(self, scop: Scop) -> isl.Map:
         s = scop.statement(self.instance.stmt)
         target = s.domain.get_space()
         multi = isl.MultiPwAff.zero(self.point.domain.get_space().map_from_domain_and_range(target))
