@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen import pipeline
+from codegen import region
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
@@ -23,7 +23,7 @@ Plant = Callable[[str, str], None]
 @pytest.fixture
 def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
     """plant(old, new): generated text has `new` in place of its first `old`."""
-    real = pipeline.process_region
+    real = region.process_region
 
     def go(old: str, new: str) -> None:
         def wrong(*args: object) -> RegionOutcome:
@@ -31,7 +31,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
             assert made.text is not None and old in made.text, made.text
             return replace(made, text=made.text.replace(old, new, 1))
 
-        monkeypatch.setattr(pipeline, "process_region", wrong)
+        monkeypatch.setattr(region, "process_region", wrong)
 
     return go
 
