@@ -9,12 +9,14 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.ast.ctree import CExpr, CNode, Fun, Int
+from codegen.ast.ctree import Bin, CExpr, CNode, Fun, Int
 from codegen.ast.generate import expression
 from codegen.record import record
 from codegen.scop.model import Access, Scop
 from codegen.verify.readback import Point, Run, _runs
 
+# Sides of boxes that fall into more cases are taken from the hull.
+CASES = 8
 _PARAM, _SET, _IN, _OUT = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out
 
 
@@ -89,13 +91,37 @@ def level_domain(at: Point) -> isl.Set:
 
 
 @record
+class Limits:
+    """A side of a box by the constraints of its hull: the greatest of some values, and the least of others."""
+
+    lows: tuple[isl.PwAff, ...]
+    highs: tuple[isl.PwAff, ...]
+
+
+@record
 class Box:
-    """The smallest box around some elements. `lens` are numbers of elements, `most` upper bounds of them."""
+    """The smallest box around some elements. `lens` are numbers of elements, `most` upper bounds of them.
+
+    Where least and greatest coordinates fall into many cases, `limits` has their hull's instead."""
 
     lows: tuple[isl.PwAff, ...]
     lens: tuple[isl.PwAff, ...]
     most: tuple[int, ...]
     elements: isl.Set
+    limits: tuple[Limits, ...] = ()
+
+    def texts(self, context: isl.Set) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
+        """First coordinates and lengths as C expressions, where `context` holds."""
+        if not self.limits:
+            return tuple(value_text(v, context) for v in self.lows), tuple(value_text(v, context) for v in self.lens)
+        lows = tuple(_extreme("max", x.lows, context) for x in self.limits)
+        highs = tuple(_extreme("min", x.highs, context) for x in self.limits)
+        return lows, tuple(Bin("+", Bin("-", b, a), Int(1)) for a, b in zip(lows, highs, strict=True))
+
+
+def _extreme(name: str, values: Sequence[isl.PwAff], context: isl.Set) -> CExpr:
+    texts = [value_text(v, context) for v in values]
+    return texts[0] if len(texts) == 1 else Fun(name, tuple(texts))
 
 
 def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
@@ -107,6 +133,8 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
             return None
         low, high = touched.dim_min(k), touched.dim_max(k)
         size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
+        if max(x.n_piece() for x in (low, high, size)) > CASES:
+            return _hull_box(touched, context)
         top = _greatest(size)
         if top is None:
             return None
@@ -114,6 +142,44 @@ def box_of(touched: isl.Set, context: isl.Set) -> Box | None:
         lens.append(size.gist(context).coalesce())
         most.append(top)
     return Box(tuple(lows), tuple(lens), tuple(most), box_set(touched))
+
+
+def _hull_box(touched: isl.Set, context: isl.Set) -> Box | None:
+    """The box by the hulls of all sides: it may hold a little more, and its bounds are few."""
+    n, limits, most = touched.dim(_SET), [], []
+    whole = isl.Set.universe(touched.get_space())
+    for k in range(n):
+        line = touched.project_out(_SET, k + 1, n - k - 1).project_out(_SET, 0, k)
+        line = line.reset_tuple_id() if line.has_tuple_id() else line
+        hull = isl.Set.from_basic_set(line.intersect_params(context).simple_hull()).gist_params(context)
+        hull = isl.Set.from_basic_set(hull.simple_hull().remove_redundancies())
+        found = _limits(hull.simple_hull())
+        pairs = isl.Map.from_domain_and_range(line, line).intersect_params(context).deltas()
+        pairs = pairs.project_out(_PARAM, 0, pairs.dim(_PARAM))
+        if found is None or not pairs.dim_has_any_upper_bound(_SET, 0):
+            return None
+        limits.append(found)
+        most.append(int(isl.Set.from_basic_set(pairs.simple_hull()).dim_max_val(0).to_str()) + 1)
+        side = hull.insert_dims(_SET, 1, n - k - 1).insert_dims(_SET, 0, k)
+        whole = whole.intersect(side.set_tuple_name(touched.get_tuple_name()))
+    return Box((), (), tuple(most), whole, tuple(limits))
+
+
+def _limits(hull: isl.BasicSet) -> Limits | None:
+    """The bounds of a line of points, if each is an expression without quotients."""
+    lows, highs = [], []
+    for c in hull.get_constraints():
+        factor = c.get_coefficient_val(_SET, 0)
+        if factor.is_zero():
+            continue
+        if not factor.abs().is_one() or hull.dim(isl.dim_type.div):
+            return None
+        bound = isl.PwAff.from_aff(c.get_bound(_SET, 0).project_domain_on_params())
+        if c.is_equality() or factor.is_pos():
+            lows.append(bound)
+        if c.is_equality() or not factor.is_pos():
+            highs.append(bound)
+    return Limits(tuple(lows), tuple(highs)) if lows and highs else None
 
 
 def _greatest(value: isl.PwAff) -> int | None:

@@ -114,7 +114,7 @@ class Launch:
             return self._node(node.body, at, names, open_)
         assert isinstance(node, For)
         if self.style.steps and not names:
-            made = self._steps(node)
+            made = self._steps(node, at)
             if made is not None:
                 return self._either(made, node, at, open_)
         return self._loop(node, at, names, open_)
@@ -136,9 +136,9 @@ class Launch:
             body, after = [*body, line(self._barrier)], frozenset()
         return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
 
-    def _steps(self, node: For) -> Stencil | None:
+    def _steps(self, node: For, at: Point) -> Stencil | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""
-        found = find_stencil(self.scop, node)
+        found = find_stencil(self.scop, self.deps, node, at)
         shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)
         if found is None or shape is None or shape.steps < 2:
             return None
@@ -160,7 +160,8 @@ class Launch:
     ) -> tuple[list[View], frozenset[str]]:
         """Many steps at once where there is memory for second copies; else one step after the other."""
         call = line(f"{self.functions[-1].head.split()[1].split('(')[0]}({self.words.args}, {self.words.id});")
-        before, _ = self._sync(statements_of(node), open_)
+        # Tiles take all of their arrays along, whatever part of them the sweeps touch.
+        before, _ = self._sync(statements_of(node), open_, frozenset((*found.written, *found.read)))
         plain, _ = self._loop(node, at, {}, open_)
         test = " && ".join(f"{self.words.args}->{a}_other" for a in found.written)
         return [*before, View("if", test, (call,), tuple(plain))], statements_of(node)

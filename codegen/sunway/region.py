@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.options import GenOptions
+from codegen.record import record
 from codegen.scop.tree import Loop
 from codegen.sunway.machine import CoreGroup, group_for
 from codegen.sunway.strategy import Sizes
@@ -14,13 +15,17 @@ from codegen.sunway.tiles import TileModel
 from codegen.transform.program import Program
 
 
-def fixed_sizes(size: int) -> Sizes:
+@record
+class FixedSizes:
     """The published scheme: one size for all loops."""
 
-    def sizes(p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
-        return {lp.name: size for lp in loops}
+    size: int
 
-    return sizes
+    def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
+        return {lp.name: self.size for lp in loops}
+
+    def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
+        return ()
 
 
 # Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
@@ -31,6 +36,6 @@ def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup,
     """Who decides on tiles, for tiles that take this part of local memory."""
     grid = parse_grid(options.threads)
     group = group_for(options.machine)
-    return grid, group, fixed_sizes(32) if options.scheme.startswith("published") else TileModel(
+    return grid, group, FixedSizes(32) if options.scheme.startswith("published") else TileModel(
         group, grid, STYLES[options.scheme].mesh, share
     )

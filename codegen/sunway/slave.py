@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Bin, Block, CExpr, Declare, For, Held, If, Instance, Int, Multiply, Name, walk
 from codegen.record import record
@@ -396,6 +396,8 @@ class Phase:
             if isinstance(size, Int):
                 lens.append(str(size.value))
                 continue
+            if isinstance(size, Bin) and isinstance(size.left, Bin) and size.left.op == "-" and size.left.right == low:
+                size = replace(size, left=replace(size.left, right=lows[-1]))
             text = ints.text(size)
             if self.mesh is not None:
                 self.helpers.add("tw_max")

@@ -26,7 +26,6 @@ from codegen.sunway.footprint import (
     runs_below,
     unfed,
     uses_below,
-    value_text,
 )
 from codegen.sunway.machine import CoreGroup
 from codegen.verify.readback import Point, Run, enter
@@ -251,8 +250,7 @@ class Stager:
                 get, note = True, "read first, since the box holds more than is written"
         when = self._when(touched, context)
         values = context if when is None else context.intersect(touched.params())
-        lows = tuple(value_text(v, values) for v in box.lows)
-        lens = tuple(value_text(v, values) for v in box.lens)
+        lows, lens = box.texts(values)
         moves = any(loop.var in expr_names(e) for e in (*lows, *lens))
         return Buffer(
             self._name(array), name, box.most, lows, lens,

@@ -29,7 +29,7 @@ class _Writer:
         self.launch, self.s, self.shape = launch, s, shape
         self.scop, self.group, self.w = launch.scop, launch.group, launch.words
         taken = _reserved(self.scop) | set(self.w.all) | self.scop.names
-        words = ("steps", "left", "block", "blocks", "tt", "halo", "margin", "here", "border")
+        words = ("steps", "left", "block", "blocks", "tt", "halo", "margin", "here", "border", "now")
         self.n = {w: fresh(w, taken) for w in words}
         self.at = [fresh(f"t{d}", taken) for d in range(s.axes)]
         self.low = [fresh(f"low{d}", taken) for d in range(s.axes)]
@@ -117,7 +117,7 @@ class _Writer:
             star = f"(*const {a}_t){dims}" if dims else f"*const {a}_t"
             out.append(line(f"{kind} {star} = (void *){a}_ldm;"))
         out.append(View("for", f"long {n['tt']} = {n['steps']} - 1; {n['tt']} >= 0; {n['tt']}--",
-                        tuple(v for k in range(len(s.sweeps)) for v in self._sweep(k)),
+                        (*self._now(), *(v for k in range(len(s.sweeps)) for v in self._sweep(k))),
                         comment="steps that are still to come"))
         out.append(line("put = 0;"))
         for d in range(s.axes):
@@ -128,6 +128,15 @@ class _Writer:
             out += self._put(a)
         out.append(line(dialect.wait(self.group, "&put", " + ".join(self._puts))))
         return out
+
+    def _now(self) -> list[View]:
+        """The number of the step, where something is indexed by it."""
+        n, s = self.n, self.s
+        if all(c is None for x in s.sweeps for c in x.clocks):
+            return []
+        first = self.phase._ints({}).text(s.loop.lower, 5)
+        done = f"({n['left']} * {n['block']}) / {n['blocks']}"
+        return [line(f"const long {n['now']} = {first} + {done} + {n['steps']} - 1 - {n['tt']};")]
 
     def _wanted(self, a: str) -> str:
         """An array that every step writes before it reads is fetched only where the tile meets its fixed border."""
@@ -179,23 +188,26 @@ class _Writer:
             var = f"\0{d}"
             its.append(var)
             names[self.at[d]], names[self.low[d]] = self.at[d], self.low[d]
+        names[n["now"]] = n["now"]
         accesses = []
-        for a in stmt.accesses:
-            row: list[CExpr] = []
-            for d in range(s.axes):
-                c = a.index.get_pw_aff(d).get_pieces()[0][1].get_constant_val().get_num_si()
-                here: CExpr = Name(its[d])
-                row.append(here if not c else Bin("+", here, Int(c)) if c > 0 else Bin("-", here, Int(-c)))
+        for shift, clock in zip(x.shifts, x.clocks, strict=True):
+            row = [_moved(Name(n["now"]), clock or 0)] if shift is None else [
+                _moved(Name(its[d]), c) for d, c in enumerate(shift)]  # fmt: skip
             accesses.append(tuple(row))
         node: object = Instance(x.stmt, (Int(0), *(Name(v) for v in its)), tuple(accesses), ())
         lows = tuple(Name(v) for v in self.low)
         local: Mapping[tuple[int, int], Local] = {
-            (id(node), q): Local(f"{a.array}_t", lows, (2,) * s.axes) for q, a in enumerate(stmt.accesses)
+            (id(node), q): Local(f"{a.array}_t", lows, (2,) * s.axes)
+            for q, a in enumerate(stmt.accesses) if x.shifts[q] is not None
         }
         for d in reversed(range(s.axes)):
             at, side = Name(self.at[d]), self.shape.sides[d]
             low = Fun("max", (x.lows[d], Bin("-", at, Name(margin))))
             high = Fun("min", (x.highs[d], Bin("+", Bin("+", at, Int(side)), Name(margin))))
-            node = For(its[d], low, "<", high, 1, node, Loop(stmt.iterators[d + 1], {}))  # type: ignore[arg-type]
+            node = For(its[d], low, "<", high, 1, node, Loop(stmt.iterators[x.axes[d]] if x.axes[d] else f"x{d}", {}))  # type: ignore[arg-type]
         taken = _reserved(self.scop) | set(self.w.all) | set(self.n.values()) | set(self.at) | set(self.low)
         return [*out, *self.phase._views(node, names, {}, frozenset(taken | set(self.len)), local)]  # type: ignore[arg-type]
+
+
+def _moved(at: Name, by: int) -> CExpr:
+    return at if not by else Bin("+", at, Int(by)) if by > 0 else Bin("-", at, Int(-by))

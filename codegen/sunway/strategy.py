@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import islpy as isl
 
@@ -12,14 +13,22 @@ from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
 from codegen.plan.shape import active
 from codegen.plan.strategy import Decision
+from codegen.plan.wavefront import diagonals
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
-# Sizes of the tiles of a band: the loops (outermost first) with the statements inside, to one size each.
-Sizes = Callable[[Program, Sequence[Loop], tuple[str, ...], int], Mapping[str, int]]
+
+class Sizes(Protocol):
+    """Who chooses tile sizes."""
+
+    def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
+        """Sizes of the tiles of a band: its loops, outermost first, with the statements inside, to one size each."""
+
+    def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
+        """Sizes for tiles that run diagonal by diagonal; empty for none. The second is a multiple of the first."""
 
 
 @dataclass
@@ -61,6 +70,16 @@ class Author:
             band = _band_of(self.p.tree, path)
             if band is not None:
                 self._kernel(band)
+        for path in chained_bands(self.p.tree):
+            self._diagonals(path)
+
+    def _diagonals(self, names: tuple[str, ...]) -> None:
+        """No loop is parallel, but tiles on a diagonal are: one diagonal after the other, its tiles on the cores."""
+        band = next(n for _, n in walk(self.p.tree) if isinstance(n, Band) and statements(n) == names)
+        sizes = self.sizes.diagonal(self.p, band.loops, names)
+        if sizes and self.attempt(*diagonals(band.loops, names[0], sizes)):
+            text = " by ".join(map(str, sizes))
+            self.remark("kernel", f"diagonals of tiles of {text} on {self.grid.count} compute cores", names[0])
 
     def _kernel(self, band: Band) -> None:
         names = statements(band)
@@ -187,6 +206,23 @@ def kernel_bands(tree: Node) -> list[tuple[str, ...]]:
 
     def visit(node: Node) -> None:
         if isinstance(node, Band) and _is_kernel(node):
+            found.append(statements(node))
+            return
+        for k in kids(node):
+            visit(k)
+
+    visit(tree)
+    return found
+
+
+def chained_bands(tree: Node) -> list[tuple[str, ...]]:
+    """The statements of bands that can be tiled though none of their loops is parallel, and none below."""
+    found: list[tuple[str, ...]] = []
+
+    def visit(node: Node) -> None:
+        if isinstance(node, Band) and node.permutable and len(node.loops) > 1 and not any(
+            lp.coincident or lp.tile for _, n in walk(node) if isinstance(n, Band) for lp in n.loops
+        ):  # fmt: skip
             found.append(statements(node))
             return
         for k in kids(node):

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 
 import islpy as isl
 
@@ -93,6 +94,15 @@ class TileModel:
         for stmt, name in below:
             self.chosen[stmt, name] = result.get(name, 32)
         return {lp.name: result[lp.name] for lp in loops}
+
+    def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
+        """The largest tiles that fit. Boxes are read and written; small steps of time keep many tiles on a diagonal."""
+        nest, below = describe(p, loops, stmts, 0)
+        if below or any(e is not None for e in nest.extents):
+            return ()
+        shapes = itertools.product(*([(4, 8)] if len(loops) > 2 else []), *([(16, 32, 64)] * (len(loops) - 1)))
+        fitting = [s for s in shapes if self.bytes(nest, s) <= self._room and s[1] % s[0] == 0]
+        return max(fitting, key=prod, default=())
 
     @property
     def _room(self) -> int:

@@ -7,10 +7,13 @@ import pytest
 
 from benchmarks.sunway_programs import GRIDS, contraction_files, run_subject, subjects
 from benchmarks.tensor_contractions import contractions
+from codegen.cli.main import main
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from tests.sunway.programs import build
 
 # Nothing in these can run in parallel as they stand (or only what starting the cores would cost more than it saves).
-ON_MASTER = {"floyd-warshall", "nussinov", "seidel-2d"}
+ON_MASTER = {"floyd-warshall", "nussinov"}
 SUBJECTS = [s.thinned() for s in subjects()]
 
 
@@ -51,6 +54,50 @@ def test_stencil_blocks(tmp_path, library):
     built = build("jacobi-2d", tmp_path, library)
     for sizes in ((0, 40), (1, 90), (2, 3), (13, 133), (7, 1)):
         built.agree(*sizes)
+
+
+def test_sweeps_of_several_arrays_and_borders(tmp_path, library):
+    """Four sweeps, one of them along a border and with a value of each step, in one launch."""
+    built = build("fdtd-2d", tmp_path, library)
+    assert "time steps at once" in built.made.sunway.slave
+    for sizes in ((0, 20, 30), (1, 1, 1), (13, 50, 61), (7, 1, 90)):
+        assert built.agree(*sizes).counts["launches"] == 1
+
+
+SWEEPS = """void f(int T, int n, int m, double A[n][n], double B[n][n]) {
+#pragma scop
+for (int t = 0; t < T; t++) {
+  %s
+  for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) B[i][j] = A[i - 1][j - 1] + A[i][j + 1];
+  for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) A[i][j] = B[i - 1][j] + B[i + 1][j];
+}
+#pragma endscop
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("extra", "steps"), [
+    ("", True),
+    ("for (int j = 0; j < n; j++) A[0][j] = 1;", True),
+    ("for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) A[i][j] += A[i - 1][j];", False),  # within a step
+    ("for (int j = t; j < n; j++) A[0][j] *= 2;", False),  # not the same in all steps
+    ("if (m > 5) for (int j = 0; j < n; j++) A[n - 1][j] = 1;", True),  # never read: a kernel of its own before
+])  # fmt: skip
+def test_what_is_a_sweep(tmp_path, extra, steps, capsys):
+    source = tmp_path / "f.c"
+    source.write_text(SWEEPS % extra)
+    made = generate("f.c", source.read_text(), GenOptions(target="sunway", stem="f", timeout=100))
+    assert ("time steps at once" in made.sunway.slave) is steps
+    if extra and steps:
+        assert main(["check", "--target", "sunway", str(source), "--timeout", "100"]) == 0
+
+
+def test_diagonals_of_tiles(tmp_path, library):
+    """Nothing is parallel in Gauss-Seidel sweeps but tiles on a diagonal: one launch, a barrier for each diagonal."""
+    built = build("seidel-2d", tmp_path, library)
+    for sizes in ((0, 20), (1, 2), (3, 3), (20, 70), (9, 150)):
+        ran = built.agree(*sizes)
+    assert ran.counts["launches"] == 1 and ran.counts["barriers"] > 4
 
 
 def test_mesh_needs_all_cores(tmp_path, library):
