@@ -14,8 +14,9 @@ from codegen.sparse.ir.model import Branch, Computation
 from codegen.sparse.ir.optimize import optimize
 from codegen.sparse.ir.passes.packets import packets
 from codegen.sparse.ir.passes.prune import prune, used_levels
-from codegen.sparse.synth.fast import lower, may_be_sorted
+from codegen.sparse.synth.fast import lower
 from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.mechanisms import may_be_sorted
 from codegen.sparse.synth.naive import lower_naive
 from codegen.sparse.synth.pair import Pair, pair
 from codegen.sparse.synth.source import scan

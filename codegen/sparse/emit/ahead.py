@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.sparse.ir.model import For, Loop, Store
+from codegen.sparse.ir.model import Loop
+from codegen.sparse.ir.nest import For
 from codegen.sparse.ir.passes.ahead import pointers
+from codegen.sparse.ir.statement import Store
 
 if TYPE_CHECKING:
     from codegen.sparse.emit.steps import StepPrinter

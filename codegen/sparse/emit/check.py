@@ -5,7 +5,7 @@ from codegen.sparse.algebra.expr import Call, Exp, call, single, subst, var
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.emit.cexpr import false_condition
 from codegen.sparse.emit.steps import StepPrinter
-from codegen.sparse.ir.model import For
+from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
 from codegen.sparse.synth.layout import Layout, Position
 from codegen.sparse.synth.pair import sizes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from codegen.record import record
 from codegen.sparse.algebra.expr import Call, Div, Exp, single
-from codegen.sparse.ir.model import Radix, Tick, Word
+from codegen.sparse.ir.model import Radix, Word
+from codegen.sparse.ir.nest import Tick
 
 if TYPE_CHECKING:
     from codegen.sparse.emit.steps import StepPrinter

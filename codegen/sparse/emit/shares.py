@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, subst, var
 from codegen.sparse.emit.steps import StepPrinter
-from codegen.sparse.ir.model import For, Let, Nest
+from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.ir.passes.ahead import pointers
 
 REGION = "#pragma omp parallel num_threads(threads)"

@@ -13,14 +13,10 @@ from codegen.sparse.ir.model import (
     Copy,
     Count,
     Define,
-    For,
     Free,
     Gather,
-    Guard,
-    Let,
     Loop,
     Max,
-    Nest,
     NewList,
     Number,
     Prefix,
@@ -31,9 +27,10 @@ from codegen.sparse.ir.model import (
     SortList,
     SortSegments,
     Step,
-    Stmt,
     Sweep,
 )
+from codegen.sparse.ir.nest import For, Guard, Let, Nest
+from codegen.sparse.ir.statement import Stmt
 
 
 class StepPrinter(StmtPrinter):

@@ -6,21 +6,8 @@ from collections.abc import Callable, Iterator
 from codegen.sparse.algebra.expr import Call, Exp, single
 from codegen.sparse.emit.cexpr import Extents, cexp, element, false_condition
 from codegen.sparse.emit.types import Types, Writer
-from codegen.sparse.ir.model import (
-    Find,
-    For,
-    Guard,
-    Insert,
-    Let,
-    Nest,
-    Once,
-    OnChange,
-    Recall,
-    Reject,
-    Stmt,
-    Store,
-    Tick,
-)
+from codegen.sparse.ir.nest import For, Guard, Let, Nest, Tick
+from codegen.sparse.ir.statement import Find, Insert, Once, OnChange, Recall, Reject, Stmt, Store
 
 
 class StmtPrinter:

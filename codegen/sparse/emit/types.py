@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.ir.model import FLAG, INDEX, RECORD, VALUE, WIDE
+from codegen.sparse.ir.nest import FLAG, INDEX, RECORD, VALUE, WIDE
 
 VALUES = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t"}
 INDICES = {"32": "int32_t", "64": "int64_t"}

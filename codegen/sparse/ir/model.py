@@ -1,6 +1,6 @@
 """The computation: a chain of steps, each a loop nest (its domain) around statements, or a step over whole arrays.
 
-Arrays are named; an element is a call in an expression, so reads are found in expressions and writes in statements.
+Arrays are named.
 Schedules are the places in the chain: step number, then the loops from outside in, then the statement's number.
 """
 from __future__ import annotations
@@ -10,123 +10,9 @@ from typing import Union
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.ir.nest import INDEX, Nest
+from codegen.sparse.ir.statement import Stmt
 
-INDEX, VALUE, WIDE, FLAG = "index", "value", "wide", "flag"
-RECORD = "record"  # and a number: so many indices x0, x1, ... and a value v; a field of array a is called "a[].x0"
-
-
-# --- domains -----------------------------------------------------------------------------------------------------
-
-@record
-class For:
-    """low <= var < high, ascending."""
-
-    var: str
-    low: Exp
-    high: Exp
-
-
-@record
-class Let:
-    """A name for a value."""
-
-    var: str
-    value: Exp
-    kind: str = WIDE
-
-
-@record
-class Guard:
-    """Only where every condition holds; `nonzero` is a value that must differ from 0."""
-
-    cons: tuple[Constraint, ...]
-    nonzero: Exp | None = None
-
-
-@record
-class Tick:
-    """`var` counts the iterations that get here, from 0."""
-
-    var: str
-
-
-Level = Union[For, Let, Guard, Tick]
-Nest = tuple[Level, ...]
-
-
-# --- statements --------------------------------------------------------------------------------------------------
-
-@record
-class Store:
-    """target(index) op value; op is =, +=, min or max. Without an index the target is a variable."""
-
-    target: str
-    index: Exp | None
-    value: Exp
-    op: str = "="
-
-
-@record
-class OnChange:
-    """Where one of the keys differs from the one before (and at the start): count `var` on and run the body."""
-
-    var: str
-    keys: tuple[Exp, ...]
-    body: tuple["Stmt", ...]
-
-
-@record
-class Once:
-    """The body runs where flag(index) was not yet stamped with `stamp`."""
-
-    flag: str
-    index: Exp
-    stamp: Exp
-    body: tuple["Stmt", ...]
-
-
-@record
-class Recall:
-    """At each new `key`, table(values(p)) = p for every p of low..high-1; then `var` = table(index)."""
-
-    var: str
-    table: str
-    values: str
-    key: Exp
-    low: Exp
-    high: Exp
-    index: Exp
-
-
-@record
-class Insert:
-    """Append key words to an ordered list."""
-
-    list: str
-    words: tuple[Exp, ...]
-
-
-@record
-class Find:
-    """A new name for the position of key words in an ordered list without repeats."""
-
-    var: str
-    list: str
-    words: tuple[Exp, ...]
-
-
-@record
-class Reject:
-    """Give up with DUPLICATE where bit `index` of `seen` is set already; else set it."""
-
-    seen: str
-    index: Exp
-
-
-Stmt = Union[Store, OnChange, Once, Recall, Insert, Find, Reject, Let]
-
-
-# --- steps -------------------------------------------------------------------------------------------------------
 
 @record
 class Loop:

@@ -11,25 +11,19 @@ from codegen.sparse.ir.model import (
     Copy,
     Count,
     Define,
-    For,
     Gather,
-    Let,
     Max,
     Number,
-    Once,
-    OnChange,
     Prefix,
     Radix,
-    Recall,
-    Reject,
     Scatter,
     Shrink,
     SortList,
     SortSegments,
-    Store,
     Sweep,
-    Tick,
 )
+from codegen.sparse.ir.nest import For, Let, Tick
+from codegen.sparse.ir.statement import Once, OnChange, Recall, Reject, Store
 
 T = TypeVar("T")
 

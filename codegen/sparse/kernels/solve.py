@@ -10,7 +10,7 @@ from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.ir.model import For, Guard, Let, Level
+from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.kernels.notation import Kernel, bad_kernel
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.pair import apart, sizes

@@ -8,30 +8,12 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, num, subst, var
 from codegen.sparse.algebra.relation import equal
-from codegen.sparse.ir.model import (
-    FLAG,
-    INDEX,
-    VALUE,
-    Alloc,
-    Computation,
-    Define,
-    Find,
-    Free,
-    Insert,
-    Let,
-    Loop,
-    NewList,
-    Reject,
-    Require,
-    SortList,
-    Step,
-    Stmt,
-    Store,
-    Sweep,
-    Tick,
-)
+from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, NewList, Require, SortList, Step, Sweep
+from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, Let, Tick
+from codegen.sparse.ir.statement import Find, Insert, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume
-from codegen.sparse.synth.fast import as_they_come, div8
+from codegen.sparse.synth.fill import div8
+from codegen.sparse.synth.mechanisms import as_they_come
 from codegen.sparse.synth.pair import REJECT, Pair, Place, sizes, symbols
 from codegen.sparse.synth.source import scan
 from codegen.sparse.synth.stream import of_scan

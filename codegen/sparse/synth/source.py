@@ -25,7 +25,7 @@ from codegen.sparse.algebra.expr import (
 )
 from codegen.sparse.algebra.relation import Constraint, Relation
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.ir.model import For, Guard, Let, Level, Nest
+from codegen.sparse.ir.nest import For, Guard, Let, Level, Nest
 from codegen.sparse.synth.layout import Layout, unsolved
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp, call, num, subst, var
-from codegen.sparse.ir.model import For, Let, Nest
+from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.synth.layout import Layout
 from codegen.sparse.synth.source import Scan
 

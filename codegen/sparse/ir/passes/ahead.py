@@ -5,7 +5,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from codegen.sparse.algebra.expr import as_call, names, num, var
-from codegen.sparse.ir.model import Computation, For, Let, Loop, Nest, Step, Store
+from codegen.sparse.ir.model import Computation, Loop, Step
+from codegen.sparse.ir.nest import For, Let, Nest
+from codegen.sparse.ir.statement import Store
 
 
 def ahead(c: Computation) -> Computation:

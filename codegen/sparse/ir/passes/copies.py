@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.sparse.algebra.expr import Exp, as_call, names, subst
-from codegen.sparse.ir.model import Computation, Copy, Guard, Let, Loop, Step, Store, Tick
+from codegen.sparse.ir.model import Computation, Copy, Loop, Step
+from codegen.sparse.ir.nest import Guard, Let, Tick
+from codegen.sparse.ir.statement import Store
 
 
 def copies(c: Computation, numbered: Mapping[str, Exp]) -> Computation:

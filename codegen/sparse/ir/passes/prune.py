@@ -3,23 +3,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.ir.model import (
-    Alloc,
-    Computation,
-    Count,
-    Define,
-    Find,
-    Free,
-    Let,
-    Loop,
-    Nest,
-    Radix,
-    Scatter,
-    Step,
-    Stmt,
-    Store,
-    Tick,
-)
+from codegen.sparse.ir.model import Alloc, Computation, Count, Define, Free, Loop, Radix, Scatter, Step
+from codegen.sparse.ir.nest import Let, Nest, Tick
+from codegen.sparse.ir.statement import Find, Stmt, Store
 from codegen.sparse.ir.walk import reads, writes
 
 

@@ -1,0 +1,144 @@
+"""The parts executors are printed from: elements, loops, and what the nest says about the place of the result."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.sparse.algebra.expr import Call, Exp, Name, coefficient, names, single, subst, var
+from codegen.sparse.emit.stmts import StmtPrinter
+from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.ir.nest import For, Guard, Let, Level
+from codegen.sparse.ir.walk import reads
+from codegen.sparse.kernels.notation import Tensor
+from codegen.sparse.kernels.plan import Plan
+from codegen.sparse.synth.pair import sizes
+
+
+class Pieces:
+    """Prints into a writer. `levels`: the operand's nest; `need`: the loops that the place of the result depends on."""
+
+    def __init__(self, p: Plan, formats: dict[str, Descriptor], types: Types) -> None:
+        self.p, self.types, self.formats = p, types, formats
+        self.w = Writer()
+        self.s = StmtPrinter(self.w, sizes(p.lay), types)
+        self.levels = [self.without_values(x) for x in p.scan.nest if not self.only_values(x)]
+        assert p.kernel.out is not None
+        self.out = p.kernel.out
+        need = frozenset().union(*(names(p.index[x]) for x in self.out.indices if x in p.index)) if not p.same else \
+            frozenset(p.scan.loops)
+        self.need = self.loops_of(need)
+
+    @staticmethod
+    def only_values(x: Level) -> bool:
+        return isinstance(x, Guard) and not x.cons
+
+    @staticmethod
+    def without_values(x: Level) -> Level:
+        """A stored zero adds nothing to a product, so it need not be told from an entry."""
+        return replace(x, nonzero=None) if isinstance(x, Guard) else x
+
+    def loops_of(self, need: frozenset[str]) -> frozenset[str]:
+        """Loop variables that names depend on."""
+        lets = {x.var: names(x.value) for x in self.levels if isinstance(x, Let)}
+        while any(n in lets for n in need):
+            need = frozenset().union(*(lets.get(n, frozenset({n})) for n in need))
+        return need & frozenset(self.p.scan.loops)
+
+    # --- elements ----------------------------------------------------------------------------------------------
+
+    def element(self, t: Tensor, moved: Plan | None = None) -> str:
+        """An element of a dense tensor, or the value of the sparse operand; `moved`: at another iteration."""
+        p = moved or self.p
+        if t == p.operand:
+            return self.s.c(p.scan.value)
+        at = ""
+        for x in t.indices:
+            e = self.s.c(p.index[x]) if x in p.index else x
+            at = f"({at}) * {p.extent[x]} + {e}" if at else e
+        return f"{t.name}[{at or '0'}]"
+
+    def target(self) -> str:
+        if self.p.same:
+            call = single(self.p.scan.value)
+            assert isinstance(call, Call)
+            return f"{self.out.name}[{self.s.c(call.args[0])}]"
+        return self.element(self.out)
+
+    def factors(self, skip_sparse: bool = False, moved: Plan | None = None) -> str:
+        term = self.p.kernel.terms[0]
+        return " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
+
+    # --- loops -------------------------------------------------------------------------------------------------
+
+    def open(self, levels: list[Level]) -> int:
+        opened = 0
+        for x in levels:
+            if isinstance(x, For):
+                low, high = self.s.c(x.low), self.s.c(x.high)
+                self.w.open(f"for (int64_t {x.var} = {low}; {x.var} < {high}; {x.var}++)")
+                opened += 1
+            elif isinstance(x, Guard):
+                self.s.guard(x)
+            elif isinstance(x, Let):
+                self.w.line(f"const int64_t {x.var} = {self.s.c(x.value)};")
+        return opened
+
+    def close(self, count: int) -> None:
+        for _ in range(count):
+            self.w.close()
+
+    # --- the place of the result -------------------------------------------------------------------------------
+
+    def stores_once(self) -> bool:
+        """Every element of the result is stored exactly once, after its sum."""
+        if self.p.free or self.p.same or len(self.out.indices) != 1:
+            return False
+        if not self.summing():
+            return False
+        e = self.p.index.get(self.out.indices[0])
+        first = next(x for x in self.levels if isinstance(x, For))
+        whole = first.high == var(self.p.extent[self.out.indices[0]])
+        return e is not None and e == var(first.var) and whole
+
+    def fixed(self) -> int:
+        """How many levels, from outside, must be run before the place of the result is known but for small loops."""
+        small = self.small()
+        at = [n for n, x in enumerate(self.levels) if isinstance(x, For) and x.var in self.need - small]
+        return max(at, default=-1) + 1
+
+    def small(self) -> frozenset[str]:
+        """Loops of literal length."""
+        return frozenset(x.var for x in self.levels if isinstance(x, For) and not x.high.terms and not x.low.terms)
+
+    def summing(self) -> bool:
+        """Do loops run inside that leave the place of the result alone?"""
+        inner = [x for x in self.levels[self.fixed():] if isinstance(x, For) and x.var not in self.need]
+        return bool(inner) and not self.p.free and not self.p.same
+
+    def early(self, x: Level) -> bool:
+        return not any(isinstance(y, For) and y.var in reads(x) for y in self.levels[self.fixed():])
+
+    def parallel(self) -> bool:
+        """Different iterations of the outermost loop touch different elements of the result."""
+        first = next(x for x in self.levels if isinstance(x, For))
+        if self.p.same:
+            return True
+        return any(self.p.index[x] == var(first.var) or _owned(self.p.index[x], first.var, self.levels)
+                   for x in self.out.indices if x in self.p.index)
+
+
+def _owned(e: Exp, v: str, levels: list[Level]) -> bool:
+    """B*v + r with r of a loop of length B: blocks of the result that no other iteration touches."""
+    full = e
+    for x in reversed(levels):
+        if isinstance(x, Let):
+            full = subst(full, {x.var: x.value})
+    c = coefficient(full, Name(v))
+    rest = full - var(v) * c
+    span = 0
+    for a, k in rest.terms:
+        loop = next((x for x in levels if isinstance(x, For) and a == Name(x.var) and not x.high.terms), None)
+        if loop is None or k < 0:
+            return False
+        span += k * (loop.high.const - 1)
+    return c > 0 and rest.const == 0 and span < c

@@ -1,0 +1,124 @@
+"""Sums that stay in place while inner loops run: in variables, several at a time, so that additions need not wait for
+one another."""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.sparse.algebra.expr import Exp, names, num, subst, var
+from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.emit.cexpr import condition
+from codegen.sparse.ir.nest import For, Guard, Let, Level
+from codegen.sparse.ir.passes.prune import used_levels
+from codegen.sparse.kernels.guards import extreme
+from codegen.sparse.kernels.pieces import Pieces
+
+LANES = 4  # sums in flight: a fused multiply-add takes 4 cycles where loads allow one a cycle
+
+
+class SumPrinter(Pieces):
+    """Prints the loops inside the place of the result."""
+
+    def sums(self, tail: list[Level]) -> None:
+        """Sums in variables, one for each iteration of the small loops that the place of the result depends on."""
+        v = self.types.c_value
+        held = [x for x in tail if isinstance(x, For) and x.var in self.need]
+        size = 1
+        for x in held:
+            size *= x.high.const
+        lanes = LANES if not held and len([x for x in tail if isinstance(x, For)]) == 1 else 1
+        count = size * lanes
+        self.w.line(f"{v} sum[{count}] = {{0}};" if count > 1 else f"{v} sum = 0;")
+        slot = num(0)
+        for x in held:
+            slot = slot * x.high.const + var(x.var)
+        place = f"sum[{self.s.c(slot)}]" if held and size > 1 else "sum"
+        self.unswitched(tail, place, lanes)
+        total = " + ".join(f"sum[{n}]" for n in range(lanes)) if lanes > 1 else place
+        inner = self.open([x for x in tail if self.for_result(x, held)])
+        once = self.stores_once() and not self.p.kernel.adds
+        self.w.line(f"{self.target()} {'=' if once else '+='} {f'({total})' if lanes > 1 else total};")
+        self.close(inner)
+
+    def for_result(self, x: Level, held: list[For]) -> bool:
+        """Levels needed again to find the place of the result."""
+        if x in held:
+            return True
+        if isinstance(x, Guard):
+            free = frozenset().union(*(self.loops_of(names(c.exp)) for c in x.cons))
+            return free <= self.need
+        return isinstance(x, Let) and self.loops_of(frozenset({x.var})) <= self.need and any(
+            x.var in names(self.p.index[i]) for i in self.out.indices if i in self.p.index)
+
+    def unswitched(self, tail: list[Level], place: str, lanes: int) -> None:
+        """The loops without guards where the extremes allow it, else with them."""
+        for first in (n for n, x in enumerate(tail) if isinstance(x, For)):
+            tests = [extreme(self.p.lay, c, tail[first:]) for x in tail[first:] if isinstance(x, Guard) for c in x.cons]
+            if tests and None not in tests:
+                break
+        else:
+            self.accumulate(tail, place, lanes)
+            return
+        outer = self.open(tail[:first])
+        conds = [condition(t, self.s.extents) for t in tests if t is not None]
+        self.w.open(f"if ({' && '.join(conds)})")
+        plain = tuple(x for x in tail[first:] if not isinstance(x, Guard))
+        self.accumulate(list(used_levels(plain, self.used())), place, lanes)
+        self.w.close("} else {")
+        self.w.depth += 1
+        self.accumulate(tail[first:], "sum[0]" if lanes > 1 else place, 1)
+        self.w.close()
+        self.close(outer)
+
+    def used(self) -> frozenset[str]:
+        """Names that the product needs, and the slot of its sum."""
+        inside = (self.p.index[x] for f in self.p.kernel.terms[0].factors for x in f.indices
+                  if f != self.p.operand and x in self.p.index)
+        return frozenset().union(self.need, names(self.p.scan.value), *(names(e) for e in inside))
+
+    def accumulate(self, levels: list[Level], place: str, lanes: int) -> None:
+        loops = [x for x in levels if isinstance(x, For)]
+        if lanes == 1 or len(loops) != 1 or self.p.summed:
+            opened = self.open(levels)
+            self.dot("sum[0]" if lanes > 1 else place)
+            self.close(opened)
+            return
+        (loop,) = loops
+        body = levels[levels.index(loop) + 1:]
+        opened = self.open(levels[:levels.index(loop)])
+        high = self.s.c(loop.high)
+        self.w.line(f"int64_t {loop.var} = {self.s.c(loop.low)};")
+        self.w.open(f"for (; {loop.var} < {high} - {lanes - 1}; {loop.var} += {lanes})")
+        for n in range(lanes):
+            self.lane(body, loop.var, n, n)
+        self.w.close()
+        self.w.open(f"for (; {loop.var} < {high}; {loop.var}++)")
+        self.lane(body, loop.var, 0, 0)
+        self.w.close()
+        self.close(opened)
+
+    def lane(self, body: list[Level], v: str, ahead: int, slot: int) -> None:
+        """One product, some iterations ahead, into one of the sums."""
+        values: dict[str, Exp] = {v: var(v) + ahead}
+        for x in body:
+            if isinstance(x, Let):
+                values[x.var] = subst(x.value, values)
+            elif isinstance(x, Guard):
+                conds = [condition(Constraint(subst(c.exp, values)), self.s.extents) for c in x.cons]
+                self.w.line(f"if ({' && '.join(conds)})")
+        p = self.p
+        moved = replace(p, index={i: subst(e, values) for i, e in p.index.items()},
+                        scan=replace(p.scan, value=subst(p.scan.value, values)))
+        guarded = any(isinstance(x, Guard) for x in body)
+        self.w.line(f"{'    ' if guarded else ''}sum[{slot}] += {self.factors(moved=moved)};")
+
+    def dot(self, place: str, op: str = "+=") -> None:
+        """place op product, summed over the dense indices that the result does not have."""
+        if not self.p.summed:
+            self.w.line(f"{place} {op} {self.factors()};")
+            return
+        self.w.line(f"{self.types.c_value} dot = 0;")
+        for x in self.p.summed:
+            self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
+        self.w.line(f"dot += {self.factors(skip_sparse=True)};")
+        self.close(len(self.p.summed))
+        self.w.line(f"{place} {op} {self.element(self.p.operand)} * dot;")
