@@ -450,6 +450,7 @@ TABLE: tuple[Entry, ...] = (
         "An innermost loop carries a dependence and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
     ),
+    Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
     Entry("ownership", REMARK, "Which elements a thread or a register tile has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),

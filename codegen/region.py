@@ -24,6 +24,7 @@ from codegen.options import GenOptions
 from codegen.plan.model import Multiply, Parallel, Plan, Tile, Vector
 from codegen.plan.strategy import Decision, default_plan, source_plan
 from codegen.plan.text import show
+from codegen.recognize.lasting import keep_last, own_remarks
 from codegen.recognize.privates import privatize
 from codegen.recognize.reductions import free_pairs
 from codegen.record import record
@@ -69,6 +70,7 @@ class Modelled:
     site: RegionSite
     program: Program
     digest: str
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 @record
@@ -104,12 +106,19 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
         return None
-    deps = compute_dependences(found.scop, found.tree)
-    scop = privatize(found.scop, found.tree, deps, site)
+    tree = found.tree
+    deps = compute_dependences(found.scop, tree)
+    scop = privatize(found.scop, tree, deps, site)
+    if scop is not found.scop:
+        deps = compute_dependences(scop, tree)
+    last = keep_last(scop, tree, deps) if options.target != "sunway" else None
+    if last is not None:
+        scop, tree, deps = last.scop, last.tree, last.deps
     free = free_pairs(scop, reassociate)
-    if scop is not found.scop or free:
-        deps = compute_dependences(scop, found.tree, free)
-    return Modelled(site, make_program(scop, deps, found.tree, reassociate), _digest(site))
+    if free:
+        deps = compute_dependences(scop, tree, free)
+    remarks = own_remarks(found.scop, scop, last.names if last else ())
+    return Modelled(site, make_program(scop, deps, tree, reassociate), _digest(site), remarks)
 
 
 def _digest(site: RegionSite) -> str:
@@ -157,7 +166,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
-        tuple(made.remarks),
+        (*model.remarks, *made.remarks),
         links=emitted.links,
     )
 
@@ -229,7 +238,7 @@ def _on_cores(
         frozenset(),
         show((plan,), {scop.region: scop}),
         summarize(plan),
-        (*made.remarks, *text.remarks),
+        (*model.remarks, *made.remarks, *text.remarks),
         text.slave,
     )
 

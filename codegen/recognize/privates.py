@@ -1,13 +1,14 @@
-"""Scalars declared before the region that only carry values within it: they become variables of the region.
+"""Variables declared before the region that only carry values within it: they become variables of the region.
 
-C programmers often declare `double t;` at the top of a function. If every value that `t` takes in the region is
-used within the same iteration of some loops, and nobody looks at `t` afterwards, each iteration can have its
-own `t`, and loops become parallel. Where one scalar serves several purposes one after the other, each gets its own.
+C programmers often declare `double t;` or `double row[64];` at the top of a function. If every value that it takes in
+the region is used within the same iteration of some loops, and nobody looks at it afterwards, each iteration can have
+its own, and loops become parallel. Where one scalar serves several purposes one after the other, each gets its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import islpy as isl
 
@@ -17,35 +18,54 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Node, enclosing
 
+# Of one variable on a thread's stack, of which there are some megabytes.
+STACK_BYTES = 16 * 1024
+
 
 def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Scop:
-    """The scop with such scalars made variables of the region; the same object when there are none."""
+    """The scop with such variables made the region's own; the same object when there are none."""
     changed = scop
     for name in sorted(scop.arrays):
         array = scop.arrays[name]
-        if array.rank or array.inside or not _is_candidate(array, site):
+        if array.inside or not _forgotten(array, site) or fed_from_outside(deps, name):
             continue
-        if _fed_from_outside(deps, name):
-            continue
-        for k, users in enumerate(_purposes(scop, deps, name)):
-            own = name if k == 0 else _fresh(changed, f"{name}{k + 1}")
-            changed = _make_inside(changed, name, own, users, _depth(scop, tree, deps, name, users))
+        if not array.rank:
+            for k, users in enumerate(_purposes(scop, deps, name)):
+                own = name if k == 0 else fresh(changed, f"{name}{k + 1}")
+                changed = make_inside(changed, name, own, users, shared_depth(scop, tree, deps, name, users))
+        elif small(scop, name):
+            names = users_of(scop, name)
+            depth = shared_depth(scop, tree, deps, name, names)
+            changed = make_inside(changed, name, name, names, depth) if depth else changed
     return changed
 
 
-def _is_candidate(array: Array, site: RegionSite) -> bool:
+def _forgotten(array: Array, site: RegionSite) -> bool:
+    """A variable that nobody looks at outside the region; arrays that are parameters are the caller's."""
     var = site.variables.get(array.base)
     return (
         var is not None
-        and var.place in ("local", "param")
+        and var.place in (("local",) if array.rank else ("local", "param"))
         and not var.static
         and array.name == array.base
-        and not var.shape.layers
+        and bool(var.shape.layers) == bool(array.rank)
         and not site.used_outside(array.base)
     )
 
 
-def _fed_from_outside(deps: Dependences, name: str) -> bool:
+def small(scop: Scop, name: str) -> bool:
+    """A scalar, or an array of fixed size that fits on the stack of a thread, of which whole elements are used."""
+    array = scop.arrays[name]
+    plain = all(x.kind == "sub" for _, a in scop.accesses() if a.array == name for x in a.path)
+    sizes = all(e.isdigit() for e in array.extents) and len(array.extents) == array.rank
+    return plain and sizes and prod(map(int, array.extents)) * array.elem.bytes <= STACK_BYTES
+
+
+def users_of(scop: Scop, name: str) -> tuple[str, ...]:
+    return tuple(s.name for s in scop.statements if any(a.array == name for a in s.accesses))
+
+
+def fed_from_outside(deps: Dependences, name: str) -> bool:
     """Is a value from before the region read?"""
     found: list[str] = []
     deps.live_in.foreach_map(lambda m: found.append(m.get_tuple_name(isl.dim_type.out)))
@@ -63,13 +83,13 @@ def _purposes(scop: Scop, deps: Dependences, name: str) -> list[tuple[str, ...]]
     return sorted(ordered, key=lambda g: int(g[0][1:]))
 
 
-def _fresh(scop: Scop, name: str) -> str:
+def fresh(scop: Scop, name: str) -> str:
     while name in scop.arrays or name in scop.names:
         name += "_"
     return name
 
 
-def _depth(scop: Scop, tree: Node, deps: Dependences, name: str, names: tuple[str, ...]) -> int:
+def shared_depth(scop: Scop, tree: Node, deps: Dependences, name: str, names: tuple[str, ...]) -> int:
     """How many outer loops separate the values that these statements pass on."""
     users = [s for s in scop.statements if s.name in names]
     common = _common_loops(tree, users)
@@ -93,8 +113,8 @@ def _same_iterator(m: isl.Map, pos: int) -> bool:
     return bool(m.is_subset(m.equate(isl.dim_type.in_, pos, isl.dim_type.out, pos)))
 
 
-def _make_inside(scop: Scop, name: str, own: str, users: tuple[str, ...], depth: int) -> Scop:
-    """These uses of the scalar as a variable of the region, called `own`."""
+def make_inside(scop: Scop, name: str, own: str, users: tuple[str, ...], depth: int) -> Scop:
+    """These uses of the variable as one of the region's own, called `own`."""
     array = replace(scop.arrays[name], name=own, base=own, inside=True, scope=depth, place="inside")
     statements = tuple(_rescoped(s, name, own, depth) if s.name in users else s for s in scop.statements)
     return replace(scop, arrays={**scop.arrays, own: array}, statements=statements)
@@ -106,13 +126,16 @@ def _rescoped(s: Statement, name: str, own: str, depth: int) -> Statement:
 
 
 def _with_scope(s: Statement, a: Access, depth: int) -> Access:
-    """Index the scalar by the first `depth` iterators."""
+    """Index the variable by the first `depth` iterators, then as it is."""
     source = s.domain.get_space()
-    target = source.params().set_from_params().add_dims(isl.dim_type.set, depth)
+    rank = a.index.dim(isl.dim_type.out)
+    target = source.params().set_from_params().add_dims(isl.dim_type.set, depth + rank)
     target = target.set_tuple_name(isl.dim_type.set, a.array)
     multi = isl.MultiPwAff.zero(source.map_from_domain_and_range(target))
     for k in range(depth):
         var = isl.Aff.var_on_domain(isl.LocalSpace.from_space(source), isl.dim_type.set, k)
         multi = multi.set_pw_aff(k, isl.PwAff.from_aff(var))
+    for k in range(rank):
+        multi = multi.set_pw_aff(depth + k, a.index.get_pw_aff(k))
     relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
     return replace(a, index=multi, relation=relation)

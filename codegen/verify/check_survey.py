@@ -12,6 +12,7 @@ import islpy as isl
 from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.region import Modelled
+from codegen.scop.model import Scop
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
@@ -58,13 +59,13 @@ class Vector:
 
 @record
 class Survey:
-    """What to run. `observed` are the variables whose values someone may look at after the region.
+    """What to run. `forgotten` are variables from before the region whose values nobody can look at after it.
 
     `statements` counts those of the printed code, `reached` those that run at one of the vectors.
     """
 
     vectors: tuple[Vector, ...]
-    observed: frozenset[str]
+    forgotten: frozenset[str]
     reassociate: bool
     statements: int
     reached: int
@@ -75,7 +76,6 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     scop = model.program.scop
     ranges = ranges_of(scop)
     _require_known(h, ranges)
-    observed = frozenset(a.base for a in scop.arrays.values() if not a.inside)
     chooser = _Chooser(h, ranges, library)
     vectors = list(chooser.choose(_tiles(plan)))
     parts = pieces(model, plan)
@@ -88,7 +88,13 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
             else:
                 vectors.append(special)
                 spent += special.work
-    return Survey(tuple(vectors), observed, model.program.reassociate, len(parts), len(parts) - missed)
+    return Survey(tuple(vectors), forgotten(scop), model.program.reassociate, len(parts), len(parts) - missed)
+
+
+def forgotten(scop: Scop) -> frozenset[str]:
+    """Variables that have become the region's own."""
+    seen = {a.base for a in scop.arrays.values() if not a.inside}
+    return frozenset(a.base for a in scop.arrays.values() if a.inside) - seen
 
 
 def vector_at(h: Harness, model: Modelled, library: Library, wanted: tuple[int, ...], limits: Limits) -> Vector | None:
