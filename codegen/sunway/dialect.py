@@ -12,6 +12,12 @@ def get(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, b
     return f"athread_get(PE_MODE, {mem}, {ldm}, {size}, (void *){reply}, 0, {gap}, {block});"
 
 
+def broadcast(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+    """One command of one core that fills the buffers of all, and adds to the reply words of all."""
+    assert not group.crts
+    return f"athread_get(BCAST_MODE, {mem}, {ldm}, {size}, (void *){reply}, (char)0xff, {gap}, {block});"
+
+
 def put(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
     """One command to main memory."""
     if group.crts:

@@ -16,7 +16,7 @@ from codegen.sunway.mesh import Mesh
 from codegen.sunway.mesh_views import first_panels, mesh_views
 from codegen.sunway.stage import Buffer, SNode, Stage
 from codegen.sunway.style import OURS, Style
-from codegen.sunway.threads import Grid
+from codegen.sunway.threads import CORES, Grid
 from codegen.sunway.transfer import Transfer, geometry
 from codegen.sunway.vector import nest_of, plan_nest
 from codegen.sunway.vector_views import VectorPrinter
@@ -367,6 +367,13 @@ class Phase:
             return list(views) if b.when is None else [View("if", ints.text(b.when), views)]
 
         copy = f"[{now}]" if b.ahead else ""
+        if b.common and self.grid.count == CORES and not self.group.crts:
+            # All cores have their buffer and a reply word of zero before the first of them asks for all.
+            fetch = t.commands(self.group, False, f"{b.name}_ldm", f"&{b.name}_got", True)
+            gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.barrier(self.group)),
+                            View("if", f"{self.words.id} == 0", (fetch,)))  # fmt: skip
+            waits += guarded(line(dialect.wait(self.group, f"&{b.name}_got", t.count)))
+            return
         if b.put and self._late(b):
             gets.append(line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")))
         if b.get and not b.ahead:

@@ -32,6 +32,7 @@ from codegen.verify.readback import Point, Run, enter
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
 SHARE = 1.1
+TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
 
 
 @record
@@ -51,6 +52,7 @@ class Buffer:
     bytes: int  # of one element
     note: str = ""
     enlarged: bool = False  # the box holds elements that nothing here touches
+    common: bool = False  # the same for all cores, and fetched once for all of them
 
     @property
     def size(self) -> int:
@@ -110,7 +112,9 @@ class Stager:
         self._runs = runs_below(self.kernel, self.phase)
         self._all = uses_below(self.scop, self._runs, self.phase)
         self._writes = [u for u in self._all if u.write]
-        return self._visit(self.kernel, self.phase, self.budget)
+        common = self._common() if self.ahead else []
+        tree = self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common))
+        return Stage(tuple(common), tree) if common else tree
 
     def left(self) -> Mapping[str, str]:
         """Arrays with accesses that go to main memory, with the reason."""
@@ -128,6 +132,29 @@ class Stager:
         head = f"{sum(n for _, n in have)} bytes of local memory are needed and there are {room}"
         text = ", ".join(f"`{a}` {n}" for a, n in have)
         raise Unsupported("sunway-ldm", f"{head}: {text}", self.scop.loc, "use smaller tiles or smaller local arrays")
+
+    def _common(self) -> list[Buffer]:
+        """Small tables that all of the kernel reads and nothing writes: every core needs the same."""
+        context = level_domain(self.phase)
+        written = {w.access.array for w in self._writes}
+        out = []
+        for name in sorted({u.access.array for u in self._all} - written):
+            mine = [u for u in self._all if u.access.array == name]
+            box = None if unfit(self.scop.arrays[name], mine) else box_of(_union([u.elements for u in mine]), context)
+            if box is None or _size(box) * self.scop.arrays[name].elem.bytes > TABLE:
+                continue
+            b = self._buffer(mine, None, self._runs, self.phase, context)
+            if b is None or b.enlarged:
+                continue
+            out.append(replace(b, common=True))
+            self._take(b, mine, context)
+        return out
+
+    def _take(self, b: Buffer, members: list[Use], context: isl.Set) -> None:
+        self._taken += b.footprint
+        self.touched[b.name] = _union([u.elements for u in members]).intersect_params(context)
+        self.names.add(b.name)
+        self.staged |= b.keys
 
     # -- walking -----------------------------------------------------------------------------------
 
@@ -183,10 +210,7 @@ class Stager:
                     self.needs[name] = b.footprint
                     continue
                 chosen.append(b)
-                self._taken += b.footprint
-                self.touched[b.name] = _union([u.elements for u in members]).intersect_params(context)
-                self.names.add(b.name)
-                self.staged |= b.keys
+                self._take(b, members, context)
         return chosen
 
     def _groups(self, uses: list[Use], runs: Sequence[Run], at: Point, context: isl.Set) -> list[list[Use]]:
@@ -220,7 +244,7 @@ class Stager:
         return groups + reads
 
     def _buffer(
-        self, members: list[Use], loop: For, runs: Sequence[Run], at: Point, context: isl.Set
+        self, members: list[Use], loop: For | None, runs: Sequence[Run], at: Point, context: isl.Set
     ) -> Buffer | None:
         name = members[0].access.array
         array = self.scop.arrays[name]
@@ -251,12 +275,12 @@ class Stager:
         when = self._when(touched, context)
         values = context if when is None else context.intersect(touched.params())
         lows, lens = box.texts(values)
-        moves = any(loop.var in expr_names(e) for e in (*lows, *lens))
+        moves = loop is not None and any(loop.var in expr_names(e) for e in (*lows, *lens))
         return Buffer(
             self._name(array), name, box.most, lows, lens,
             get, bool(writes),
-            moves and self.ahead and get and not writes and when is None and not _tiled(loop.body)
-            and self._untouched(members),
+            loop is not None and moves and self.ahead and get and not writes and when is None
+            and not _tiled(loop.body) and self._untouched(members),
             None if when is None else condition_text(when, context),
             frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
         )  # fmt: skip

@@ -71,8 +71,8 @@ class Transfer:
         """How many commands there are."""
         return " * ".join(self.lens[k] for k in self.loops) or "1"
 
-    def commands(self, group: CoreGroup, put: bool, local: str, reply: str) -> View:
-        """The commands, from or to the buffer that begins at `local`."""
+    def commands(self, group: CoreGroup, put: bool, local: str, reply: str, to_all: bool = False) -> View:
+        """The commands, from or to the buffer that begins at `local`; `to_all` fetches for all cores at once."""
         size, last = self.buffer.bytes, len(self.lens) - 1
         steps = {k: f"q{k}" for k in self.loops}
         index = [f"{_plus(low)}{steps[k]}" if k in steps else low for k, low in enumerate(self.lows)]
@@ -86,7 +86,7 @@ class Transfer:
         for k in self.loops:
             rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
             offset += f" + {steps[k]} * {rest}"
-        make: Callable[..., str] = dialect.put if put else dialect.get
+        make: Callable[..., str] = dialect.put if put else dialect.broadcast if to_all else dialect.get
         view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
         for k in reversed(self.loops):
             view = View("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))

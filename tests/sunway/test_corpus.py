@@ -92,6 +92,24 @@ def test_what_is_a_sweep(tmp_path, extra, steps, capsys):
         assert main(["check", "--target", "sunway", str(source), "--timeout", "100"]) == 0
 
 
+TABLE = """void f(int n, double y[n], double x[n + 6], double w[7]) {
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int k = 0; k < 7; k++) y[i] += w[k] * x[i + k];
+#pragma endscop
+}"""
+
+
+@pytest.mark.parametrize(("threads", "together"), [("8,8", True), ("16", False)])
+def test_small_tables_are_fetched_once(tmp_path, capsys, threads, together):
+    """One command for all 64 cores; with fewer, each fetches its own."""
+    source = tmp_path / "f.c"
+    source.write_text(TABLE)
+    made = generate("f.c", TABLE, GenOptions(target="sunway", stem="f", threads=threads))
+    assert ("BCAST_MODE, &w[0]" in made.sunway.slave) is together
+    assert main(["check", "--target", "sunway", "--threads", threads, str(source)]) == 0
+
+
 def test_diagonals_of_tiles(tmp_path, library):
     """Nothing is parallel in Gauss-Seidel sweeps but tiles on a diagonal: one launch, a barrier for each diagonal."""
     built = build("seidel-2d", tmp_path, library)

@@ -64,6 +64,7 @@ FAULTS = {
     "barrier": "if (id == 3) athread_syn(ARRAY_SCOPE, 0xffff);",
     "put-at-barrier": " ".join((GET, WAIT, WORK, PUT, "athread_syn(ARRAY_SCOPE, 0xffff);", DONE)),
     "mesh": "doublev4 v; REG_GETR(v); x[0] = v[0];",
+    "broadcast": "get = 1; if (id == 0) athread_get(BCAST_MODE, a, x, 64, &get, 0, 0, 0);",
     "length": RIGHT.replace("x, T * T * 8, &get", "x, 0, &get"),
 }
 

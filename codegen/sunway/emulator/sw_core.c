@@ -103,8 +103,8 @@ static void enter(void)
 static void start(sw_core *c, int id)
 {
   const long size = sw_now->ldm_bytes + SPARE;
-  if (!c->stack)
-    c->stack = malloc((size_t)size + (1 << 19));
+  if (!c->stack) /* aligned alike, so that the same variable lies at the same place in every core */
+    c->stack = aligned_alloc(4096, (size_t)(size + (1 << 19)));
   memset(&c->rows, 0, sizeof c->rows);
   memset(&c->columns, 0, sizeof c->columns);
   /* Local memory holds whatever was left in it: signalling patterns make use before definition visible. */

@@ -54,6 +54,25 @@ static void copy(const sw_command *c)
       memcpy(c->ldm + at, mem, (size_t)block);
 }
 
+/* A broadcast arrives at the same place of every core's local memory, and adds to the reply word at the same place. */
+static void spread(const sw_core *me, const sw_command *c)
+{
+  for (int k = 0; k < sw_threads; k++) {
+    sw_core *const to = &sw_cores[k];
+    sw_command mine = *c;
+    mine.ldm = to->top - (me->top - c->ldm);
+    mine.reply = (volatile int *)(to->top - (me->top - (const char *)c->reply));
+    if (!to->live || (!sw_model && *mine.reply != 0))
+      sw_fail("broadcast", c->file, c->line, "core %d does not expect %s: its reply word is not zero", k, c->name);
+    if (to->npending == PENDING)
+      sw_fail("too-many", c->file, c->line, "%d commands in flight", PENDING);
+    overlaps(to, &mine);
+    if (!sw_model)
+      memset(mine.ldm, 0xff, (size_t)mine.len);
+    to->pending[to->npending++] = mine;
+  }
+}
+
 static void issue(sw_command c, dma_mode mode, void *reply)
 {
   sw_core *const me = &sw_cores[sw_current];
@@ -81,7 +100,10 @@ static void issue(sw_command c, dma_mode mode, void *reply)
   *(c.put ? &sw_totals.puts : &sw_totals.gets) += 1;
   *(c.put ? &sw_totals.put_bytes : &sw_totals.get_bytes) += c.len;
   sw_totals.rows += c.len / block;
-  me->pending[me->npending++] = c;
+  if (mode == BCAST_MODE)
+    spread(me, &c);
+  else
+    me->pending[me->npending++] = c;
 }
 
 int sw_get(dma_mode mode, void *src, void *dst, long len, void *reply, char mask, long stride, long bsize,
