@@ -38,7 +38,7 @@ from codegen.recognize.expand import NoExpansion, expand
 from codegen.recognize.forward import forwarded
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking, Sweep
+from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 from codegen.transform.block import blocked
 from codegen.transform.keep import kept
@@ -102,8 +102,8 @@ class _Reader:
     def more(self) -> bool:
         return self.pos < len(self.tokens)
 
-    def peek(self) -> str:
-        return self.tokens[self.pos].text if self.more() else ""
+    def peek(self, ahead: int = 0) -> str:
+        return self.tokens[self.pos + ahead].text if self.pos + ahead < len(self.tokens) else ""
 
     def loc(self) -> Loc:
         return self.tokens[self.pos].loc if self.more() else self.end
@@ -431,6 +431,8 @@ def _multiply(r: _Reader, at: Loc) -> Directive:
     bits = _size(r, "bits")
     if r.peek() == "form":
         return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
+    if r.accept("nest"):
+        return Multiply(stmt, rows, columns, depth, _nested(r, isa, bits), at)
     mr, nv = _size(r, "tile"), _size(r, "by")
     r.take("vectors")
     spread = r.accept("spread")
@@ -439,6 +441,39 @@ def _multiply(r: _Reader, at: Loc) -> Directive:
     r.take(",")
     direct, threads = _size(r, "direct"), _size(r, "threads")
     return Multiply(stmt, rows, columns, depth, Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread), at)
+
+
+def _nested(r: _Reader, isa: str, bits: int) -> Nested:
+    loops = [_nested_loop(r)]
+    while r.accept(",") and r.peek() != "left":
+        loops.append(_nested_loop(r))
+    pitches = []
+    for side in ("left", "right", "target"):
+        r.take(side)
+        part = [_pair(r)]
+        while r.more() and r.peek(1) == ":":
+            part.append(_pair(r))
+        pitches.append(tuple(part))
+        if side != "target":
+            r.take(",")
+    return Nested(isa, bits, tuple(loops), tuple(pitches))
+
+
+def _nested_loop(r: _Reader) -> tuple[str, int, int, str]:
+    name, size = _pair(r)
+    rest = r.number() if r.accept("+") else 0
+    pack = ""
+    if r.accept("pack"):
+        found = [x for word, x in (("left", "A"), ("right", "B")) if r.accept(word)]
+        if not found:
+            r.take("left")
+        pack = "".join(found)
+    return name, size, rest, pack
+
+
+def _pair(r: _Reader) -> tuple[str, int]:
+    name = r.word("a loop").text
+    return name, _size(r, ":")
 
 
 def _sweep(r: _Reader, isa: str, bits: int) -> Sweep:

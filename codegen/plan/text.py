@@ -29,7 +29,7 @@ from codegen.plan.model import (
     Vector,
 )
 from codegen.scop.model import Scop
-from codegen.scop.product import Sweep
+from codegen.scop.product import Nested, Sweep
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
 
 
@@ -115,12 +115,28 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
     h = d.how
     if isinstance(h, Sweep):
         return _sweep(d, h)
+    if isinstance(h, Nested):
+        return _nested(d, h)
     parts = [f"rows {', '.join(d.rows)}", *([f"columns {', '.join(d.columns)}"] if d.columns else [])]
     tile = f"tile {h.mr} by {h.nv} vectors{' spread' if h.spread else ''}"
     return [
         f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}",
         f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc},",
         f"  direct {h.direct} threads {h.threads}",
+    ]
+
+
+def _nested(d: Multiply, h: Nested) -> list[str]:
+    words = {"A": " left", "B": " right"}
+    loops = [
+        f"{n}:{size}" + (f" + {rest}" if rest else "") + ("".join([" pack", *(words[x] for x in pack)]) if pack else "")
+        for n, size, rest, pack in h.loops
+    ]
+    sides = zip(("left", "right", "target"), h.pitches, strict=True)
+    return [
+        f"product {d.stmt} rows {', '.join(d.rows)} columns {', '.join(d.columns)} depth {', '.join(d.depth)}",
+        f"  isa {h.isa} bits {h.bits} nest {', '.join(loops)},",
+        "  " + ", ".join(f"{side} {' '.join(f'{n}:{x}' for n, x in part)}" for side, part in sides),
     ]
 
 

@@ -99,7 +99,23 @@ class Sweep:
     ways: int = 0
 
 
-How = Union[Blocking, Sweep]
+@record
+class Nested:
+    """A product of constant sizes in the order of `loops`, outermost first: (loop, iterations, rest, operands packed).
+
+    An iteration of a loop covers what the loops of the same name inside it cover; the rest is done after the full
+    iterations. Innermost is the vector loop. `pack` names operands, A for left and B for right, that are copied before
+    the loop into the order in which they are read. `pitches` are those of left, right and target: how many elements
+    further a loop's next value lies. Everything inside is code for these numbers alone.
+    """
+
+    isa: str
+    bits: int
+    loops: tuple[tuple[str, int, int, str], ...]
+    pitches: tuple[tuple[tuple[str, int], ...], ...]
+
+
+How = Union[Blocking, Sweep, Nested]
 
 
 @record

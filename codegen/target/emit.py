@@ -16,12 +16,14 @@ from codegen.target.isa.load import load as load_isa
 from codegen.target.links import FIRST, Links, unmark
 from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
 from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
+from codegen.target.nest.emit import prelude as nest_prelude
+from codegen.target.nest.product import NestKernel, nest_kernel
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
 from codegen.target.view import View, ViewBuilder
 
 # Instruction set, vector width for `generic`, and what it computes.
-Kernel = tuple[str, int, MicroKernel | MatvecKernel]
+Kernel = tuple[str, int, MicroKernel | MatvecKernel | NestKernel]
 
 
 # What templates call, and the helpers that defines it.
@@ -147,6 +149,8 @@ def _kernel_texts(kernels: frozenset[Kernel]) -> list[str]:
         mine = sorted((k for n, b, k in kernels if (n, b) == (name, bits)), key=repr)
         tiles = [k for k in mine if isinstance(k, MicroKernel)]
         sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
+        nests = [nest_kernel(isa, k) for k in mine if isinstance(k, NestKernel)]
+        out += [nest_prelude(isa, nests), *map(_once, nests)] if nests else []
         out += [prelude(isa, tiles), *(_once(micro_kernel(isa, k)) for k in tiles)] if tiles else []
         out += [matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else []
     return [x.strip("\n") + "\n" for x in out]

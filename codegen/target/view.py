@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking, Sweep
+from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
@@ -16,6 +16,8 @@ from codegen.target.jam import Jammed, Statements, abreast, jammed, shifted
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
+from codegen.target.nest.product import NestKernel, kernel_of
+from codegen.target.nested import NestedPrinter, NestedView
 from codegen.target.pragmas import Maker, Pragma
 from codegen.target.product import ProductPrinter, ProductView
 from codegen.target.tiles import all_kernels
@@ -23,7 +25,7 @@ from codegen.target.tiles import all_kernels
 
 @record
 class View:
-    """kind: for, if, stmt, decl, block, product, matvec. The template uses only the fields its kind needs."""
+    """kind: for, if, stmt, decl, block, product, matvec, nested. The template uses only the fields its kind needs."""
 
     kind: str
     head: str = ""
@@ -33,6 +35,7 @@ class View:
     orelse: tuple["View", ...] = ()
     product: ProductView | None = None
     matvec: MatvecView | None = None
+    nested: NestedView | None = None
     stmt: str = ""  # the statement that it carries out
 
 
@@ -43,7 +46,7 @@ class ViewBuilder:
     scop: Scop
     pragmas: Mapping[str, Maker]
     helpers: set[str] = field(default_factory=set)
-    kernels: set[tuple[str, int, MicroKernel | MatvecKernel]] = field(default_factory=set)
+    kernels: set[tuple[str, int, MicroKernel | MatvecKernel | NestKernel]] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
     _inside: bool = False  # inside a loop that runs on threads
 
@@ -75,6 +78,8 @@ class ViewBuilder:
         if isinstance(node, Multiply):
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
+            if isinstance(node.product.how, Nested):
+                return (self._nested(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
         found = jammed(self.scop, node)
         if found is not None:
@@ -157,6 +162,14 @@ class ViewBuilder:
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
         self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
+
+    def _nested(
+        self, node: Multiply, how: Nested, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        view = NestedPrinter(self.scop, ints).view(node)
+        self.kernels.add((how.isa, how.bits, kernel_of(how, node.product.what.step.elem)))
+        return View("nested", body=self._plain(node, names, held, taken), nested=view, stmt=node.product.what.stmt)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]

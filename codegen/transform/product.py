@@ -13,12 +13,13 @@ from codegen.plan.model import LoopRef, Multiply
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
 from codegen.scop.model import Statement
-from codegen.scop.product import Blocking, Contraction, Product, Sweep
+from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
 from codegen.target.isa.load import load as load_isa
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import check_sweep, folded_array, has_width, kept
+from codegen.transform.nest import check_nested
 from codegen.transform.program import Program, carried
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
@@ -50,8 +51,8 @@ def apply(p: Program, d: Multiply) -> Program:
     band = Band(loops, chain.child, product=Product(found, d.how))
     after = p.with_tree(rebuild(p.tree, replace(chain, child=band), [(chain.loops[:first], False)]))
     together = _together(s, enclosing(after.tree, s.name)[: -len(loops)])
-    packed = isinstance(d.how, Blocking)
-    problem = unsafe_product(s, found, loops, together) if packed else unsafe_sweep(s, together)
+    packed = not isinstance(d.how, Sweep) and unsafe_product(s, found, loops, together)
+    problem = packed or (not isinstance(d.how, Blocking) and unsafe_sweep(s, together))
     if problem:
         raise illegal(problem, d.loc)
     for place in (q for q in tree_loops(after.tree) if q.band is band and q.loop.kind in (BLOCKED, FOLDED)):
@@ -77,13 +78,15 @@ def _kinds(
     p: Program, s: Statement, found: Contraction, d: Multiply, loops: Mapping[str, Loop]
 ) -> dict[str, dict[str, Any]]:
     """What becomes of each loop: rows and columns in any order, the depth in its own unless its steps are a fold."""
-    free = PACKED if isinstance(d.how, Blocking) else BLOCKED
+    free = BLOCKED if isinstance(d.how, Sweep) else PACKED
     kinds: dict[str, dict[str, Any]] = {n: {"kind": free} for n in (*d.rows, *d.columns)}
     kinds |= {n: {"kind": ""} for n in d.depth}
     if isinstance(d.how, Sweep):
         check_sweep(p, s, found, d, d.how, loops)
         if d.how.form == "fold":
             kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (folded_array(p, s, found, d),)}
+    elif isinstance(d.how, Nested):
+        check_nested(p, s, found, d, d.how, loops)
     elif d.how.isa not in known_isas() or (d.how.isa != "sve" and not has_width(d.how.isa, d.how.bits)):
         raise illegal(f"there is no instruction set {d.how.isa} with vectors of {d.how.bits} bits", d.loc)
     elif not (1 <= d.how.mr <= 32 and 1 <= d.how.nv <= 16 and min(d.how.mc, d.how.kc, d.how.nc) > 0):

@@ -16,6 +16,7 @@ from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
+from codegen.scop.product import Nested
 from codegen.scop.tree import BLOCKED, CONCURRENT, FOLDED, PACKED
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
@@ -207,9 +208,10 @@ def stale_operand(e: Evidence) -> Sequence[Finding]:
         prefix = r.executes(e.scop).reverse().apply_range(r.time(r.point.when.index(first.var)))
         nest = [lp.loop for lp in r.point.loops[r.point.loops.index(first) :]]
         together = prefix.apply_range(prefix.reverse())
+        problem = ""
         if first.loop.kind == PACKED:
             problem = unsafe_product(s, r.point.product.what, nest, together)
-        else:
+        if first.loop.kind == BLOCKED or (not problem and isinstance(r.point.product.how, Nested)):
             problem = unsafe_sweep(s, together)
         if problem:
             out.append(Finding("operand", problem))

@@ -28,17 +28,18 @@ def check(plan: Schedule, options: Options = ADDED) -> Schedule:
     return plan
 
 
-def c_for(tree: Ordered, isa: Isa, name: str, options: Options = ADDED) -> str:
+def c_for(tree: Ordered, isa: Isa, name: str, options: Options = ADDED, static: bool = False) -> str:
     """The function `void name(const T *a, const T *b, T *c)`; what it needs above it is `prelude`'s."""
     plan = check(schedule(tree, isa), options)
     elem = tree.problem.elem
     return (
         environment()
-        .get_template("tune/nest.c.j2")
+        .get_template("nest.c.j2")
         .render(
             problem=show_problem(tree.problem),
             nest=show_nest(tree.compute),
             name=name,
+            static=static,
             target=isa.target,
             scalar=isa.vec(elem).scalar,
             buffers=plan.buffers,

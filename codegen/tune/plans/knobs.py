@@ -166,6 +166,8 @@ def _product(k: int, d: Multiply) -> Iterator[Knob]:
         yield field("near", (0, *around(h.near, 64, 1 << 30), 1 << 30))
         yield field("threads", (0, *around(h.threads, 64, 1 << 30), NEVER))
         return
+    if not isinstance(h, Blocking):
+        return  # the order of a nest has actions of its own
     yield _register_tile(k, d, h)
     lanes = max(1, h.bits // 64)
     yield field("kc", around(h.kc, 16, HUGE, 8))
