@@ -35,6 +35,7 @@ class GenOptions:
     line_directives: bool = False
     line_name: str = ""  # the source in them; empty: its name without folders
     banner: bool = True
+    version: bool = True  # in the banner
     timeout: float = 30.0
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other

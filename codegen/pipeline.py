@@ -123,7 +123,9 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     changed = [(r, _with_line(r, t, source.name, options)) for r, t in changed]
     body = splice(text, changed)
     name = line_name(source.name, options)
-    banner = emit_banner(os.path.basename(source.name), effective_options(options)) if options.banner else ""
+    banner = ""
+    if options.banner:
+        banner = emit_banner(os.path.basename(source.name), effective_options(options), options.version)
     start = after_feature_macros(body)
     support = emit_support(
         frozenset().union(*(o.helpers for o in outcomes)),

@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,8 @@ def compile(
     `transform=False` compiles the file as it is, to compare with. `cc` and `cflags` are the compiler and its flags,
     `cache` the folder of shared libraries; a library is compiled once for each text, command and set of headers.
     """
+    if find_spec("numpy") is None:
+        raise ImportError("codegen.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")
     given = read(source, {"machine": "native", **options})
     if given.options.target == "sunway":
         message = "results for sunway do not run on this machine"

@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
     threads: str
     line: bool
     banner: bool
+    version: bool
     timeout: float
     include: Sequence[Source]
     define: Mapping[str, object]
@@ -50,7 +51,7 @@ class Input:
     options: GenOptions
 
 
-_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "timeout")
+_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "version", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

@@ -1,6 +1,7 @@
 """`tilewright gen`: the file with its marked loop nests transformed."""
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
@@ -34,6 +35,9 @@ def _deliver(job: Job, made: Generated, messages: tuple[Diagnostic, ...]) -> Out
     depfile = depfile_of(job, made.deps, tuple(a.path for a in files))
     try:
         write_all([*files, *depfile], force=job.arguments.force)
+        if job.arguments.always_write:
+            for made_file in files:
+                os.utime(made_file.path)
     except TilewrightError as error:
         return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
     return Outcome(exitcodes.OK, _to_stdout(artefacts), messages)

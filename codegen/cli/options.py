@@ -103,10 +103,13 @@ TABLE: tuple[Option, ...] = (
            "artefacts, comma-separated: c, plan, header, report (OUT.c, OUT.plan, OUT.h, OUT.report.txt), harness "
            "(sunway: Makefiles for sw5cc and for the emulator); without -o only one",
            "value", "LIST", default="c"),
+    Option(("--always-write",), "output", _GEN, "give the outputs a new time even when they did not change"),
     Option(("--force",), "output", _WRITES, "overwrite a file that tilewright did not write"),
     Option(("--line",), "output", SOURCE_COMMANDS, "emit #line directives that point back at the source",
            dest="line_directives", affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
+           affects_output=True),
+    Option(("--no-version",), "output", SOURCE_COMMANDS, "leave the tool's version out of that comment",
            affects_output=True),
     Option(("--target",), "generation", SOURCE_COMMANDS,
            "kind of code: plain C, C with OpenMP pragmas, or master and slave files for Sunway",

@@ -35,6 +35,16 @@ def _emulator(_: str) -> str:
     return f"{emulator_folder()}\n"
 
 
+def _targets(_: str) -> str:
+    from codegen.cli.options import TABLE
+    from codegen.isas import ISAS
+    from codegen.machine import names
+
+    targets = next(o.choices for o in TABLE if o.name == "target")
+    rows = [*(("target", t) for t in targets), *(("machine", m) for m in (*names(), "native"))]
+    return "".join(f"{kind} {name}\n" for kind, name in [*rows, *(("isa", i) for i in ISAS)])
+
+
 def _manual(_: str) -> str:
     from codegen.cli.manual import manual
 
@@ -49,6 +59,7 @@ PRINTS: tuple[Print, ...] = (
     Print("--print-emulator", "the folder of the emulator of Sunway core groups, to compile with", _emulator),
     Print("--print-completion", "completion of the command line for a shell", _completion, ("bash", "zsh", "fish")),
     Print("--print-man", "the manual page", _manual),
+    Print("--print-targets", "targets, processors and instruction sets, a word and a name in each line", _targets),
     Print("--print-version", "the version alone", lambda _: f"{__version__}\n"),
 )
 

@@ -3,9 +3,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import signal
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from codegen.cli.artefacts import Artefact, marked_plan
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome, filters, has_errors
 from codegen.cli.options import TUNE_METHODS
+from codegen.cli.progress import Line
 from codegen.cli.writing import write_all
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.filters import select
@@ -68,7 +67,7 @@ def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | Ti
     if jobs[0].arguments.scheduler:
         from codegen.tune.spread import spread
 
-        line = _Line(jobs[0])
+        line = Line(jobs[0].arguments)
         files = [(j.name, j.text, j.options) for j in jobs]
         yield from spread(files, settings, jobs[0].arguments.scheduler, line.say)
         line.end()
@@ -80,7 +79,7 @@ def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | Ti
         if stopped:
             yield InputError("interrupted", "interrupted before it was tuned", Loc(job.name))
             continue
-        line = _Line(job)
+        line = Line(job.arguments)
         try:
             result = tune_file(job.name, job.text, job.options, settings, line.say)
         except TilewrightError as error:
@@ -90,27 +89,6 @@ def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | Ti
         line.end()
         stopped = any(r.interrupted for r in result.regions)
         yield result
-
-
-class _Line:
-    """Progress: one line of a terminal that is written over; with -v, all lines; else nothing."""
-
-    def __init__(self, job: Job) -> None:
-        self.all = job.arguments.verbose and job.arguments.diagnostics_format == "text"
-        self.live = sys.stderr.isatty() and not job.arguments.quiet and not self.all
-
-    def say(self, text: str) -> None:
-        if self.all:
-            sys.stderr.write(f"{text}\n")
-        elif self.live:
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{text[:width]}")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        if self.live:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def _delivered(job: Job, result: TunedFile) -> Outcome:

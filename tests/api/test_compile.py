@@ -203,6 +203,12 @@ def test_bad_compilers_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         codegen.compile(source, target="sunway")
 
 
+def test_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.api.module.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"needs NumPy: pip install 'tilewright\[notebook\]'"):
+        codegen.compile(ROOT / "examples" / "quickstart" / "gemm.c")
+
+
 def test_threads(tmp_path: Path) -> None:
     """In a process of its own, since the number stays."""
     code = ("import codegen, numpy as np\n"

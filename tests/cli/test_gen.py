@@ -206,3 +206,10 @@ def test_several_inputs_go_into_a_folder(fake: Fake, folder: Path, run: Run) -> 
     ):
         code, _, err = run("gen", *words)
         assert code == 2 and says in err, words
+
+
+def test_always_write_gives_a_new_time(fake: Fake, folder: Path, run: Run) -> None:
+    assert run("gen", "in.c", "-o", "out.c")[0] == 0
+    os.utime("out.c", (1, 1))
+    assert run("gen", "in.c", "-o", "out.c")[0] == 0 and os.stat("out.c").st_mtime == 1
+    assert run("gen", "in.c", "-o", "out.c", "--always-write")[0] == 0 and os.stat("out.c").st_mtime > 1

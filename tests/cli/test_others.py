@@ -1,6 +1,7 @@
 """check, inspect, machine, doctor."""
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,3 +63,22 @@ def test_doctor(fake: Fake, folder: Path, run: Run) -> None:
     fake.made = replace(fake.made, regions=(Region(transformed=False),))
     code, out, _ = run("doctor")
     assert code == 1 and "FAIL generation" in out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("words", "shown"), [
+    ((), "\r\x1b[Kcompiling\r\x1b[K"),
+    (("-q",), ""),
+    (("-v",), "compiling\n"),
+    (("--diagnostics-format=json",), "[]\n"),
+])
+def test_progress_on_a_terminal(words: tuple[str, ...], shown: str, fake: Fake, folder: Path, run: Run,
+                                monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    run("check", "in.c", "--color=never", *words)
+    assert terminal.getvalue() == shown

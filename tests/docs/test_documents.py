@@ -66,3 +66,21 @@ def test_every_room_of_the_house_is_named() -> None:
     assert not [r for r in rooms if f"`{r}/" not in text] and len(rooms) > 10
     for named in re.findall(r"`([a-z_/]+/)`", text):
         assert any((base / named).is_dir() for base in (ROOT, ROOT / "codegen", *(ROOT / "codegen").glob("*/"))), named
+
+
+def test_the_readme_shows_real_code() -> None:
+    """The nest is the quickstart's, and every line of the result up to the first `...` is generated for it."""
+    import codegen
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    before, after, *_ = (b for b in re.findall(r"(?:^    .*\n)+", readme, re.M) if "for (" in b)
+    source = ROOT / "examples" / "quickstart" / "gemm.c"
+    squeezed = " ".join(source.read_text(encoding="utf-8").split())
+    assert " ".join(before.split()) in squeezed
+    made = [" ".join(line.split()) for line in codegen.generate(source, version=False).text.splitlines()]
+    at = 0
+    for line in after.split("\n"):
+        wanted = " ".join(line.split())
+        if wanted.startswith("..."):
+            break
+        at = made.index(wanted, at)
