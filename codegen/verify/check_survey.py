@@ -59,16 +59,22 @@ class Vector:
 
 @record
 class Survey:
-    """What to run. `forgotten` are variables from before the region whose values nobody can look at after it.
+    """What to run. `observed` are the variables whose values someone may look at after the region, `own` those that
+    became its own.
 
     `statements` counts those of the printed code, `reached` those that run at one of the vectors.
     """
 
     vectors: tuple[Vector, ...]
-    forgotten: frozenset[str]
+    observed: frozenset[str]
+    own: frozenset[str]
     reassociate: bool
     statements: int
     reached: int
+
+    def forgets(self, name: str, scalar: bool) -> bool:
+        """Can nobody look at a variable any more? Scalars that the model does not have are iterators."""
+        return name in self.own or (scalar and name not in self.observed)
 
 
 def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
@@ -88,13 +94,13 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
             else:
                 vectors.append(special)
                 spent += special.work
-    return Survey(tuple(vectors), forgotten(scop), model.program.reassociate, len(parts), len(parts) - missed)
+    return Survey(tuple(vectors), *lookers(scop), model.program.reassociate, len(parts), len(parts) - missed)
 
 
-def forgotten(scop: Scop) -> frozenset[str]:
-    """Variables that have become the region's own."""
-    seen = {a.base for a in scop.arrays.values() if not a.inside}
-    return frozenset(a.base for a in scop.arrays.values() if a.inside) - seen
+def lookers(scop: Scop) -> tuple[frozenset[str], frozenset[str]]:
+    """Variables that are observed, and those that have become the region's own."""
+    seen = frozenset(a.base for a in scop.arrays.values() if not a.inside)
+    return seen, frozenset(a.base for a in scop.arrays.values() if a.inside) - seen
 
 
 def vector_at(h: Harness, model: Modelled, library: Library, wanted: tuple[int, ...], limits: Limits) -> Vector | None:

@@ -135,7 +135,7 @@ def compare(
 ) -> str:
     """The first difference. Results as far apart as those of nearly the same data, in `near`, are alike."""
     for k, (buffer, have) in enumerate(zip(h.memory.buffers, layout.buffers, strict=True)):
-        if buffer.base in s.forgotten:
+        if s.forgets(buffer.base, buffer.how == "value"):
             continue
         for leaf, numbers in zip(h.leaves[k], have.leaves, strict=True):
             slack = 0.0 if near is None else NOISE * library.spread(a.starts[k], near.starts[k], have, numbers)

@@ -20,7 +20,7 @@ from codegen.tune.plans.subject import Subject
 from codegen.tune.timing import Effort, Timing, timing
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Arena, Library, arena, open_library
-from codegen.verify.check_survey import Survey, Vector, forgotten
+from codegen.verify.check_survey import Survey, Vector, lookers
 from codegen.verify.check_trials import compare
 from codegen.worker import Died, TimedOut
 
@@ -191,7 +191,7 @@ class Bench:
         h = self.subject.harness
         layout: Layout = original.layout(h, self.vector.ins)
         scop = self.subject.model.program.scop
-        survey = Survey((), forgotten(scop), loose, 0, 0)
+        survey = Survey((), *lookers(scop), loose, 0, 0)
         message = compare(h, original, layout, survey, self.vector, want, got)
         if message and near is not None:
             message = compare(h, original, layout, survey, self.vector, want, got, near)
