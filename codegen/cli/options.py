@@ -17,6 +17,8 @@ _WRITES = (*_GEN, *_TUNE, *_SPARSE)
 EVERY_COMMAND = (*_SOURCES, *_SPARSE, "machine", "doctor")
 EMITS = ("c", "plan", "header", "harness", "report")
 TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
+TREE_METHODS = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "fixed", "analytic", "shortlist",
+                "wide")  # fmt: skip
 _DEFAULTS = GenOptions()
 
 GROUPS = {
@@ -151,7 +153,8 @@ TABLE: tuple[Option, ...] = (
            "bound on the analysis of a region; past it the region is left as it was",
            "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout),
     Option(("--method",), "tuning", _TUNE,
-           f"how to search: auto, {', '.join(TUNE_METHODS)}; several, separated by commas, are compared",
+           f"how to search: auto, {', '.join(TUNE_METHODS)}; for one product also on loop trees: "
+           f"{', '.join(TREE_METHODS)}; several, separated by commas, are compared",
            "value", "LIST", default="auto", affects_output=True),
     Option(("--budget",), "tuning", _TUNE, "time for the search in a file, for each method", "value", "SECONDS",
            type=seconds, default=60.0, affects_output=True),

@@ -15,7 +15,7 @@ from codegen.cli.argv import BadCommandLine
 from codegen.cli.artefacts import Artefact, marked_plan
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome, filters, has_errors
-from codegen.cli.options import TUNE_METHODS
+from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.cli.progress import Line
 from codegen.cli.writing import write_all
 from codegen.diagnostics import InputError, Loc, TilewrightError
@@ -123,10 +123,11 @@ def settings_of(job: Job) -> Settings:
     from codegen.tune.timing import cores
 
     a = job.arguments
+    known = ("auto", *TUNE_METHODS, *TREE_METHODS)
     methods = tuple(dict.fromkeys(word.strip() for word in a.method.split(",")))
     for word in methods:
-        if word not in ("auto", *TUNE_METHODS):
-            raise BadCommandLine(f"--method: unknown method '{word}' (choose from auto, {', '.join(TUNE_METHODS)})")
+        if word not in known:
+            raise BadCommandLine(f"--method: unknown method '{word}' (choose from {', '.join(known)})")
     sizes: dict[str, int] = {}
     try:
         for text in a.tune_sizes:

@@ -38,7 +38,7 @@ from codegen.recognize.expand import NoExpansion, expand
 from codegen.recognize.forward import forwarded
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.product import Blocking, Nested, Sweep
+from codegen.scop.product import Blocking, Exact, Nested, Sweep
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq, statements
 from codegen.transform.block import blocked
 from codegen.transform.keep import kept
@@ -440,7 +440,20 @@ def _multiply(r: _Reader, at: Loc) -> Directive:
     mc, kc, nc = _size(r, "block"), _size(r, "by"), _size(r, "by")
     r.take(",")
     direct, threads = _size(r, "direct"), _size(r, "threads")
-    return Multiply(stmt, rows, columns, depth, Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread), at)
+    exact = []
+    while r.accept("or"):
+        exact.append(_exact(r))
+    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(exact))
+    return Multiply(stmt, rows, columns, depth, how, at)
+
+
+def _exact(r: _Reader) -> Exact:
+    """A nest for products of the sizes that it covers."""
+    r.take("nest")
+    loops = [_nested_loop(r)]
+    while r.accept(","):
+        loops.append(_nested_loop(r))
+    return Exact(tuple(loops))
 
 
 def _nested(r: _Reader, isa: str, bits: int) -> Nested:

@@ -123,21 +123,25 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
         f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}",
         f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc},",
         f"  direct {h.direct} threads {h.threads}",
+        *(f"  or nest {_loops(x.loops)}" for x in h.exact),
     ]
 
 
 def _nested(d: Multiply, h: Nested) -> list[str]:
-    words = {"A": " left", "B": " right"}
-    loops = [
-        f"{n}:{size}" + (f" + {rest}" if rest else "") + ("".join([" pack", *(words[x] for x in pack)]) if pack else "")
-        for n, size, rest, pack in h.loops
-    ]
     sides = zip(("left", "right", "target"), h.pitches, strict=True)
     return [
         f"product {d.stmt} rows {', '.join(d.rows)} columns {', '.join(d.columns)} depth {', '.join(d.depth)}",
-        f"  isa {h.isa} bits {h.bits} nest {', '.join(loops)},",
+        f"  isa {h.isa} bits {h.bits} nest {_loops(h.loops)},",
         "  " + ", ".join(f"{side} {' '.join(f'{n}:{x}' for n, x in part)}" for side, part in sides),
     ]
+
+
+def _loops(loops: tuple[tuple[str, int, int, str], ...]) -> str:
+    words = {"A": " left", "B": " right"}
+    return ", ".join(
+        f"{n}:{size}" + (f" + {rest}" if rest else "") + ("".join([" pack", *(words[x] for x in pack)]) if pack else "")
+        for n, size, rest, pack in loops
+    )
 
 
 def _sweep(d: Multiply, h: Sweep) -> list[str]:

@@ -47,11 +47,27 @@ class Contraction:
 
 
 @record
+class Exact:
+    """An order of loops for products of exactly the sizes that it covers; `loops` are as in Nested."""
+
+    loops: tuple[tuple[str, int, int, str], ...]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many values of each variable the loops run through, in the order of the outermost."""
+        covered = {name: 1 for name, _, _, _ in self.loops}
+        for name, size, rest, _ in reversed(self.loops):
+            covered[name] = covered[name] * size + rest
+        return covered
+
+
+@record
 class Blocking:
     """How a product runs: the register tile (rows x vectors), and blocks of rows, depth and columns.
 
     `direct` is the number of steps up to which operands are used where they lie, without packing; from `threads`
     steps on, threads share the work. `spread` packs every value of the left operand as often as a vector has lanes.
+    Products of certain sizes may have loops of their own, `exact`.
     """
 
     isa: str
@@ -64,6 +80,7 @@ class Blocking:
     direct: int = 0
     threads: int = 0
     spread: bool = False
+    exact: tuple[Exact, ...] = ()
 
 
 @record

@@ -15,14 +15,18 @@ from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking
+from codegen.scop.product import Blocking, Exact
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.corners import Bundle, Cut, CutPrinter
+from codegen.target.exact import exact_kernel, operands
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import C_TYPES
 from codegen.target.microkernel import columns_text, nr_max, nr_text
 from codegen.target.microkernel import name as kernel_name
+from codegen.target.nest.contraction import TENSORS, strides
+from codegen.target.nest.loops import show_nest
+from codegen.target.nest.product import NestKernel
 from codegen.target.packing import STEPS, Packing, along, always_read, lines, slivers
 from codegen.target.scalar import scalar
 from codegen.target.tiles import Edge, edges, in_place, micro_kernel_of
@@ -40,6 +44,18 @@ class Table:
     size: str
     heads: tuple[str, ...]
     value: str
+
+
+@record
+class ExactCall:
+    """When the code for certain sizes runs, and what it is called with."""
+
+    test: str
+    what: str
+    kernel: NestKernel
+    left: str
+    right: str
+    target: str
 
 
 @record
@@ -72,6 +88,7 @@ class ProductView:
     parallel_if: str
     careful: bool  # store only what has changed
     cut: Cut | None
+    exact: tuple[ExactCall, ...] = ()
 
 
 @dataclass
@@ -134,7 +151,28 @@ class ProductPrinter:
             self._work(how),
             what.step.careful,
             self._cut(corners, how.mr, nr, copies) if corners else None,
+            () if corners else tuple(self._exact(how, x) for x in how.exact),
         )
+
+    def _exact(self, how: Blocking, x: Exact) -> ExactCall:
+        """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses."""
+        kernel = exact_kernel(self.s, self.what, how, x)
+        problem = kernel.nest.problem
+        counts = dict(problem.sizes)
+        sides = {self.what.rows[0]: self.rows, self.what.columns[0]: self.columns, self.what.depth[0]: self.depth}
+        first = {lp.var: lp.lower for b in sides.values() for lp in b.loops}
+        numbers = (*operands(self.s, self.what), self.s.target)
+        tests = [f"{b.size} == {counts[self.s.iterators[d]]}" for d, b in sorted(sides.items())]
+        for tensor, number in zip(TENSORS, numbers, strict=True):
+            for d, b in sorted(sides.items()):
+                step, lp = strides(problem, tensor)[self.s.iterators[d]], b.loops[0]
+                sure = step == 1 and unit_stride(self.scop, self.s, number, d)
+                if step and not sure and counts[self.s.iterators[d]] > 1:
+                    after = Int(lp.lower.value + 1) if isinstance(lp.lower, Int) else Bin("+", lp.lower, Int(1))
+                    there = self._with(number, {**first, lp.var: after})
+                    tests.append(f"&{there} - &{self._with(number, first)} == {step}")
+        left, right, target = (f"&{self._with(number, first)}" for number in numbers)
+        return ExactCall(" && ".join(tests), show_nest(kernel.nest.compute), kernel, left, right, target)
 
     def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int) -> Cut:
         step = self._one_step(mr, nr, copies)

@@ -145,6 +145,7 @@ class ViewBuilder:
         how = node.product.how
         assert isinstance(how, Blocking)
         self.kernels.update((how.isa, how.bits, k) for k in all_kernels(node.product.what, how))
+        self.kernels.update((how.isa, how.bits, x.kernel) for x in view.exact)
         return View("product", body=self._plain(node, names, held, taken), product=view, stmt=node.product.what.stmt)
 
     def _plain(

@@ -16,6 +16,7 @@ from codegen.scop.model import Statement
 from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
+from codegen.target.exact import unfit
 from codegen.target.isa.load import load as load_isa
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import check_sweep, folded_array, has_width, kept
@@ -46,6 +47,11 @@ def apply(p: Program, d: Multiply) -> Program:
     if wanted != (found.rows, found.columns, found.depth) or found.outer != tuple(outer):
         text = "; ".join(", ".join(s.iterators[k] for k in part) for part in (found.rows, found.columns, found.depth))
         raise illegal(f"rows, columns and depth of {d.stmt} are {text}", d.loc)
+    if isinstance(d.how, Blocking):
+        for x in d.how.exact:
+            wrong = unfit(p.scop, s, found, d.how, x)
+            if wrong:
+                raise illegal(wrong, d.loc, "leave it out")
     kinds = _kinds(p, s, found, d, by_name)
     loops = tuple(replace(by_name[n], **kinds[n], note=_note(n, d)) for n in names)
     band = Band(loops, chain.child, product=Product(found, d.how))

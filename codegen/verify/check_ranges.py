@@ -38,7 +38,7 @@ class Ranges:
         """Smallest and largest index at every level that is touched at all."""
         found: dict[tuple[str, Path], tuple[int, int]] = {}
         for t in self.touches:
-            one = _bounds(_fixed(t.indices, self.scop, values), t, values)
+            one = _bounds(fixed(t.indices, self.scop, values), t, values)
             if one is not None:
                 low, high = found.get((t.base, t.path), one)
                 found[t.base, t.path] = (min(low, one[0]), max(high, one[1]))
@@ -46,7 +46,7 @@ class Ranges:
 
     def work(self, values: Values) -> int:
         """About how many statement instances run; never less than that while it is little."""
-        domains = [d for s in self.scop.statements if not (d := _fixed(s.domain, self.scop, values)).is_empty()]
+        domains = [d for s in self.scop.statements if not (d := fixed(s.domain, self.scop, values)).is_empty()]
         most = sum(_walk(d, None) for d in domains)
         if most <= LITTLE:
             return most
@@ -54,7 +54,7 @@ class Ranges:
 
     def allowed(self, values: Values) -> bool:
         """Does the model describe the program for these values?"""
-        return not _fixed(self.scop.guard.valid, self.scop, values).is_empty()
+        return not fixed(self.scop.guard.valid, self.scop, values).is_empty()
 
 
 def _walk(domain: isl.Set, share: float | None) -> int:
@@ -126,7 +126,8 @@ def _bounds(indices: isl.Set, t: Touch, values: Values) -> tuple[int, int] | Non
     return _number(image.dim_min_val(0)), _number(image.dim_max_val(0))
 
 
-def _fixed(s: isl.Set, scop: Scop, values: Values) -> isl.Set:
+def fixed(s: isl.Set, scop: Scop, values: Values) -> isl.Set:
+    """A set with the parameters that it has set to these values."""
     for p in scop.params:
         pos = s.find_dim_by_name(isl.dim_type.param, p.name)
         if pos >= 0:

@@ -13,12 +13,13 @@ from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.region import Modelled
 from codegen.scop.model import Scop
+from codegen.scop.product import Exact
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Library
 from codegen.verify.check_paths import Path
 from codegen.verify.check_pieces import least, pieces, reached, small_values
-from codegen.verify.check_ranges import Ranges, ranges_of, stride_value
+from codegen.verify.check_ranges import Ranges, fixed, ranges_of, stride_value
 from codegen.verify.check_sizes import groups
 
 WORK = 20_000_000  # statement instances of one run; about 0.1 s
@@ -83,7 +84,7 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     ranges = ranges_of(scop)
     _require_known(h, ranges)
     chooser = _Chooser(h, ranges, library)
-    vectors = list(chooser.choose(_tiles(plan)))
+    vectors = [*chooser.choose(_tiles(plan)), *chooser.exact(plan)]
     parts = pieces(model, plan)
     missed = spent = 0
     for piece in parts:
@@ -115,6 +116,27 @@ def _tiles(plan: str) -> list[int]:
     lines = [line.split() for line in plan.splitlines()]
     found = {int(size) for words in lines if words[:1] == ["tile"] for size in re.findall(r":(\d+)", " ".join(words))}
     return sorted(s for s in found if s > 1)
+
+
+def _exact_sizes(plan: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """The statements of a plan's `or nest` lines, and the sizes that these cover."""
+    stmt = ""
+    for line in plan.splitlines():
+        words = line.split()
+        stmt = words[1] if words[:1] == ["product"] else stmt
+        if words[:2] == ["or", "nest"]:
+            loops = re.findall(r"(\w+):(\d+)(?: \+ (\d+))?", line)
+            yield stmt, Exact(tuple((name, int(size), int(rest or 0), "") for name, size, rest in loops)).sizes
+
+
+def extents(box: isl.Set) -> dict[str, int]:
+    """How often each loop of a domain runs; nothing when it does not run."""
+    if box.is_empty():
+        return {}
+    dims = range(box.dim(isl.dim_type.set))
+    ends = [(box.dim_min_val(k), box.dim_max_val(k)) for k in dims]
+    sizes = [int(high.sub(low).to_python()) + 1 for low, high in ends]
+    return {str(box.get_dim_name(isl.dim_type.set, k)): n for k, n in zip(dims, sizes, strict=True)}
 
 
 def _require_known(h: Harness, ranges: Ranges) -> None:
@@ -151,6 +173,20 @@ class _Chooser:
                 seen.add(vector.ints)
                 left, spent, doubtful = left - 1, spent + vector.work, doubtful + vector.doubtful
                 yield vector
+
+    def exact(self, plan: str) -> Iterator[Vector]:
+        """Vectors at which a product has the sizes that the plan gives loops of its own."""
+        for stmt, sizes in _exact_sizes(plan):
+            domain = next((s.domain for s in self.ranges.scop.statements if s.name == stmt), None)
+            count = len(self.h.memory.ints)
+            if domain is None or not 0 < count <= 4:
+                continue
+            for ints in itertools.product(sorted(set(sizes.values())), repeat=count):
+                box = fixed(domain, self.ranges.scop, self._values(ints))
+                here = extents(box)
+                vector = self.vector(ints, Limits(SPECIAL_WORK)) if {**here, **sizes} == here else None
+                if vector is not None and not vector.doubtful:
+                    yield replace(vector, special=True)
 
     def reaches(self, piece: isl.Set, v: Vector) -> bool:
         return not v.doubtful and reached(piece, self.ranges.scop, self._values(v.ints))

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from codegen.cli.main import main
-from tests.tune.sources import ADD, AXPY, GLOBAL
+from codegen.cli.options import TREE_METHODS, TUNE_METHODS
+from codegen.machine import load
+from codegen.target.isa.load import load as load_isa
+from codegen.tune.cost import Model
+from codegen.tune.plans.search import METHODS
+from codegen.tune.plans.search.trees import searches
+from tests.tune.sources import ADD, AXPY, GLOBAL, PRODUCT
 
 QUICK = ("--cflags=-O1", "--jobs", "2", "--threads", "2")
 
@@ -106,3 +112,23 @@ def test_a_file_that_is_not_ours_stays(tune) -> None:
     Path("mine.plan").write_text("region 1\n")
     code, _, messages = tune(AXPY, "--method", "default", "--size", "n=50", *QUICK, "-o", "mine.plan")
     assert code == 1 and messages[-1]["id"] == "not-generated" and Path("mine.plan").read_text() == "region 1\n"
+
+
+def test_loop_trees_become_plans(tune) -> None:
+    """The default runs the plain nest at this size, so the tree is the faster one by far."""
+    words = ("--method", "fixed", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
+    code, out, messages = tune(PRODUCT, *words, *QUICK)
+    rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
+    assert code == 0 and "or nest i:4, k:16, i:4, j:16" in rows[1]["plan"], rows
+    assert rows[1]["ok"] and "or nest" in out and "(fixed)" in _tuned(messages)
+
+
+def test_loop_trees_are_for_one_product(tune) -> None:
+    code, _, messages = tune(ADD, "--method", "fixed", "--budget", "2", "--size", "n=16,m=20", *QUICK)
+    assert code == 0 and "fixed is for one product of two arrays" in _tuned(messages)
+
+
+def test_all_methods_are_known_to_the_command_line() -> None:
+    assert set(TUNE_METHODS) == set(METHODS)
+    model = Model(load("generic"), load_isa("neon"))
+    assert set(TREE_METHODS) == set(searches(model, load_isa("neon"))) - set(METHODS)

@@ -53,10 +53,11 @@ class Study:
     budget: float
     jobs: int
     progress: Progress
+    say: Callable[[str], None]
     cache: dict[str, Entry] = field(default_factory=dict)
     libraries: dict[str, Path] = field(default_factory=dict)
     history: list[Step] = field(default_factory=list)
-    points: dict[str, Point] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # plans in a few words
     start: float = field(default_factory=time.monotonic)
     effort: Effort = field(default_factory=Effort)
     _count: int = 0
@@ -73,9 +74,13 @@ class Study:
 
     def measure(self, points: Sequence[Point]) -> list[float | None]:
         """Seconds for each point, None for a failure; a plan that was measured before is not measured again."""
-        texts = [self.space.text(p) for p in points]
-        for text, point in zip(texts, points, strict=True):
-            self.points.setdefault(text, point)
+        return self.measure_plans([(self.space.text(p), self.space.describe(p)) for p in points])
+
+    def measure_plans(self, plans: Sequence[tuple[str, str]]) -> list[float | None]:
+        """The same for any plans, each with a few words about it."""
+        texts = [text for text, _ in plans]
+        for text, what in plans:
+            self.names.setdefault(text, what)
         new = [t for t in dict.fromkeys(texts) if t not in self.cache]
         self._recall([t for t in dict.fromkeys(texts) if t in self.cache])
         self._measure(new)
@@ -134,9 +139,8 @@ class Study:
         return Entry(text, timing=took, method=self.method, at=at)
 
     def _note(self, text: str, entry: Entry, known: bool) -> None:
-        what = self.space.describe(self.points[text])
         at = time.monotonic() - self.start
-        step = Step(len(self.history) + 1, at, what, text, entry.timing, entry.why, known)
+        step = Step(len(self.history) + 1, at, self.names[text], text, entry.timing, entry.why, known)
         self.history.append(step)
         self.progress(step, self)
 

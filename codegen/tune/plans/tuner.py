@@ -16,7 +16,10 @@ from codegen.options import effective_options
 from codegen.tune.children import alone
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.build import EXACT, Failed, built, compiler_version, open_shop, original_text
+from codegen.tune.plans.contractions import sole_product
 from codegen.tune.plans.search import BEST, METHODS
+from codegen.tune.plans.search.trees import BEST as TREES
+from codegen.tune.plans.search.trees import NoContraction, by_trees
 from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Step, Study
@@ -27,6 +30,7 @@ from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died, TimedOut
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
+SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
 
@@ -102,13 +106,14 @@ class _Tuning:
         runs: list[Run] = []
         interrupted = False
         shared, libraries = dict(cache), dict[str, Path]()
-        for method in self.settings.methods:
-            name = BEST if method == "auto" else method
-            study = self._study(name, shared, libraries)
+        for name, budget in self._methods():
+            study = self._study(name, budget, shared, libraries)
             try:
-                METHODS[name](study)
+                self._search(name, study)
             except Over:
                 pass
+            except NoContraction:
+                left = replace(left, note=f"{name} is for one product of two arrays, which this region is not")
             except KeyboardInterrupt:
                 interrupted = True
             best = study.best
@@ -118,10 +123,33 @@ class _Tuning:
                 break
         return self._confirmed(replace(left, runs=tuple(runs), interrupted=interrupted), libraries)
 
-    def _study(self, method: str, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
+    def _search(self, name: str, study: Study) -> None:
+        if name in METHODS:
+            METHODS[name](study)
+        else:
+            by_trees(study, name)
+
+    def _methods(self) -> list[tuple[str, float]]:
+        """Methods with their budgets. `auto` tries loop trees first where the region is one small product."""
+        out: dict[str, float] = {}
+        for method in self.settings.methods:
+            budget = self.settings.budget
+            if method != "auto":
+                out[method] = budget
+                continue
+            sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
+            if sole is not None and sole.problem.flops <= SMALL and self.settings.threads == 1:
+                out[TREES] = budget = budget / 2
+            out[BEST] = budget
+        return list(out.items())
+
+    def _study(self, method: str, budget: float, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
         s = self.settings
-        return Study(self.bench, self.space, self.records, self.setting, method, s.budget, s.jobs, self._progress,
-                     cache, libraries)  # fmt: skip
+        return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
+                     self._say, cache, libraries)  # fmt: skip
+
+    def _say(self, words: str) -> None:
+        self.say(f"{self.subject.title}: {words}")
 
     def _progress(self, step: Step, study: Study) -> None:
         best = study.best

@@ -1,0 +1,72 @@
+"""Searches on loop trees, for a region with one product: what they find becomes plans, which are measured as such."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+
+from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.model import Isa
+from codegen.target.nest.writer import Options
+from codegen.tune.contraction import show as show_problem
+from codegen.tune.cost import Model
+from codegen.tune.measure.clock import Effort
+from codegen.tune.measure.measurer import Measurer
+from codegen.tune.plans.contractions import Sole, planned, sole_product
+from codegen.tune.plans.search.sampling import only_default
+from codegen.tune.plans.sizes import spelled
+from codegen.tune.plans.study import Study
+from codegen.tune.search import METHODS as SEARCHES
+from codegen.tune.search import Budget, Found, Search, modelled, run
+from codegen.tune.tree import Tree, show_nest, start
+
+SHARE = 0.75  # of the time that is left, for the search on trees
+MOST = 2  # plans that the best trees become
+BEST = "shortlist"
+ORDERED = Options(reassociate=False)  # as plans carry trees out
+
+
+class NoContraction(Exception):
+    """The region is not a contraction, or more than one."""
+
+
+def by_trees(study: Study, method: str) -> None:
+    """Search among trees, then measure the plans of the best. NoContraction where there are no trees."""
+    only_default(study)
+    base = study.space.bases[0]
+    sole = sole_product(base, spelled(study.bench.subject, study.bench.vector))
+    if sole is None:
+        raise NoContraction
+    found = _search(study, method, sole)
+    plans = [
+        (base.text(planned(base, sole, tree), study.space.digest), f"{method}: {show_nest(tree.compute)}")
+        for tree in _best(found)
+    ]
+    study.measure_plans(plans[:MOST])
+    if found.interrupted:
+        raise KeyboardInterrupt
+
+
+def _search(study: Study, method: str, sole: Sole) -> Found:
+    how = sole.directive.how
+    isa, machine = load_isa(how.isa, how.bits), study.bench.subject.machine
+    model = Model(machine, isa)
+    search = searches(model, isa)[method]
+    budget = Budget(max(1.0, SHARE * study.left))
+    flags, effort = shlex.join(study.bench.shop.flags), Effort(busy=study.bench.busy)
+    with Measurer(isa, flags, ORDERED, effort, jobs=study.jobs) as value:
+        return run(search, start(sole.problem), value, budget, lambda step: study.say(_words(method, sole, step.value)))
+
+
+def searches(model: Model, isa: Isa) -> Mapping[str, Search]:
+    """All searches on trees by name."""
+    return {**SEARCHES, **modelled(model, isa)}
+
+
+def _best(found: Found) -> Iterable[Tree]:
+    """The best tree first, then those that were the best before it, up to the one that every search begins with."""
+    return dict.fromkeys(step.tree._replace(cursor=0) for step in reversed(found.history[1:]))
+
+
+def _words(method: str, sole: Sole, value: float) -> str:
+    return f"{method}: {show_problem(sole.problem)}: {value:.3g} GFLOPS"

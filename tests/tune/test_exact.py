@@ -1,0 +1,114 @@
+"""Loops for certain sizes: plans that carry a loop tree out exactly, and the blocked product at all other sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen.cli.main import main
+from codegen.diagnostics import InputError
+from codegen.options import CppOptions, GenOptions
+from codegen.plan.parse import parse
+from codegen.transform.apply import apply_plan
+from codegen.tune.contraction import show as show_problem
+from codegen.tune.plans.bases import Base
+from codegen.tune.plans.contractions import planned, sole_product, trees_of
+from codegen.tune.plans.space import space_of
+from codegen.tune.plans.subject import Subject, open_file
+from codegen.tune.tree import parse as parse_tree
+from tests.tune.sources import PRODUCT
+
+OPTIONS = GenOptions(machine="generic", cpp=CppOptions(enabled=False))
+RECTANGLE = """\
+void mm(int n, int m, int p, int lda, double C[n][m], double A[n][lda], double B[p][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < p; k++)
+                C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+BLOCKS = """\
+region 1
+  schedule { loop i, k, j { S1 } }
+  product S1 rows i columns j depth k
+    isa generic bits 128 tile 4 by 2 vectors, block 64 by 64 by 64,
+    direct 100 threads 100000
+"""
+
+
+def opened(source: str = PRODUCT) -> Subject:
+    (subject,) = open_file("in.c", source, OPTIONS).subjects
+    return subject
+
+
+def test_trees_and_plans_both_ways() -> None:
+    subject = opened()
+    base = space_of(subject, 1).bases[0]
+    sole = sole_product(base, {"n": 48})
+    assert sole is not None
+    assert show_problem(sole.problem) == "f32 C[i,j] += A[i,k] * B[k,j] : i=48 j=48 k=48"
+    tree = parse_tree("i12 j3 k48 i4 j16", sole.problem)
+    plan = planned(base, sole, tree)
+    text = base.text(plan, subject.model.digest)
+    assert "or nest i:12, j:3, k:48, i:4, j:16\n" in text
+    outcome = subject.carried_out(text)
+    assert outcome.plan == text and outcome.text is not None and "(long)n == 48" in outcome.text
+    scop = subject.model.program.scop
+    again = parse(text, "<plan>", {scop.region: scop})[0]
+    back = Base("again", again, apply_plan(subject.model.program, again))
+    assert trees_of(back) == (tree,)
+    other = parse_tree("i48 k48 j48", sole.problem)
+    assert "or nest i:48, k:48, j:48\n" in base.text(planned(back, sole_product(back, {"n": 48}) or sole, other), "")
+
+
+@pytest.mark.parametrize(
+    "loops", ["i:1 + 2, k:9 pack left, j:3, i:5, j:8", "k:3, i:7, k:3, j:3, j:8", "j:24, k:9, i:7"]
+)
+def test_tails_and_packs_are_read_back(loops: str) -> None:
+    subject = opened(RECTANGLE)
+    text = subject.carried_out(f"{BLOCKS}    or nest {loops}\n").plan
+    assert f"or nest {loops}\n" in text
+
+
+@pytest.mark.parametrize(
+    "line, complaint",
+    [
+        ("or nest i:7, k:9, x:12", "over i, k, j"),
+        ("or nest i:7, j:24", "over i, k, j"),
+        ("or nest i:1 + 4, k:9, j:24, i:3", "no shorter than its step"),
+        ("or nest i:7, j:24, k:9", "sum in another order"),
+    ],
+)
+def test_loops_that_cannot_be(line: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        opened(RECTANGLE).carried_out(f"{BLOCKS}    {line}\n")
+
+
+def test_scaled_products_and_rows_anywhere_have_none() -> None:
+    line = "    or nest i:7, k:9, j:24\n"
+    for source in (RECTANGLE.replace("+= A", "+= 2.0 * A"), RECTANGLE.replace("double B[p][m]", "double **B"),
+                   RECTANGLE.replace("double B[p][m]", "float B[p][m]")):  # fmt: skip
+        with pytest.raises(InputError, match="no nest for S1"):
+            opened(source).carried_out(BLOCKS + line)
+
+
+def _check(tmp_path: Path, plan: str) -> int:
+    (tmp_path / "in.c").write_text(RECTANGLE)
+    (tmp_path / "in.plan").write_text(plan)
+    return main(["check", str(tmp_path / "in.c"), "--plan", str(tmp_path / "in.plan")])
+
+
+def test_check_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """At their sizes results agree to the bit; where the code is broken on purpose, that is found."""
+    plan = BLOCKS + "    or nest i:1 + 3 pack left, j:1 + 8, k:9, i:4, j:16\n    or nest k:4, i:5 pack right, j:12\n"
+    assert _check(tmp_path, plan) == 0
+    from codegen.target import emit
+
+    right = emit.nest_kernel
+    monkeypatch.setattr(emit, "nest_kernel", lambda isa, k: right(isa, k).replace("{\n", "{\n  *c += 1;\n", 1))
+    assert _check(tmp_path, plan) == 4
+    assert "C[0][0] is" in capsys.readouterr().out
