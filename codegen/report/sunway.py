@@ -7,6 +7,7 @@ from pathlib import Path
 
 import islpy as isl
 
+from codegen.ast.ctree import Instance
 from codegen.diagnostics import Unsupported
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
@@ -14,8 +15,9 @@ from codegen.region import Modelled, finish
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.sunway.launch import Launch
+from codegen.sunway.local import Buffer, staged_nodes
 from codegen.sunway.region import author_of
-from codegen.sunway.stage import Buffer
+from codegen.sunway.sharing import bound_axes, sharing_text
 from codegen.sunway.strategy import sunway_plan
 from codegen.sunway.style import STYLES
 from codegen.transform.apply import apply
@@ -45,8 +47,12 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
     for k in launch.kernels:
         out += [f"  kernel {k.name}{' (panels shared across the mesh)' if k.mesh else ''}", "    local memory"]
         at = 0
+        axes = bound_axes(scop, k.tree)
+        stmts = sorted({n.stmt for n in staged_nodes(k.tree) if isinstance(n, Instance)})
         for b in k.buffers:
-            out.append(f"      {at:6}  {b.footprint:6} bytes  {b.name}: {_box(b)}{', two copies' if b.ahead else ''}")
+            who = sharing_text(scop, b.array, stmts, axes)
+            out.append(f"      {at:6}  {b.footprint:6} bytes  {b.name}: {_box(b)}{', two copies' if b.ahead else ''}"
+                       f"{', fetched once for all cores' if b.common else ', ' + who if who else ''}")  # fmt: skip
             at += b.footprint
         out.append(f"      {at:6}  of {group.ldm_bytes}, {group.reserve} kept for the stack and reply words")
         out.append("    transfers")

@@ -14,9 +14,9 @@ from codegen.scop.expr import Call, Cast, Sym
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
+from codegen.sunway.bodies import base_type
 from codegen.sunway.launch import Launch, has_kernel
 from codegen.sunway.machine import CoreGroup
-from codegen.sunway.slave import base_type
 from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts

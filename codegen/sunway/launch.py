@@ -15,11 +15,14 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
+from codegen.sunway.bodies import words_for
+from codegen.sunway.local import Buffer, SNode, buffers_of
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import find_mesh
-from codegen.sunway.slave import Phase, words_for
-from codegen.sunway.stage import Buffer, SNode, Stager, buffers_of
-from codegen.sunway.stencil import Shape, Stencil, choose, find_stencil
+from codegen.sunway.slave import Phase
+from codegen.sunway.stage import Stager
+from codegen.sunway.stencil import Stencil, find_stencil
+from codegen.sunway.stencil_shape import Shape, choose
 from codegen.sunway.stencil_views import stencil_views
 from codegen.sunway.style import OURS, PLAIN, Style
 from codegen.sunway.threads import Grid

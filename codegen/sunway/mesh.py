@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, CNode, Declare, For, If, Int, Name, expr_names, node_kids, substitute
+from codegen.ast.ctree import Bin, Declare, For, If, Int, Name, expr_names, substitute
 from codegen.record import record
 from codegen.scop.expr import Binary, Expr, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway.stage import Buffer, SNode, Stage
+from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.sharing import bound_axes, owned
 from codegen.sunway.vector import Blocked, motion, plan_nest
 
 
@@ -41,8 +42,8 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
     stage = columns.body
     if not isinstance(stage, Stage) or len(stage.buffers) != 1:
         return None
-    loops = [n for n in _walk(stage.body) if isinstance(n, For) and n.loop.tile]
-    if len(loops) != 1 or any(isinstance(n, (If, Declare)) for n in _walk(stage.body)):
+    loops = [n for n in staged_nodes(stage.body) if isinstance(n, For) and n.loop.tile]
+    if len(loops) != 1 or any(isinstance(n, (If, Declare)) for n in staged_nodes(stage.body)):
         return None
     depth, target = loops[0], stage.buffers[0]
     inner = depth.body
@@ -65,7 +66,7 @@ def _match(
         return None
     right = next((b for b in inner.buffers if (id(at), vector) in b.keys), None)
     left = next((b for b in inner.buffers if b is not right), None)
-    if right is None or left is None or any(b.put or not b.get or len(b.most) != 2 for b in (left, right)):
+    if right is None or left is None or any(not b.ahead or len(b.most) != 2 for b in (left, right)):
         return None
     value = s.rhs
     if not isinstance(value, Binary) or value.op != "*" or len(target.most) != 2 or target.enlarged:
@@ -78,32 +79,21 @@ def _match(
     refs = {x.access for x in walk_expr(scalar) if isinstance(x, Ref)}
     if len(refs) != 1 or any((id(at), k) not in left.keys for k in refs):
         return None
-    one = at.accesses[refs.pop()]
+    number = refs.pop()
+    one = at.accesses[number]
     shapes = (motion(one, plan.row.var), motion(one, plan.depth[0].var), motion(at.accesses[vector], plan.depth[0].var))
     good = shapes == ("row", "unit", "row") and motion(at.accesses[s.target], plan.row.var) == "row"
-    names = {rows.var, columns.var, depth.var}
-    moved = [frozenset().union(*(expr_names(e) for e in b.lows)) & names for b in (target, left, right)]
-    wanted = [{rows.var, columns.var}, {rows.var, depth.var}, {depth.var, columns.var}]
-    if not good or moved != wanted:
+    axes = bound_axes(scop, rows)
+    kept = [owned(scop, s.name, k, axes) for k in (s.target, number, vector)]
+    deep = [any(depth.var in expr_names(e) for e in b.lows) for b in (target, left, right)]
+    # The target stays with its core; operands go along rows and columns, and change with the depth.
+    if not good or kept != [(True, True), (True, False), (False, True)] or deep != [False, True, True]:
         return None
     return Mesh(rows, columns, depth, target, left, right, plan, scalar)
 
 
 def _bound(node: For) -> bool:
     return node.loop.kind in THREADED
-
-
-def _walk(node: SNode) -> list[CNode]:
-    if isinstance(node, Stage):
-        return _walk(node.body)
-    out: list[CNode] = [node]
-    for k in _kids(node):
-        out += _walk(k)
-    return out
-
-
-def _kids(node: SNode) -> tuple[SNode, ...]:
-    return (node.body,) if isinstance(node, Stage) else node_kids(node)
 
 
 def slice_of(b: Buffer, var: str, by: str, size: int) -> Buffer:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from codegen.ast.ctree import Int
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
 from codegen.sunway import dialect
+from codegen.sunway.local import Buffer
 from codegen.sunway.mesh import Mesh, slice_of
-from codegen.sunway.stage import Buffer
+from codegen.sunway.moves import geometry_of
 from codegen.sunway.transfer import Transfer
 from codegen.sunway.vector import ROWS, VECTORS
 from codegen.sunway.views import View, line
@@ -99,7 +100,7 @@ def _fetch(phase: Phase, m: Mesh, left: Buffer, right: Buffer, names: Mapping[st
     out: list[View] = []
     for b, own in ((left, m.left), (right, m.right)):
         lows, lens = _texts(phase, b, names)
-        t = Transfer(own, phase._geometry(own), lows, lens)
+        t = Transfer(own, geometry_of(phase, own), lows, lens)
         test = " && ".join(f"{n} > 0" for n in lens)
         out.append(line(f"{b.name}_got[{copy}] = 0;"))
         get = t.commands(phase.group, False, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]")

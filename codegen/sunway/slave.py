@@ -3,94 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Bin, Block, CExpr, Declare, For, Held, If, Instance, Int, Multiply, Name, walk
-from codegen.record import record
-from codegen.scop.model import Access, Scop, Statement
+from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, Multiply, walk
+from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
+from codegen.sunway.bodies import Local, StagedBody, Words, base_type
 from codegen.sunway.cost import cost_text
+from codegen.sunway.local import Buffer, SNode, Stage
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import Mesh
 from codegen.sunway.mesh_views import first_panels, mesh_views
-from codegen.sunway.stage import Buffer, SNode, Stage
+from codegen.sunway.moves import geometry_of, moves, pointer, sides
 from codegen.sunway.style import OURS, Style
-from codegen.sunway.threads import CORES, Grid
-from codegen.sunway.transfer import Transfer, geometry
-from codegen.sunway.vector import nest_of, plan_nest
-from codegen.sunway.vector_views import VectorPrinter
+from codegen.sunway.threads import Grid
+from codegen.sunway.transfer import Transfer
+from codegen.sunway.vectorize import vectorized
 from codegen.sunway.views import View, line
-from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.view import _reserved, fresh
-
-
-@dataclass
-class Local:
-    """A buffer as the code around an access sees it: its C name and where it starts."""
-
-    view: str
-    lows: tuple[CExpr, ...]
-    most: tuple[int, ...]
-
-
-@record
-class Words:
-    """Names of the generated code's own variables, none of which is one of the user's."""
-
-    args: str = "args"
-    id: str = "id"
-    row: str = "rid"
-    column: str = "cid"
-    turn: str = "turn"
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        return self.args, self.id, self.row, self.column, self.turn
-
-
-def words_for(scop: Scop) -> Words:
-    taken = _reserved(scop) | scop.names
-    return Words(*(fresh(w, taken) for w in Words().all))
-
-
-@record
-class StagedBody(BodyPrinter):
-    """Statement bodies that read and write local copies. `shared` variables live in the arguments."""
-
-    locals: Mapping[tuple[int, int], Local] = field(default_factory=dict)
-    shared: frozenset[str] = frozenset()
-    words: Words = Words()
-
-    def access(self, s: Statement, at: Instance, number: int) -> str:
-        local = self.locals.get((id(at), number))
-        if local is None:
-            array = self.scop.arrays[s.accesses[number].array]
-            if not array.inside and array.rank == 0:
-                return f"(*{array.base})"
-            plain = BodyPrinter.access(self, s, at, number)
-            return f"{self.words.args}->{plain}" if array.name in self.shared else plain
-        out = local.view
-        for e, low in zip(at.accesses[number], local.lows, strict=True):
-            out += f"[{self.ints.text(minus(e, low))}]"
-        return out
-
-
-def minus(e: CExpr, low: CExpr) -> CExpr:
-    """e - low, with what can be seen at once taken away."""
-    if low == Int(0):
-        return e
-    if e == low:
-        return Int(0)
-    if isinstance(e, Bin) and e.op in ("+", "-") and isinstance(e.right, Int):
-        inner = minus(e.left, low)
-        if inner == Int(0):
-            return e.right if e.op == "+" else Int(-e.right.value)
-        return Bin(e.op, inner, e.right)
-    if isinstance(e, Int) and isinstance(low, Int):
-        return Int(e.value - low.value)
-    return Bin("-", e, low)
 
 
 @dataclass
@@ -120,11 +52,11 @@ class Phase:
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
         waits = tuple(
-            line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self._late(b)
+            line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self.late(b)
         )
         return (*body, *waits)
 
-    def _late(self, b: Buffer) -> bool:
+    def late(self, b: Buffer) -> bool:
         return self.style.late and b.put and b.array in self.alone
 
     def declarations(self) -> tuple[View, ...]:
@@ -138,7 +70,7 @@ class Phase:
             if b.get:
                 out.append(line(f"volatile int {b.name}_got{copies};"))
             if b.put:
-                late = self._late(b)
+                late = self.late(b)
                 out.append(line(f"volatile int {b.name}_put{' = 0' if late else ''};"))
                 if late:
                     out.append(line(f"int {b.name}_out = 0;"))
@@ -154,8 +86,8 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
-        if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED:
-            found = self._vector(node, names, held, taken, local)
+        if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
+            found = vectorized(self, node, names, held, taken, local)
             if found is not None:
                 return found
         if self.model and not _has_stage(node) and not isinstance(node, (Stage, Declare)):
@@ -182,47 +114,6 @@ class Phase:
             return (*decls, *self._views(node.body, names, now, taken, local))
         assert not isinstance(node, Multiply)
         return self._for(node, names, held, taken, local)
-
-    def _vector(
-        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local],
-    ) -> tuple[View, ...] | None:  # fmt: skip
-        """The nest in vectors, if it is one that can be."""
-        if _has_stage(node):
-            return None
-        nest = nest_of(node)
-        if nest is None:
-            return None
-        at, s = nest.instance, self.scop.statement(nest.instance.stmt)
-        mine = local.get((id(at), s.target))
-        kept = s.accesses[s.target].array in held
-        if mine is None and not kept:
-            return None
-
-        def changes(k: int) -> bool:
-            place = local.get((id(at), k))
-            array = s.accesses[k].array
-            if place is None:
-                return array not in held or array == s.accesses[s.target].array
-            return mine is not None and place.view == mine.view
-
-        plan = plan_nest(self.scop, node, changes)
-        if plan is None:
-            return None
-        used = set(taken)
-
-        def new(name: str) -> str:
-            found = fresh(name, frozenset(used), ("_e",))
-            used.add(found)
-            return found
-
-        printer = VectorPrinter(
-            self.scop, self.group, self.helpers, names,
-            lambda ints: StagedBody(self.scop, ints, held, local, self.shared, self.words), local, new,
-        )  # fmt: skip
-        if not self.model:
-            return printer.views(plan)
-        return printer.model(plan)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]
@@ -324,16 +215,11 @@ class Phase:
         ints = self._ints(next_names)
         out: list[View] = []
         for b in ahead:
-            lows, lens = self._sides(b, ints, out)
-            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens)
+            lows, lens = sides(self, b, ints, out)
+            t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
             out.append(t.commands(self.group, False, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out
-
-    def _geometry(self, b: Buffer):  # type: ignore[no-untyped-def]
-        array = self.scop.arrays[b.array]
-        path = next(a.path for a in _accesses(self.scop, b.array))
-        return geometry(array, path)
 
     def _stage(
         self, node: Stage, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
@@ -348,79 +234,15 @@ class Phase:
         for b in node.buffers:
             if b not in self.buffers:
                 self.buffers.append(b)
-            lows, lens = self._sides(b, ints, lets)
-            lets.append(line(self._view(b, lens, now if b.ahead else "")))
+            lows, lens = sides(self, b, ints, lets)
+            lets.append(line(pointer(self, b, lens, now if b.ahead else "")))
             place = Local(f"{b.name}_t", lows, b.most)
             inner.update(dict.fromkeys(b.keys, place))
-            t = Transfer(b, self._geometry(b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
-            self._moves(b, t, ints, now, gets, waits, puts)
+            t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
+            moves(self, b, t, ints, now, gets, waits, puts)
         body = self._views(node.body, names, held, taken, inner)
         started = () if step_on is None else (step_on,)
         return (*lets, *gets, *started, *waits, *body, *puts)
-
-    def _moves(self, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
-               puts: list[View]) -> None:  # fmt: skip
-        def guarded(*views: View) -> list[View]:
-            if self.mesh is not None and b == self.mesh.target:
-                a, c = (ints.names[lp.var] for lp in (self.mesh.rows, self.mesh.columns))
-                return [View("if", f"{a}_in && {c}_in", views)]
-            return list(views) if b.when is None else [View("if", ints.text(b.when), views)]
-
-        copy = f"[{now}]" if b.ahead else ""
-        if b.common and self.grid.count == CORES and not self.group.crts:
-            # All cores have their buffer and a reply word of zero before the first of them asks for all.
-            fetch = t.commands(self.group, False, f"{b.name}_ldm", f"&{b.name}_got", True)
-            gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.barrier(self.group)),
-                            View("if", f"{self.words.id} == 0", (fetch,)))  # fmt: skip
-            waits += guarded(line(dialect.wait(self.group, f"&{b.name}_got", t.count)))
-            return
-        if b.put and self._late(b):
-            gets.append(line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")))
-        if b.get and not b.ahead:
-            gets += guarded(line(f"{b.name}_got = 0;"),
-                            t.commands(self.group, False, f"{b.name}_ldm", f"&{b.name}_got"))
-        if b.get:
-            now_ = waits if self.style.ahead else gets  # in series: every transfer is waited for at once
-            now_ += guarded(line(dialect.wait(self.group, f"&{b.name}_got{copy}", t.count)))
-        if b.put:
-            commands = [line(f"{b.name}_put = 0;"), t.commands(self.group, True, f"{b.name}_ldm", f"&{b.name}_put")]
-            if self._late(b):
-                puts += guarded(*commands, line(f"{b.name}_out = {t.count};"))
-            else:
-                puts += guarded(*commands, line(dialect.wait(self.group, f"&{b.name}_put", t.count)))
-
-    def _sides(self, b: Buffer, ints: IntPrinter, lets: list[View]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
-        """Where the box starts and how long it is, with names for what is not short."""
-        lows: list[CExpr] = []
-        lens: list[str] = []
-        for k, (low, size) in enumerate(zip(b.lows, b.lens, strict=True)):
-            suffix = str(k) if len(b.lows) > 1 else ""
-            if isinstance(low, (Int, Name)):
-                lows.append(low)
-            else:
-                lets.append(line(f"const long {b.name}_at{suffix} = {ints.text(low)};"))
-                lows.append(Name(f"{b.name}_at{suffix}"))
-            if isinstance(size, Int):
-                lens.append(str(size.value))
-                continue
-            if isinstance(size, Bin) and isinstance(size.left, Bin) and size.left.op == "-" and size.left.right == low:
-                size = replace(size, left=replace(size.left, right=lows[-1]))
-            text = ints.text(size)
-            if self.mesh is not None:
-                self.helpers.add("tw_max")
-                text = f"tw_max(1, {text})"
-            if b.when is not None:
-                text = f"{ints.text(b.when, 1)} ? {ints.text(size, 1)} : 1"
-            lets.append(line(f"const long {b.name}_len{suffix} = {text};"))
-            lens.append(f"{b.name}_len{suffix}")
-        return tuple(lows), tuple(lens)
-
-    def _view(self, b: Buffer, lens: Sequence[str], now: str) -> str:
-        elem = base_type(self.scop.arrays[b.array].elem)
-        store = f"{b.name}_ldm" + (f"[{now}]" if now else "")
-        if len(lens) == 1:
-            return f"{elem} *const {b.name}_t = {store};"
-        return f"{elem} (*const {b.name}_t){''.join(f'[{n}]' for n in lens[1:])} = (void *){store};"
 
 
 def _has_stage(node: SNode) -> bool:
@@ -435,20 +257,3 @@ def _has_stage(node: SNode) -> bool:
 
 def _bound_inside(node: SNode) -> bool:
     return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))  # type: ignore[arg-type]
-
-
-def _accesses(scop: Scop, array: str) -> list[Access]:
-    return [a for _, a in scop.accesses() if a.array == array]
-
-
-def base_type(t: object) -> str:
-    """The plain C type of an element, whatever typedef it is spelled with."""
-    from codegen.scop.types import CType
-
-    assert isinstance(t, CType)
-    if t.kind == "float":
-        return {32: "float", 64: "double"}.get(t.bits, "long double")
-    if t.kind == "int":
-        word = {8: "signed char", 16: "short", 32: "int", 64: "long"}[t.bits]
-        return word if t.signed else f"unsigned {word.removeprefix('signed ')}"
-    return t.spelling

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from codegen.ast.ctree import Bin, CExpr, For, Fun, Instance, Int, Name
 from codegen.scop.tree import Loop
 from codegen.sunway import dialect
-from codegen.sunway.slave import Local, Phase, base_type
-from codegen.sunway.stage import Buffer
-from codegen.sunway.stencil import Shape, Stencil
+from codegen.sunway.bodies import Local, base_type
+from codegen.sunway.local import Buffer
+from codegen.sunway.slave import Phase
+from codegen.sunway.stencil import Stencil
+from codegen.sunway.stencil_shape import Shape
 from codegen.sunway.transfer import Geometry, Transfer
 from codegen.sunway.views import View, line
 from codegen.target.view import _reserved, fresh

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from codegen.record import record
 from codegen.scop.model import Array, Step
 from codegen.sunway import dialect
+from codegen.sunway.local import Buffer
 from codegen.sunway.machine import CoreGroup
-from codegen.sunway.stage import Buffer
 from codegen.sunway.views import View, line
 
 

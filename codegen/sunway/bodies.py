@@ -1,0 +1,91 @@
+"""Statement bodies on local copies, and the names that generated code has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from codegen.ast.ctree import Bin, CExpr, Instance, Int
+from codegen.record import record
+from codegen.scop.model import Scop, Statement
+from codegen.scop.types import CType
+from codegen.target.body import BodyPrinter
+from codegen.target.view import _reserved, fresh
+
+
+@dataclass
+class Local:
+    """A buffer as the code around an access sees it: its C name and where it starts."""
+
+    view: str
+    lows: tuple[CExpr, ...]
+    most: tuple[int, ...]
+
+
+@record
+class Words:
+    """Names of the generated code's own variables, none of which is one of the user's."""
+
+    args: str = "args"
+    id: str = "id"
+    row: str = "rid"
+    column: str = "cid"
+    turn: str = "turn"
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self.args, self.id, self.row, self.column, self.turn
+
+
+def words_for(scop: Scop) -> Words:
+    taken = _reserved(scop) | scop.names
+    return Words(*(fresh(w, taken) for w in Words().all))
+
+
+@record
+class StagedBody(BodyPrinter):
+    """Statement bodies that read and write local copies. `shared` variables live in the arguments."""
+
+    locals: Mapping[tuple[int, int], Local] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+    words: Words = Words()
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        local = self.locals.get((id(at), number))
+        if local is None:
+            array = self.scop.arrays[s.accesses[number].array]
+            if not array.inside and array.rank == 0:
+                return f"(*{array.base})"
+            plain = BodyPrinter.access(self, s, at, number)
+            return f"{self.words.args}->{plain}" if array.name in self.shared else plain
+        out = local.view
+        for e, low in zip(at.accesses[number], local.lows, strict=True):
+            out += f"[{self.ints.text(minus(e, low))}]"
+        return out
+
+
+def minus(e: CExpr, low: CExpr) -> CExpr:
+    """e - low, with what can be seen at once taken away."""
+    if low == Int(0):
+        return e
+    if e == low:
+        return Int(0)
+    if isinstance(e, Bin) and e.op in ("+", "-") and isinstance(e.right, Int):
+        inner = minus(e.left, low)
+        if inner == Int(0):
+            return e.right if e.op == "+" else Int(-e.right.value)
+        return Bin(e.op, inner, e.right)
+    if isinstance(e, Int) and isinstance(low, Int):
+        return Int(e.value - low.value)
+    return Bin("-", e, low)
+
+
+def base_type(t: object) -> str:
+    """The plain C type of an element, whatever typedef it is spelled with."""
+    assert isinstance(t, CType)
+    if t.kind == "float":
+        return {32: "float", 64: "double"}.get(t.bits, "long double")
+    if t.kind == "int":
+        word = {8: "signed char", 16: "short", 32: "int", 64: "long"}[t.bits]
+        return word if t.signed else f"unsigned {word.removeprefix('signed ')}"
+    return t.spelling
