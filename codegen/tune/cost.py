@@ -20,6 +20,7 @@ from codegen.tune.contraction import TENSORS, Contraction, extents, strides
 from codegen.tune.tree import Tree
 
 LOADS = 1.4  # a cycle, as measured: a row of C in registers, with one load for each multiply-add, is 68 % of the peak
+SLIP = 0.1  # cycles that a load costs the multiply-adds beside it: 12x8, 8x12 and 6x16 take 13.6, 12.7, 12.9 for 12
 STORES = 1.0
 SPREAD = 2.0  # operations to bring a value into all lanes and keep it
 SCATTERED = 4.0  # operations to put one element into a vector, by way of memory
@@ -96,7 +97,7 @@ class _Count:
         loads = sums * (self._reads("A", need.lefts) + self._reads("B", need.rights))
         copies = min(sums, max(1, INDEPENDENT // need.accumulators))
         waits = sums * self.machine.fma_latency / copies
-        busy = (need.fmas + sums * self._shuffles(need)) / self.machine.fma_throughput
+        busy = (need.fmas + sums * self._shuffles(need)) / self.machine.fma_throughput + SLIP * loads
         around = self._traffic(need) if self.plan.hold == self.plan.unroll else (0.0, 0.0)
         loads += around[0]
         issued = (need.fmas + loads + around[1] + 3) / ISSUED
@@ -113,7 +114,8 @@ class _Count:
         moves = [(n, self.plan.levels[-1].move(t)) for t, n in (("A", need.lefts), ("B", need.rights))]
         scattered = sum(n for n, move in moves if move > 1) * self.plan.lanes * SCATTERED
         values, vectors = sorted(moves, key=lambda x: x[1])
-        return scattered + (values[0] * SPREAD if values[1] == 0 and values[0] < vectors[0] else 0)
+        crowded = need.accumulators + vectors[0] + 2 > self.isa.registers
+        return scattered + (values[0] * SPREAD if values[1] == 0 and values[0] < vectors[0] and crowded else 0)
 
     def _traffic(self, need: Shape) -> tuple[float, float]:
         """Loads and stores of a tile of C."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import subprocess
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from codegen.options import CppOptions
 from codegen.record import record
+from codegen.resources import templates_dir
+from codegen.target import nest
 from codegen.target.isa.model import Isa
 from codegen.target.isa.text import bare, call, expression
 from codegen.target.nest.block import STEP
@@ -37,9 +41,9 @@ class Workshop:
 
     @property
     def setting(self) -> str:
-        """What a figure depends on, beside the tree and the machine."""
+        """What a figure depends on, beside the tree and the machine: also on how trees become code."""
         how = f"fresh={self.options.fresh} reassociate={self.options.reassociate}"
-        return f"{self.isa.name} | {compiler_version(self.words)} | {' '.join(self.flags)} | {how}"
+        return f"{self.isa.name} | {compiler_version(self.words)} | {' '.join(self.flags)} | {how} | {_digest()}"
 
     def compile(self, trees: Sequence[Tree], name: str) -> Path:
         """A shared object in which tree number n is function `tree_n`."""
@@ -56,6 +60,15 @@ class Workshop:
         if done.returncode:
             raise Failed(f"does not compile: {first_error(done.stderr.decode('utf-8', 'replace'))}")
         return out
+
+
+@lru_cache(maxsize=1)
+def _digest() -> str:
+    """Of everything that makes C of a tree: figures of another version are those of other code."""
+    target = Path(nest.__file__).parent
+    files = [*target.glob("*.py"), *target.parent.glob("isa/*.py"), *target.parent.glob("isa/data/*.toml")]
+    texts = [x.read_bytes() for x in sorted(files)] + [(templates_dir() / "nest.c.j2").read_bytes()]
+    return hashlib.sha256(b"".join(texts)).hexdigest()[:12]
 
 
 def open_workshop(folder: Path, isa: Isa, flags: str = FLAGS, options: Options = ADDED) -> Workshop:
