@@ -12,6 +12,7 @@ from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.machine import load
 from codegen.target.isa.load import load as load_isa
 from codegen.tune.cost import Model
+from codegen.tune.learn.network import random as random_network
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.search.trees import searches
 from tests.tune.sources import ADD, AXPY, GLOBAL, PRODUCT
@@ -132,3 +133,22 @@ def test_all_methods_are_known_to_the_command_line() -> None:
     assert set(TUNE_METHODS) == set(METHODS)
     model = Model(load("generic"), load_isa("neon"))
     assert set(TREE_METHODS) == set(searches(model, load_isa("neon"))) - set(METHODS)
+
+
+def test_a_policy_that_is_not_there(tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise FileNotFoundError(name)
+
+    monkeypatch.setattr("codegen.tune.plans.search.trees.shipped", missing)
+    code, _, messages = tune(PRODUCT, "--method", "policy", "--budget", "60", "--size", "n=16", *QUICK)
+    assert code == 0 and "comes without a trained policy" in _tuned(messages)
+
+
+def test_a_policy_is_followed(tune, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An untrained one will do to show the way."""
+    untrained = random_network((200, 8), (1, 7), 1)
+    monkeypatch.setattr("codegen.tune.plans.search.trees.shipped", lambda name: untrained)
+    words = ("--method", "policy", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
+    code, _, _ = tune(PRODUCT, *words, *QUICK)
+    rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
+    assert code == 0 and rows[0]["method"] == "policy" and rows[-1]["role"] == "confirmed"

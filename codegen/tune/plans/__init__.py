@@ -8,6 +8,8 @@
     prior.py     which point to try first, from the machine's description
     build.py     a plan made into a shared object, by the same way as `gen` goes
     bench.py     running the region: original, candidates, and the confirming run
-    search/      the ways to search, on one interface
+    study.py     measuring candidates within a budget, with a memory
+    search/      the ways to search, on one interface; trees.py: those on loop trees
+    contractions.py   loop trees and plans of a region that is one product
     tuner.py     all of it for one region
 """

@@ -23,22 +23,25 @@ class Sole:
 
     at: int
     directive: Multiply
+    how: Blocking
     problem: Contraction
 
 
 def sole_product(base: Base, values: Mapping[str, int]) -> Sole | None:
     """The product of a plan that has one, a sum of products of two arrays' elements; `values` are the parameters."""
     found = [(k, d) for k, d in enumerate(base.plan.directives) if isinstance(d, Multiply)]
-    if len(found) != 1 or not isinstance(found[0][1].how, Blocking):
+    if len(found) != 1:
         return None
     at, d = found[0]
+    if not isinstance(d.how, Blocking):
+        return None
     scop = base.program.scop
     s = scop.statement(d.stmt)
     what = _products(base)[d.stmt].what
     sizes = extents(fixed(s.domain, scop, values))
     inner = tuple((name, sizes[name]) for name in (s.iterators[k] for k in sorted(what.inner)) if name in sizes)
     problem = problem_of(s, what, inner) if not what.outer else None
-    return Sole(at, d, problem) if problem is not None else None
+    return Sole(at, d, d.how, problem) if problem is not None else None
 
 
 def _products(base: Base) -> dict[str, Product]:
@@ -49,10 +52,8 @@ def _products(base: Base) -> dict[str, Product]:
 
 def planned(base: Base, sole: Sole, tree: Tree) -> Plan:
     """The plan with the loops of a tree for the tree's sizes; all other sizes stay as they are."""
-    how = sole.directive.how
-    assert isinstance(how, Blocking)
     mine = Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute))
-    new = replace(how, exact=(*(x for x in how.exact if x.sizes != mine.sizes), mine))
+    new = replace(sole.how, exact=(*(x for x in sole.how.exact if x.sizes != mine.sizes), mine))
     directives = list(base.plan.directives)
     directives[sole.at] = replace(sole.directive, how=new)
     return replace(base.plan, directives=tuple(directives))

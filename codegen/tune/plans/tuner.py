@@ -19,7 +19,7 @@ from codegen.tune.plans.build import EXACT, Failed, built, compiler_version, ope
 from codegen.tune.plans.contractions import sole_product
 from codegen.tune.plans.search import BEST, METHODS
 from codegen.tune.plans.search.trees import BEST as TREES
-from codegen.tune.plans.search.trees import NoContraction, by_trees
+from codegen.tune.plans.search.trees import NoTrees, by_trees
 from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Step, Study
@@ -112,8 +112,8 @@ class _Tuning:
                 self._search(name, study)
             except Over:
                 pass
-            except NoContraction:
-                left = replace(left, note=f"{name} is for one product of two arrays, which this region is not")
+            except NoTrees as error:
+                left = replace(left, note=str(error))
             except KeyboardInterrupt:
                 interrupted = True
             best = study.best
@@ -137,11 +137,17 @@ class _Tuning:
             if method != "auto":
                 out[method] = budget
                 continue
-            sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
-            if sole is not None and sole.problem.flops <= SMALL and self.settings.threads == 1:
+            if self._for_trees():
                 out[TREES] = budget = budget / 2
             out[BEST] = budget
         return list(out.items())
+
+    def _for_trees(self) -> bool:
+        """Is the region one small product, too small for several threads?"""
+        sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
+        if sole is None or sole.problem.flops > SMALL:
+            return False
+        return self.settings.threads == 1 or sole.problem.flops // 2 < sole.how.threads
 
     def _study(self, method: str, budget: float, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
         s = self.settings

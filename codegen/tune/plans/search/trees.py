@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
 from codegen.target.nest.writer import Options
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.cost import Model
+from codegen.tune.learn.estimate import estimate
+from codegen.tune.learn.network import Network, shipped
+from codegen.tune.learn.policy import follow
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.plans.contractions import Sole, planned, sole_product
@@ -17,7 +21,7 @@ from codegen.tune.plans.search.sampling import only_default
 from codegen.tune.plans.sizes import spelled
 from codegen.tune.plans.study import Study
 from codegen.tune.search import METHODS as SEARCHES
-from codegen.tune.search import Budget, Found, Search, modelled, run
+from codegen.tune.search import Budget, Found, Search, Trial, modelled, run
 from codegen.tune.tree import Tree, show_nest, start
 
 SHARE = 0.75  # of the time that is left, for the search on trees
@@ -26,17 +30,17 @@ BEST = "shortlist"
 ORDERED = Options(reassociate=False)  # as plans carry trees out
 
 
-class NoContraction(Exception):
-    """The region is not a contraction, or more than one."""
+class NoTrees(Exception):
+    """A method that cannot be used here; the text says why."""
 
 
 def by_trees(study: Study, method: str) -> None:
-    """Search among trees, then measure the plans of the best. NoContraction where there are no trees."""
+    """Search among trees, then measure the plans of the best. NoTrees where that cannot be."""
     only_default(study)
     base = study.space.bases[0]
     sole = sole_product(base, spelled(study.bench.subject, study.bench.vector))
     if sole is None:
-        raise NoContraction
+        raise NoTrees(f"{method} is for one product of two arrays, which this region is not")
     found = _search(study, method, sole)
     plans = [
         (base.text(planned(base, sole, tree), study.space.digest), f"{method}: {show_nest(tree.compute)}")
@@ -48,8 +52,7 @@ def by_trees(study: Study, method: str) -> None:
 
 
 def _search(study: Study, method: str, sole: Sole) -> Found:
-    how = sole.directive.how
-    isa, machine = load_isa(how.isa, how.bits), study.bench.subject.machine
+    isa, machine = load_isa(sole.how.isa, sole.how.bits), study.bench.subject.machine
     model = Model(machine, isa)
     search = searches(model, isa)[method]
     budget = Budget(max(1.0, SHARE * study.left))
@@ -60,7 +63,29 @@ def _search(study: Study, method: str, sole: Sole) -> Found:
 
 def searches(model: Model, isa: Isa) -> Mapping[str, Search]:
     """All searches on trees by name."""
-    return {**SEARCHES, **modelled(model, isa)}
+    learned = {"policy": partial(_policy, isa=isa), "learned": partial(_learned, isa=isa)}
+    return {**SEARCHES, **modelled(model, isa), **learned}
+
+
+def _policy(trial: Trial, isa: Isa) -> None:
+    """The tree that a trained policy ends with; nothing else is measured."""
+    lanes = isa.lanes_max(trial.start.problem.elem)
+    trial.values([follow(trial.start, _shipped("policy"), lanes=lanes)[-1]])
+
+
+def _learned(trial: Trial, isa: Isa) -> None:
+    """The few trees that a trained estimate likes best."""
+    guess = estimate(_shipped("estimate"), isa)
+    modelled(lambda trees: [*guess(trees)], isa)["shortlist"](trial)
+
+
+def _shipped(name: str) -> Network:
+    try:
+        return shipped(name)
+    except FileNotFoundError:
+        raise NoTrees(f"this package comes without a trained {name}") from None
+    except ImportError:
+        raise NoTrees("what was trained needs NumPy: pip install 'tilewright[tune]'") from None
 
 
 def _best(found: Found) -> Iterable[Tree]:
