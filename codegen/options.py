@@ -36,6 +36,7 @@ class GenOptions:
     line_name: str = ""  # the source in them; empty: its name without folders
     banner: bool = True
     version: bool = True  # in the banner
+    keep_original: bool = False  # -DTW_ORIGINAL brings the source's own nests back
     timeout: float = 30.0
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
@@ -63,6 +64,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--threads={options.threads}")
         if options.scheme != "full":
             words.append(f"--scheme={options.scheme}")
+    if options.keep_original:
+        words.append("--keep-original")
     if options.line_directives:
         words.append("--line")
     if not options.cpp.enabled:

@@ -6,7 +6,9 @@ import gc
 import os
 import re
 import sys
+import time
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
@@ -49,6 +51,7 @@ class Generated:
     deps: tuple[str, ...]
     plan: str
     sunway: SunwayFiles | None = None  # everything but the master file, which is `text`
+    seconds: tuple[tuple[str, float], ...] = ()  # what each stage took
 
 
 @record
@@ -94,8 +97,10 @@ def _load() -> None:
 def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
     machine = load_for(options.machine, use_isa(options.isa))
+    clock = [("", time.perf_counter())]
     source = open_source(path, text, options)
     check_plan_regions(source, options)
+    clock.append(("reading", time.perf_counter()))
     if not source.regions:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
@@ -117,9 +122,12 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
             )
             continue
         outcome = run_region(source, by_index[region.index], options, machine)
+        clock.append((f"region {region.index}", time.perf_counter()))
         outcomes.append(outcome)
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
+    if options.keep_original:
+        changed = [(r, f"#ifndef TW_ORIGINAL\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
     changed = [(r, _with_line(r, t, source.name, options)) for r, t in changed]
     body = splice(text, changed)
     name = line_name(source.name, options)
@@ -134,6 +142,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         body.count("\n", 0, start) + 1 if options.line_directives else 0,
         PARALLEL_MIN,
     )
+    if options.keep_original and support:
+        support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", "#ifndef TW_ORIGINAL\n" + support, count=1)
     if options.line_directives and banner and (start or not support):
         banner += f'#line 1 "{name}"\n'
     if "\r\n" in text:
@@ -141,14 +151,16 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     extra: SunwayFiles | None = None
     if options.target == "sunway":
         support, extra = _sunway(outcomes, options, support, banner)
-    above = banner.count("\n") + support.count("\n")
+    above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above))
         for o in outcomes
     )
     plan = "".join(o.plan for o in outcomes)
+    clock.append(("printing", time.perf_counter()))
+    spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,
-                     extra)  # fmt: skip
+                     extra, spent)  # fmt: skip
 
 
 def _sunway(
@@ -162,6 +174,13 @@ def _sunway(
     parts = [o.slave for o in outcomes if o.slave is not None]
     grid, group = parse_grid(options.threads), group_for(options.machine)
     return support + master_support(parts, options.stem, grid), slave_files(parts, options.stem, banner, group, grid)
+
+
+def _nest(text: str, region: Region) -> str:
+    """The region as the user wrote it, without its pragmas."""
+    lines = text.replace("\r\n", "\n").split("\n")[region.first_line - 1 : region.last_line]
+    own = re.compile(r"\s*#\s*pragma\s+(scop|endscop|tilewright)\b")
+    return "".join(f"{line}\n" for line in lines if not own.match(line))
 
 
 def _moved(outcome: RegionOutcome, changed: list[tuple[Region, str]], above: int) -> Links:

@@ -422,6 +422,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("error-limit", NOTE, "More errors were found than are shown.", "Raise `--error-limit`."),
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
+    Entry("stats", NOTE, "How many regions there were and how long each stage took, shown by `--stats`.", ""),
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
     Entry(
         "expanded",

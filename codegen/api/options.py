@@ -35,6 +35,7 @@ class Options(TypedDict, total=False):
     line: bool
     banner: bool
     version: bool
+    keep_original: bool
     timeout: float
     include: Sequence[Source]
     define: Mapping[str, object]
@@ -51,7 +52,8 @@ class Input:
     options: GenOptions
 
 
-_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "version", "timeout")
+_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "version",
+         "keep_original", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

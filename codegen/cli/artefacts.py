@@ -46,6 +46,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     if vars(arguments).get("target") == "sunway":
         if not named:
             raise BadCommandLine("--target sunway writes several files: name them with -o NAME.c")
+        if arguments.keep_original:
+            raise BadCommandLine("--keep-original is not needed for --target sunway: -DTW_SERIAL does the same")
     elif "harness" in emits:
         raise BadCommandLine("--emit harness is for --target sunway")
     if not named and len(emits) > 1:

@@ -21,7 +21,8 @@ def run(job: Job) -> Outcome:
     from codegen.pipeline import generate
 
     made = generate(job.name, job.text, job.options)
-    messages = (*resolved_machine(job), *made.diagnostics, *_regions(job, made), *_refusals(job, made))
+    notes = (*_regions(job, made), *_stats(job, made))
+    messages = (*resolved_machine(job), *made.diagnostics, *notes, *_refusals(job, made))
     if job.arguments.strict and not all(r.transformed for r in made.regions):
         return Outcome(exitcodes.REFUSED, diagnostics=messages)
     if has_errors(select(messages, filters(job.arguments))):
@@ -55,6 +56,16 @@ def _regions(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
         Diagnostic(Severity.NOTE, "region", f"region {r.index}: {r.summary}", Loc(job.name, r.line))
         for r in made.regions
     )
+
+
+def _stats(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+    """With --stats, one note on the whole file."""
+    if not job.arguments.stats:
+        return ()
+    done = sum(r.transformed for r in made.regions)
+    spent = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in made.seconds)
+    text = f"{len(made.regions)} regions, {done} transformed, {len(made.regions) - done} left; {spent}"
+    return (Diagnostic(Severity.NOTE, "stats", text, Loc(job.name)),)
 
 
 def _refusals(job: Job, made: Generated) -> tuple[Diagnostic, ...]:

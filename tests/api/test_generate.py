@@ -77,7 +77,7 @@ def test_sunway_gives_its_other_files() -> None:
     assert set(made.files) == {"gemm_slave.c", "gemm_args.h"} and all(made.files.values())
 
 
-@pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "floyd-warshall", "gemver", "seidel-2d", "correlation"])
+@pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "floyd-warshall", "gemver"])
 def test_plans_round_trip(kernel: str) -> None:
     source = ROOT / "examples" / "kernels" / f"{kernel}.c"
     made = codegen.generate(source, banner=False)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,3 +135,55 @@ def test_no_folder_is_in_any_output(project: Path, tmp_path_factory: pytest.Temp
     for name in ("o.c", "o.plan", "o.h"):
         assert made[0][name] == made[1][name] == made[2][name], name
         assert str(other) not in made[2][name] and "include/" not in made[0][name]
+
+
+KEPT = """\
+#define _GNU_SOURCE
+#include <stdio.h>
+void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+#pragma tilewright assume(n >= 1)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+int main(void)
+{
+  double A[3][3] = {{1, 2, 3}}, B[3][3] = {{4, 5}, {6}}, C[3][3] = {{0}};
+  f(3, A, B, C);
+  printf("%g %s:%d\\n", C[0][0], __FILE__, __LINE__);
+}
+"""
+
+
+@pytest.mark.parametrize("line", [False, True])
+def test_original_nests_come_back(line: bool, tmp_path: Path) -> None:
+    """One file, two programs; nothing is unused in either, and every #line holds for both."""
+    import codegen
+
+    (tmp_path / "k.c").write_text(KEPT, encoding="utf-8")
+    made = codegen.generate(tmp_path / "k.c", keep_original=True, line=line)
+    lines = made.text.split("\n")
+    first = made.regions[0].links[0][0]
+    assert "S1: C[i][j] += A[i][k] * B[k][j];" in lines[first - 1]
+    (tmp_path / "k.tw.c").write_text(made.text, encoding="utf-8")
+    said = []
+    for flags in ((), ("-DTW_ORIGINAL",)):
+        words = ["cc", "-std=gnu11", "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", *flags, "k.tw.c", "-o", "k"]
+        subprocess.run(words, cwd=tmp_path, check=True)
+        said.append(subprocess.run(["./k"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    number = made.text.count("\n") - 1
+    assert said == ([f"16 k.c:{KEPT.count(chr(10)) - 1}\n"] * 2 if line else [f"16 k.tw.c:{number}\n"] * 2)
+    crlf = codegen.generate(KEPT.replace("\n", "\r\n"), name="k.c", keep_original=True, line=line).text
+    assert crlf.replace("\r\n", "\n") == made.text and crlf.count("\n") == crlf.count("\r\n")
+
+
+def test_stats(project: Path) -> None:
+    done = tilewright("gen", "src/f.c", "-Iinclude", "-DFACTOR=2", "-o", "out.c", "-w", "--stats")
+    stages = r"reading [\d.]+ s, region 1 [\d.]+ s, region 2 [\d.]+ s, printing [\d.]+ s"
+    wanted = rf"src/f.c: note: 2 regions, 1 transformed, 1 left; {stages} \[stats\]\n"
+    assert done.returncode == 0 and re.fullmatch(wanted, done.stderr), done.stderr
+    assert tilewright("gen", "src/f.c", "--target", "sunway", "--keep-original", "-o", "o.c").returncode == 2

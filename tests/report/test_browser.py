@@ -80,3 +80,18 @@ def test_links_lead_to_the_other_file(tmp_path: Path) -> None:
     tree, said = visit(tmp_path, page, "", "--dump-dom")
     both = [f"old-r1-S{k},new-r1-S{k}" for k in (1, 2)]
     assert not said and f"<title>new-r1-S1 {both[0]} {both[1]} {both[0]}</title>" in tree
+
+
+def test_in_the_frame_of_a_notebook(tmp_path: Path) -> None:
+    """The report's own script runs in the frame, shut off from the page around it; nothing complains."""
+    import codegen
+    from codegen.api.display import frame
+
+    result = codegen.generate(KERNELS / "axpy.c")
+    tell = "<script>parent.postMessage(document.documentElement.className + ' ' + window.origin, '*')</script></body>"
+    hear = "<script>addEventListener('message', (e) => { document.title = 'heard ' + e.data })</script>"
+    inner = frame(result.report().html.replace("</body>", tell))
+    page = tmp_path / "notebook.html"
+    page.write_text(f"<!DOCTYPE html><meta charset='utf-8'>{hear}{result._repr_html_()}{inner}", encoding="utf-8")
+    tree, said = visit(tmp_path, page, "", "--dump-dom", "--virtual-time-budget=3000")
+    assert not said and "<title>heard ready null</title>" in tree
