@@ -45,6 +45,33 @@ def opened(source: str = PRODUCT) -> Subject:
     return subject
 
 
+def test_rows_that_are_longer_than_the_loops() -> None:
+    source = """float A[20][18], B[18][24], C[20][24];
+void f(void)
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 22; j++)
+      for (int k = 0; k < 18; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+    subject = opened(source)
+    base = space_of(subject, 1).bases[0]
+    sole = sole_product(base, {})
+    assert sole is not None
+    assert show_problem(sole.problem).endswith(" : i=20 k=18 j=22 A(18,1,0) B(0,24,1) C(24,0,1)")
+    tree = parse_tree("i5 k18 i4 j22", sole.problem)
+    text = base.text(planned(base, sole, tree), subject.model.digest)
+    assert "nest i:5, k:18, i:4, j:22,\n    left i:18 k:1, right k:24 j:1, target i:24 j:1\n" in text
+    outcome = subject.carried_out(text)
+    assert outcome.plan == text and outcome.text is not None and "in the order i5 k18 i4 j22" in outcome.text
+    (plan,) = parse(text, "p.plan", {1: subject.model.program.scop})
+    again = Base("again", plan, apply_plan(subject.model.program, plan))
+    assert trees_of(again)[0].compute == tree.compute
+
+
 def test_trees_and_plans_both_ways() -> None:
     subject = opened()
     base = space_of(subject, 1).bases[0]

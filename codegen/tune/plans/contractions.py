@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
-from codegen.scop.product import Blocking, Exact, Product
+from codegen.scop.product import Blocking, Exact, Nested, Product
 from codegen.scop.tree import Band, statements, walk
 from codegen.target.exact import nest_of, problem_of
-from codegen.tune.contraction import Contraction
+from codegen.target.isa.load import load as load_isa
+from codegen.tune.contraction import TENSORS, Contraction, strides
 from codegen.tune.plans.bases import Base
+from codegen.tune.plans.exact import contraction_of, directive, tree_of
 from codegen.tune.tree import Tree, start
 from codegen.verify.check_ranges import fixed
 from codegen.verify.check_survey import extents
@@ -41,7 +43,14 @@ def sole_product(base: Base, values: Mapping[str, int]) -> Sole | None:
     sizes = extents(fixed(s.domain, scop, values))
     inner = tuple((name, sizes[name]) for name in (s.iterators[k] for k in sorted(what.inner)) if name in sizes)
     problem = problem_of(s, what, inner) if not what.outer else None
+    apart = contraction_of(base.program, d, what) if not what.outer else None
+    if apart is not None and (problem is None or not _same_layout(apart, problem)):
+        problem = apart
     return Sole(at, d, d.how, problem) if problem is not None else None
+
+
+def _same_layout(x: Contraction, y: Contraction) -> bool:
+    return all(strides(x, t) == strides(y, t) for t in TENSORS)
 
 
 def _products(base: Base) -> dict[str, Product]:
@@ -51,11 +60,18 @@ def _products(base: Base) -> dict[str, Product]:
 
 
 def planned(base: Base, sole: Sole, tree: Tree) -> Plan:
-    """The plan with the loops of a tree for the tree's sizes; all other sizes stay as they are."""
+    """The plan with the loops of a tree for the tree's sizes; all other sizes stay as they are. Where the tree is about
+    elements that lie apart, sizes are constants, and there are no others."""
+    if tree.problem.pitches:
+        return _with(base, sole, directive(sole.directive, tree, load_isa(sole.how.isa, sole.how.bits)))
     mine = Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute))
     new = replace(sole.how, exact=(*(x for x in sole.how.exact if x.sizes != mine.sizes), mine))
+    return _with(base, sole, replace(sole.directive, how=new))
+
+
+def _with(base: Base, sole: Sole, new: Multiply) -> Plan:
     directives = list(base.plan.directives)
-    directives[sole.at] = replace(sole.directive, how=new)
+    directives[sole.at] = new
     return replace(base.plan, directives=tuple(directives))
 
 
@@ -63,6 +79,8 @@ def trees_of(base: Base) -> tuple[Tree, ...]:
     """The trees that a plan carries out for certain sizes."""
     found = []
     for stmt, product in _products(base).items():
+        if isinstance(product.how, Nested):
+            found.append(tree_of(product.how, product.what.step.elem))
         if isinstance(product.how, Blocking):
             s = base.program.scop.statement(stmt)
             nests = [nest_of(s, product.what, x) for x in product.how.exact]
