@@ -35,11 +35,6 @@ def test_an_original_that_does_not_compile() -> None:
     assert caught.value.id == "does-not-compile"
 
 
-def test_a_target_that_does_not_run_here() -> None:
-    with pytest.raises(InputError, match="do not run"):
-        run(sources.COPY, GenOptions(target="sunway"))
-
-
 def test_an_inactive_region() -> None:
     report = run(f"#if 0\n{sources.COPY}\n#endif\n")
     assert report.ok and [d.id for d in report.diagnostics] == ["inactive-region"]
