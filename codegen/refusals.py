@@ -456,6 +456,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
+    Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),

@@ -21,8 +21,9 @@ from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
+from codegen.plan.choice import Decision
 from codegen.plan.model import Multiply, Parallel, Plan, Tile, Vector
-from codegen.plan.strategy import Decision, default_plan, source_plan
+from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
 from codegen.recognize.privates import privatize

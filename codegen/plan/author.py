@@ -11,7 +11,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.chains import chains
 from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Tile, Vector
-from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling
+from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling, written_out
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape
 from codegen.recognize.strides import coefficients
 from codegen.recognize.work import PARALLEL_MIN, most_instances
@@ -72,10 +72,11 @@ class Author:
     def tile(self, full: bool) -> None:
         """Tile permutable innermost bands that reuse data."""
         done: set[str] = set()
-        for names, steps in list(chains(self.p.tree, lambda b: len(self._tilable(b)) == len(b.loops))):
+        for names, steps in list(chains(self.p, lambda b: len(self._tilable(b)) == len(b.loops))):
             if self.all_or_none(steps):
                 done |= set(names)
-                text = f"{ROWS} rows at a time, so that none waits for its own last result"
+                rows = max(n for d in steps if isinstance(d, Tile) for _, n in d.loops)
+                text = f"{rows} rows at a time, so that none waits for its own last result"
                 self.remark("passed", "rows", text, names[-1])
         for _, node in list(walk(self.p.tree)):
             if not isinstance(node, Band) or done & set(statements(node)):
@@ -223,6 +224,8 @@ class Author:
                 continue
             names = statements(node)
             lp = node.loops[-1]
+            if written_out(self.p.scop, lp, names):
+                continue
             ref = LoopRef(lp.name, names[0])
             if self.attempt(Vector(ref)):
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])

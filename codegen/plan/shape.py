@@ -20,12 +20,13 @@ from codegen.scop.tree import (
     enclosing,
     has_band,
     kids,
+    loops,
     put,
     seq,
     statements,
     walk,
 )
-from codegen.transform.program import Program, legal
+from codegen.transform.program import Program, carried, legal
 
 # A jump fetches a whole line for one element: it outweighs what a vector loop gains elsewhere. With -3,
 # t[i] += A[i][j] * x[j] ran down the columns of A, at half the speed of the source (atax, 1900 x 2100).
@@ -42,6 +43,17 @@ def active(scop: Scop, lp: Loop, stmt: str) -> bool:
 def arranged(p: Program, tree: Node) -> Program:
     """A program in another order, with nests of different depth apart and the best loop of each innermost."""
     return innermost_unit_stride(separate(p.with_tree(tree)))
+
+
+def with_flags(p: Program) -> Program:
+    """The same tree, in which loops know whether they carry a dependence."""
+    for place in list(loops(p.tree)):
+        band = at(p.tree, place.path)
+        assert isinstance(band, Band)
+        lp = replace(band.loops[place.member], coincident=carried(p, place).blocker is None)
+        members = (*band.loops[: place.member], lp, *band.loops[place.member + 1 :])
+        p = p.with_tree(put(p.tree, place.path, replace(band, loops=members)))
+    return p
 
 
 def separate(p: Program) -> Program:

@@ -10,31 +10,23 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
 from codegen.plan.author import Author
+from codegen.plan.chains import has_chains
+from codegen.plan.choice import Decision, no_slower
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.lines import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
 from codegen.plan.owners import owner_remarks
 from codegen.plan.products import Products, find_products, in_panels
-from codegen.plan.shape import arranged
+from codegen.plan.shape import arranged, with_flags
 from codegen.plan.stencils import time_tiles
 from codegen.recognize.forward import candidates
 from codegen.recognize.strides import coefficients
-from codegen.record import record
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
 from codegen.scop.tree import Node
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
-
-
-@record
-class Decision:
-    """A plan with the reasons for it, and the program it leads to (what carrying it out again would give)."""
-
-    plan: Plan
-    remarks: tuple[Diagnostic, ...]
-    program: Program
 
 
 def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
@@ -47,15 +39,22 @@ def default_plan(source: Program, machine: Machine, fusion: str = "smart", effor
     over_time = _over_time(source, machine, tree) if effort > 1 else None
     if over_time is not None:
         return over_time
-    return loop_plan(source, machine, fusion, effort, best.products)
+    usual = usual_order(source, fusion)
+    made = decorate(usual, machine, effort, best.products)
+    return no_slower(source, usual, made, lambda: _in_source_order(source, machine, effort), machine)
 
 
 def loop_plan(
     source: Program, machine: Machine, fusion: str, effort: int, products: Products | None = None
 ) -> Decision:
     """isl's order with tiles, threads and vectors; no products but those given, and no tiles over time."""
+    return decorate(usual_order(source, fusion), machine, effort, products)
+
+
+def usual_order(source: Program, fusion: str) -> Program:
+    """isl's order, with statements of different depth apart and the lines of arrays innermost."""
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
-    return decorate(lines_innermost(arranged(source, tree)), machine, effort, products)
+    return lines_innermost(arranged(source, tree))
 
 
 def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | None:
@@ -75,6 +74,11 @@ def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | Non
     parallel = "; tiles on one diagonal run in parallel" if threads else ""
     author.remark("passed", "time-tiles", f"tiles of {found.text}{parallel}", first)
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
+
+
+def _in_source_order(source: Program, machine: Machine, effort: int) -> Decision:
+    """The source's order, with rows that take turns where each keeps variables of the region."""
+    return decorate(with_flags(source), machine, effort) if has_chains(source) else source_plan(source, machine)
 
 
 def source_plan(source: Program, machine: Machine) -> Decision:

@@ -18,6 +18,8 @@ FILL = 0.5
 INNER = 4
 # Loops that never run longer than this are not worth cutting.
 SHORT = 24
+# Iterations of an innermost loop that compilers write out. alpha-blend, 3 iterations: 0.083 s, with `omp simd` 0.21 s.
+WRITTEN_OUT = 6
 
 
 def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
@@ -27,6 +29,11 @@ def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
         return None
     low, high = (constant(v) for v in bounds(image, 0))
     return None if low is None or high is None else high - low + 1
+
+
+def written_out(scop: Scop, lp: Loop, names: Sequence[str]) -> bool:
+    """Is the loop so short that compilers write it out? Marked for vectors it would not be."""
+    return all(0 < (constant_extent(scop, lp, n) or 0) <= WRITTEN_OUT for n in names)
 
 
 def worth_tiling(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop], band: Sequence[Loop]) -> bool:

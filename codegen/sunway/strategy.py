@@ -9,10 +9,10 @@ from typing import Protocol
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
+from codegen.plan.choice import Decision
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
 from codegen.plan.shape import active
-from codegen.plan.strategy import Decision
 from codegen.plan.wavefront import diagonals
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.sunway.machine import CoreGroup

@@ -17,27 +17,24 @@ void border(int n, int m, double A[n][m])
 {
     /* tilewright: region 1 of border: threads over i; vectors along j */
     {
-      if (n >= 1) {
-#pragma omp simd
-        for (long j = 0; j < m; j++)
-          A[0][j] = 1.0;
+      if (n >= 1 && m >= 1) {
         if (n >= 2) {
 #pragma omp simd
           for (long j = 0; j < m; j++)
-            A[(long)n - 1][j] = 1.0;
+            A[0][j] = 1.0;
         }
-      }
 #pragma omp parallel for if(parallel: (double)((long)m - 2) * ((long)m - 2) >= TW_PARALLEL_MIN)
-      for (long i = 1; i < tw_min((long)n - 1, (long)m - 1); i++) {
+        for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
-        for (long j = i + 1; j < m; j++)
-          A[i][j] = 2.0;
-      }
-#pragma omp parallel for if(parallel: (double)((long)n - 2) * m >= TW_PARALLEL_MIN)
-      for (long i = 1; i < (long)n - 1; i++) {
+          for (long j = 0; j <= tw_min((long)m - 1, i); j++)
+            A[i][j] = (int)i + (int)j;
 #pragma omp simd
-        for (long j = 0; j <= tw_min((long)m - 1, i); j++)
-          A[i][j] = (int)i + (int)j;
+          for (long j = i + 1; j < m; j++)
+            A[i][j] = 2.0;
+        }
+#pragma omp simd
+        for (long j = 0; j < m; j++)
+          A[(long)n - 1][j] = 1.0;
       }
     }
 }

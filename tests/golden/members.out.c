@@ -36,10 +36,9 @@ void move(int n, struct point p[n], struct point by)
     /* tilewright: region 2 of move: threads over i; vectors along i */
     {
 #pragma omp parallel for simd if(parallel: (double)n >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++)
+      for (long i = 0; i < n; i++) {
         p[i].x += by.x;
-#pragma omp parallel for simd if(parallel: (double)n >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++)
         p[i].y += by.y;
+      }
     }
 }

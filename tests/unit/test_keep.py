@@ -10,11 +10,12 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
+from codegen.plan.choice import Decision
 from codegen.plan.distribute import circles
 from codegen.plan.keeping import keeps
 from codegen.plan.model import Block, Keep
 from codegen.plan.parse import parse
-from codegen.plan.strategy import Decision, default_plan
+from codegen.plan.strategy import default_plan
 from codegen.plan.text import show
 from codegen.region import finish, model_region
 from codegen.scop.dependences import compute_dependences

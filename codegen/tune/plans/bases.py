@@ -9,9 +9,10 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
+from codegen.plan.choice import Decision
 from codegen.plan.model import Plan
 from codegen.plan.parse import parse
-from codegen.plan.strategy import Decision, default_plan, loop_plan, source_plan
+from codegen.plan.strategy import default_plan, loop_plan, source_plan
 from codegen.plan.text import show
 from codegen.record import record
 from codegen.region import OPERATIONS

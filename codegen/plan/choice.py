@@ -1,0 +1,63 @@
+"""The source's order or another: what the cost model prefers, and the source's where there is nothing to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.machine import Machine
+from codegen.plan.chains import has_chains
+from codegen.plan.cost import SIZE, cycles, shape
+from codegen.plan.model import Plan, Skew, Tile
+from codegen.record import record
+from codegen.transform.program import Program
+
+# Another order has to promise this much; and when it is tiled, which the model does not look at, the source's order has
+# to be this much better.
+GAIN, TILED = 1.02, 0.75
+
+
+@record
+class Decision:
+    """A plan with the reasons for it, and the program it leads to (what carrying it out again would give)."""
+
+    plan: Plan
+    remarks: tuple[Diagnostic, ...]
+    program: Program
+
+
+def no_slower(
+    source: Program, usual: Program, made: Decision, kept: Callable[[], Decision], machine: Machine
+) -> Decision:
+    """`made` from the order `usual`, or `kept` in the order of the source.
+
+    Both count, one thread and all: an order with more parallel loops may cost a little more on one.
+    """
+    one = cycles(source, machine), cycles(usual, machine)
+    alike = one[1] <= GAIN * one[0] and shape(source) == shape(usual)
+    if (alike or one[0] > GAIN * machine.cores * one[1]) and not has_chains(source):
+        return made
+    other = kept()
+    if _cut(other):  # rows take turns, by whole lines if they can: another order has little to add
+        return made if _cut(made) else other
+    if _cut(made):
+        better = one[0] < TILED * one[1]
+    else:
+        both = cycles(other.program, machine, machine.cores), cycles(made.program, machine, machine.cores)
+        better = one[0] * both[0] <= GAIN * one[1] * both[1]
+    if alike or not better:
+        return made
+    text = (
+        f"the source's order of loops is kept: about {_short(one[0])} cycles with parameters of {SIZE}, against "
+        f"{_short(one[1])} in the order with most parallel loops"
+    )
+    told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
+    return Decision(other.plan, (told, *other.remarks), other.program)
+
+
+def _cut(made: Decision) -> bool:
+    return any(isinstance(d, (Tile, Skew)) for d in made.plan.directives)
+
+
+def _short(x: float) -> str:
+    return f"{x:.2g}".replace("e+0", "e").replace("e+", "e")

@@ -1,0 +1,274 @@
+"""What an order costs: cycles for all instances of a region, from its loops and accesses alone.
+
+A model to compare orders of the same statements, not to predict times. For each innermost loop it takes the largest of
+three figures per iteration: what has to be issued, what is waited for along a chain of values, and what has to be
+fetched. Parameters count as `SIZE`; loops whose length is known count as long as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from codegen.machine import Machine
+from codegen.plan.tiles import WRITTEN_OUT, constant_extent
+from codegen.recognize.strides import move
+from codegen.record import record
+from codegen.scop.distance import is_zero
+from codegen.scop.expr import Binary, Call, Ternary, walk
+from codegen.scop.model import Array, Statement
+from codegen.scop.tree import (
+    THREADED,
+    Band,
+    Leaf,
+    Loop,
+    Node,
+    Path,
+    Place,
+    at,
+    enclosing,
+    has_band,
+    kids,
+    loops,
+    statements,
+)
+from codegen.transform.program import Program, pending
+
+SIZE = 1000  # values of a parameter, when nothing is known about it
+ENTRY = 12.0  # cycles to get into and out of an innermost loop
+CHAIN_OPS = 4  # operations of a statement that lie on the way from a value to the next one, at most
+INTEGERS, ACCESSES = 3.0, 2.0  # integer operations, and loads and stores, that start in a cycle
+DIVISION, CALL = 8.0, 40.0  # in simple operations
+MEMORY, NEAR = 8.0, 16.0  # bytes per cycle from memory, and from the caches beyond the first
+# A key of what is fetched: the array and how it moves along every loop around.
+Moves = tuple[tuple[Fraction, ...], ...]
+Key = tuple[str, Moves]
+
+
+@record
+class Group:
+    """The statements directly inside a loop, and the loops around them; `closed` where no other loop is beside them."""
+
+    names: tuple[str, ...]
+    around: tuple[Loop, ...]
+    path: Path
+    closed: bool
+
+
+@record
+class _Use:
+    """How a group went through an array."""
+
+    around: tuple[Loop, ...]
+    moves: Moves
+
+
+def cycles(p: Program, machine: Machine, threads: int = 1) -> float:
+    """For the whole region; so many threads share what is inside loops marked for them."""
+    total = 0.0
+    seen: dict[str, _Use] = {}
+    found = tuple(loops(p.tree))
+    for g in _groups(p.tree, (), ()):
+        places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
+        each = _group(p, g, machine, places, seen)
+        total += each / threads if any(lp.kind in THREADED for lp in g.around) else each
+    return total
+
+
+def shape(p: Program) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Which statements share which loops, in order; whatever way the loops run."""
+    return tuple((g.names, tuple(lp.name for lp in g.around)) for g in _groups(p.tree, (), ()))
+
+
+def _groups(node: Node, around: tuple[Loop, ...], path: Path) -> Iterator[Group]:
+    """In the order in which they run."""
+    if isinstance(node, Leaf):
+        yield Group((node.stmt,), around, path, False)
+    elif isinstance(node, Band):
+        inside = (*around, *node.loops)
+        if has_band(node.child):
+            yield from _groups(node.child, inside, (*path, 0))
+        else:
+            yield Group(statements(node), inside, path, True)
+    else:
+        for k, child in enumerate(kids(node)):
+            yield from _groups(child, around, (*path, k))
+
+
+def _group(
+    p: Program, g: Group, machine: Machine, places: dict[str, Place], seen: dict[str, _Use]
+) -> float:
+    own = {n: enclosing(p.tree, n) for n in g.names}
+    lengths = [_length(p, lp, g.names) for lp in g.around]
+    turns = 1.0
+    for n in lengths:
+        turns *= n
+    if not g.around:
+        return sum(operations(p.scop.statement(n)) for n in g.names)
+    depth = len(lengths) if g.closed else 0  # loops up to the last one that the compiler does not write out
+    while depth > 1 and lengths[depth - 1] <= WRITTEN_OUT:
+        depth -= 1
+    stmts = [p.scop.statement(n) for n in g.names]
+    place = places.get(g.around[depth - 1].name) if g.closed else None
+    chained = _chained(p, place) if place is not None else set()
+    keys = _keys(p, stmts, own, depth or len(lengths))
+    lanes = 1
+    free = place is not None and _perfect(place.band) and not chained & {target(p, s).name for s in stmts}
+    if free and _in_lanes(stmts, keys):
+        lanes = machine.lanes(max(target(p, s).elem.bytes for s in stmts))
+    whole = all(p.scop.arrays[a.array].elem.is_int for s in stmts for a in s.accesses)
+    unit = INTEGERS if whole else machine.fma_throughput
+    moving = sum(1 for k in keys if k[1] and any(k[1][-1]))
+    issue = max(sum(operations(s) for s in stmts) / unit, moving / ACCESSES) / lanes
+    wait = max((_chain(p, s, machine, keys) for s in stmts if target(p, s).name in chained), default=0.0)
+    fetch = _fetched(p, g, lengths, keys, machine, seen)
+    for n in lengths[depth:] if g.closed else ():
+        fetch /= n  # what is written out uses it again
+    entry = ENTRY / lengths[depth - 1] if g.closed else 0.0
+    return turns * (max(issue, wait, fetch) + entry)
+
+
+def operations(s: Statement) -> float:
+    """Arithmetic of one instance, in simple operations."""
+    total = 0.0
+    for e in walk(s.rhs):
+        if isinstance(e, Binary):
+            total += DIVISION if e.op in ("/", "%") else 1.0
+        elif isinstance(e, Call):
+            total += CALL if e.name.strip("f") not in ("fabs", "fmin", "fmax", "sqrt") else DIVISION
+        elif isinstance(e, Ternary):
+            total += 1.0
+    return total
+
+
+def _length(p: Program, lp: Loop, names: Sequence[str]) -> float:
+    known = [constant_extent(p.scop, lp, n) for n in names]
+    return float(max(SIZE if n is None else n for n in known)) or 1.0
+
+
+def _keys(p: Program, stmts: Sequence[Statement], own: dict[str, tuple[Loop, ...]], depth: int) -> dict[Key, bool]:
+    """What is fetched along the first `depth` loops, and whether it is written."""
+    out: dict[Key, bool] = {}
+    for s in stmts:
+        for a in s.accesses:
+            if not p.scop.arrays[a.array].rank:
+                continue
+            moves = [move(p.scop, s, a, own[s.name], k).steps or () for k in range(depth)]
+            key = a.array, tuple(moves)
+            out[key] = out.get(key, False) or a.write
+    return out
+
+
+def _perfect(band: Band) -> bool:
+    """Is everything below a loop in the loops of its band, and of bands right inside it?"""
+    while isinstance(band.child, Band):
+        band = band.child
+    return not has_band(band.child)
+
+
+def _in_lanes(stmts: Sequence[Statement], keys: dict[Key, bool]) -> bool:
+    """Do all accesses step through neighbours, or stand still, and are there no calls and no branches?"""
+    if any(isinstance(e, Call) or (isinstance(e, Ternary) and e.branch) for s in stmts for e in walk(s.rhs)):
+        return False
+    return all(not any(k[1][-1]) or _unit(k[1][-1]) for k in keys)
+
+
+def _unit(steps: tuple[Fraction, ...]) -> bool:
+    return bool(steps) and abs(steps[-1]) == 1 and not any(steps[:-1])
+
+
+def _chained(p: Program, place: Place) -> set[str]:
+    """The arrays whose values one iteration of the loop takes from another."""
+    out = set()
+    for d in p.deps.all:
+        if d.kind == "flow" and d.array not in out and not is_zero(pending(p, d, place), place.loop.exprs):
+            out.add(d.array)
+    return out
+
+
+def _chain(p: Program, s: Statement, machine: Machine, keys: dict[Key, bool]) -> float:
+    """How long an iteration waits for the one before: one operation for sums, more and a store and load for others."""
+    array = target(p, s)
+    each = 1.0 if array.elem.is_int else machine.fma_latency
+    if all(not any(k[1][-1]) for k, write in keys.items() if k[0] == array.name and write):
+        return each
+    return each * min(CHAIN_OPS, operations(s)) + machine.load_latency
+
+
+def target(p: Program, s: Statement) -> Array:
+    """What the statement writes to."""
+    return p.scop.arrays[s.accesses[s.target].array]
+
+
+def _fetched(
+    p: Program, g: Group, lengths: Sequence[float], keys: dict[Key, bool], machine: Machine, seen: dict[str, _Use]
+) -> float:
+    """Cycles per iteration for what is not in the first-level cache."""
+    total = 0.0
+    new: dict[str, _Use] = {}
+    for (array, moves), write in keys.items():
+        elem = p.scop.arrays[array].elem.bytes
+        step = _bytes(moves[-1], elem, machine) if moves else 0.0
+        if step >= machine.line_bytes and _tilable(p, g, moves):
+            step = elem
+        rate = _rate(g, lengths, array, moves, elem, len(keys), machine, seen)
+        if rate:
+            total += step * (2 if write else 1) / rate
+        new[array] = _Use(g.around, moves)
+    seen.update(new)
+    return total
+
+
+def _tilable(p: Program, g: Group, moves: Moves) -> bool:
+    """Tiles of the band will make use of whole lines: another loop of it steps through neighbours."""
+    node = at(p.tree, g.path)
+    if not isinstance(node, Band) or not node.permutable or len(node.loops) < 2:
+        return False
+    return any(_unit(m) for m in moves[-len(node.loops) : -1])
+
+
+def _bytes(steps: tuple[Fraction, ...], elem: int, machine: Machine) -> float:
+    """What one step along a loop brings in."""
+    if not any(steps):
+        return 0.0
+    if any(steps[:-1]):
+        return float(machine.line_bytes)
+    return float(min(Fraction(machine.line_bytes), abs(steps[-1]) * elem))
+
+
+def _rate(
+    g: Group,
+    lengths: Sequence[float],
+    array: str,
+    moves: Moves,
+    elem: int,
+    arrays: int,
+    machine: Machine,
+    seen: dict[str, _Use],
+) -> float:
+    """Bytes per cycle from where it was left by the last use: 0 when that is the first-level cache."""
+    again: list[float] = []  # bytes touched since the last use
+    for k in range(len(moves) - 1):
+        if not any(moves[k]):
+            again.append(_touched(lengths[k + 1 :], elem) * arrays)
+    before = seen.get(array)
+    if before is not None:
+        shared = 0
+        for a, b in zip(before.around, g.around, strict=False):
+            if a.name != b.name or a.exprs.keys() != b.exprs.keys():
+                break
+            shared += 1
+        if shared and sum(map(any, before.moves[shared:])) >= sum(map(any, moves[shared:])):
+            again.append(_touched(lengths[shared:], elem) * arrays)
+    least = min(again, default=float("inf"))
+    first, second = machine.cache(1), machine.cache(2)
+    if first is not None and least <= first.bytes / 2:
+        return 0.0
+    return NEAR if second is not None and least <= second.bytes / 2 else MEMORY
+
+
+def _touched(lengths: Sequence[float], elem: int) -> float:
+    total = float(elem)
+    for n in lengths:
+        total *= n
+    return total
