@@ -38,6 +38,7 @@ class KernelCall:
         declared = declarations(made.structs, public)
         self.prototype = re.sub(r"restrict ", "", public[-1])
         threads = "-fopenmp" if parallel else "-fopenmp-simd"
+        flags = ("-ffp-contract=fast", *flags)  # sums may be added up in any order anyway
         self.ffi, self.library = load_library(made.file.source, levels + declared, (threads, *flags))
         self.inspects = any("_levels(" in p for p in public)
 
