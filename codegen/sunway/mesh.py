@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, Declare, For, If, Int, Name, expr_names, substitute
+from codegen.ast.ctree import Bin, CExpr, Declare, For, Fun, If, Int, Name, expr_names, substitute
 from codegen.record import record
 from codegen.scop.expr import Binary, Expr, Ref
 from codegen.scop.expr import walk as walk_expr
@@ -94,6 +94,32 @@ def _match(
 
 def _bound(node: For) -> bool:
     return node.loop.kind in THREADED
+
+
+SIDE = 8
+
+
+def part_of(m: Mesh, crts: bool) -> int:
+    """Rows of the left panel that each core of a row fetches over the whole depth of a step: long blocks, which are
+    fast. 0 where it fetches all rows over an eighth of the depth: broadcasts hand on whole slices of depth."""
+    return 0 if crts or m.target.most[0] % SIDE else m.target.most[0] // SIDE
+
+
+def slices(m: Mesh, crts: bool) -> tuple[Buffer, Buffer]:
+    """What one core fetches of the left and the right panel. Its row and column are called \\0row and \\0column."""
+    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
+    part = part_of(m, crts)
+    if not part:
+        return slice_of(m.left, m.depth.var, "\0column", m.depth.step), right
+    first: CExpr = Bin("+", Name(m.rows.var), Bin("*", Name("\0column"), Int(part)))
+    lows = tuple(substitute(e, {m.rows.var: first}) for e in m.left.lows)
+    sides = ((m.rows, first, part), (m.depth, Name(m.depth.var), SIDE * m.depth.step))
+    lens = tuple(Fun("min", (Int(n), Bin("-", _past(lp), at))) for lp, at, n in sides)
+    return replace(m.left, lows=lows, lens=lens), right
+
+
+def _past(loop: For) -> CExpr:
+    return loop.upper if loop.op == "<" else Bin("+", loop.upper, Int(1))
 
 
 def slice_of(b: Buffer, var: str, by: str, size: int) -> Buffer:

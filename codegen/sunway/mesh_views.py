@@ -9,7 +9,7 @@ from codegen.ast.ctree import Int
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
 from codegen.sunway import dialect
 from codegen.sunway.local import Buffer
-from codegen.sunway.mesh import Mesh, slice_of
+from codegen.sunway.mesh import SIDE, Mesh, part_of, slices
 from codegen.sunway.moves import geometry_of
 from codegen.sunway.transfer import Transfer
 from codegen.sunway.vector import ROWS, VECTORS
@@ -19,9 +19,6 @@ from codegen.target.view import _reserved, fresh
 if TYPE_CHECKING:
     from codegen.sunway.slave import Phase
 
-SIDE = 8
-
-
 def mesh_views(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str, upper: str) -> tuple[View, ...]:
     """The loop over depth, in steps of eight slices."""
     step = SIDE * m.depth.step
@@ -30,8 +27,7 @@ def mesh_views(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str, uppe
     for b in (m.left, m.right):
         if b not in phase.buffers:
             phase.buffers.append(b)
-    left = slice_of(m.left, m.depth.var, "\0column", m.depth.step)
-    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
+    left, right = slices(m, phase.group.crts)
     fetch_names = {**names, m.depth.var: f"{kt}_next", "\0column": w.column, "\0row": w.row}
     ahead = _fetch(phase, m, left, right, fetch_names, f"{kt}_now ^ 1")
     pitch = m.target.most[1]
@@ -54,8 +50,7 @@ def first_panels(phase: Phase, m: Mesh, names: Mapping[str, str]) -> tuple[View,
     ints = phase._ints(names)
     lower, upper, kt = ints.text(m.depth.lower), ints.text(m.depth.upper, 5), m.depth.loop.name
     w = phase.words
-    left = slice_of(m.left, m.depth.var, "\0column", m.depth.step)
-    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
+    left, right = slices(m, phase.group.crts)
     given = {**names, m.depth.var: f"{kt}_next", "\0column": w.column, "\0row": w.row}
     fetch = _fetch(phase, m, left, right, given, "0")
     tests = [f"{names[lp.var]}_all == {ints.text(lp.lower, 5)}" for lp in (m.rows, m.columns)]
@@ -73,8 +68,7 @@ def _then(phase: Phase, m: Mesh, names: Mapping[str, str], lower: str) -> tuple[
     first = ints.text(m.columns.lower, 5)
     given = {**names, m.depth.var: f"{kt}_next", m.rows.var: f"{it}_then", m.columns.var: f"{jt}_then",
              "\0column": w.column, "\0row": w.row}
-    left = slice_of(m.left, m.depth.var, "\0column", m.depth.step)
-    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
+    left, right = slices(m, phase.group.crts)
     return (View("if", f"{right_of} || {below}", (
         line(f"const int {jt}_same = {right_of};"),
         line(f"const long {it}_then = {jt}_same ? {it} : {it} + {down};"),
@@ -148,7 +142,12 @@ def _work(phase: Phase, m: Mesh, names: Mapping[str, str], upper: str) -> tuple[
         fresh(n, taken) for n in ("i", "j", "k", "u", "w", "s", "deep", "left", "right", "acc", "x")
     )
     kind = f"doublev{lanes}"
-    scalar = _scaled(m, f"{m.left.name}_ldm[{kt}_now][({i} + {u}) * {m.left.name}_len1 + {k}]")
+    part = part_of(m, phase.group.crts)
+    place = f"({i} + {u}) * {m.left.name}_len1 + {k}"
+    if part:
+        place = f"({i} + {u}) % {part} * {m.left.name}_len1 + {sl} * {size} + {k}"
+    scalar = _scaled(m, f"{m.left.name}_ldm[{kt}_now][{place}]")
+    owner = f"{w.column} == ({i} + {u}) / {part}" if part else f"{w.column} == {sl}"
     b_at = f"&{m.right.name}_ldm[{kt}_now][{k} * {wide} + {j} + {v}]"
     c_at = f"&{m.target.name}_ldm[({i} + {u}) * {m.target.most[1]} + {j} + {v}]"
     each = f"int {v} = 0; {v} < {n}; {v} += {lanes}"
@@ -162,7 +161,7 @@ def _work(phase: Phase, m: Mesh, names: Mapping[str, str], upper: str) -> tuple[
         return _by_broadcast(phase, m, names, upper, down, across)
     give_b = View("if", f"{w.row} == {sl}", (line(f"simd_load({vb}, {b_at});"), line(f"REG_PUTC({vb}, 8);")),
                   (line(f"REG_GETC({vb});"),))  # fmt: skip
-    give_a = View("if", f"{w.column} == {sl}",
+    give_a = View("if", owner,
                   (line(f"const double {x} = {scalar};"),
                    line(f"{left} = simd_set_{kind}({', '.join([x] * lanes)});"), line(f"REG_PUTR({left}, 8);")),
                   (line(f"REG_GETR({left});"),))  # fmt: skip
@@ -174,7 +173,7 @@ def _work(phase: Phase, m: Mesh, names: Mapping[str, str], upper: str) -> tuple[
     depth = f"tw_max(0, tw_min({size}, {upper}{last} - {kt} - {sl} * {size}))"
     slices = View("for", f"int {sl} = 0; {sl} < {SIDE}; {sl}++", (
         line(f"const long {deep} = {depth};"), View("for", f"long {k} = 0; {k} < {deep}; {k}++", step)),
-        comment="a slice comes from the column and the row of its number")  # fmt: skip
+        comment="slices come from the row of their number, rows from the column that has them")  # fmt: skip
     block = (line(f"{kind} {acc_}[{ROWS}][{VECTORS}];"), grid(f"simd_load({acc}, {c_at});"), slices,
              grid(f"simd_store({acc}, {c_at});"))  # fmt: skip
     return (View("for", f"long {i} = 0; {i} < {down}; {i} += {ROWS}",
