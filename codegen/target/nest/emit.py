@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from codegen.target.isa.helpers import definitions
 from codegen.target.isa.model import Isa, bits_of
-from codegen.target.microkernel_view import BARRIER
+from codegen.target.microkernel_view import BARRIER, PREFETCH
 from codegen.target.nest.contraction import show as show_problem
 from codegen.target.nest.loops import Ordered, show_nest
 from codegen.target.nest.schedule import CannotEmit, Schedule, schedule
@@ -57,7 +57,7 @@ def prelude(isa: Isa, texts: Iterable[str]) -> str:
         .render(
             headers=["stdint.h", "string.h", *([isa.header] if isa.header else [])],
             barrier=any(BARRIER in t for t in texts),
-            prefetch=False,
+            prefetch=any(PREFETCH in t for t in texts),
             definitions=[(n.upper() + "_", text) for n, text in definitions(isa, texts).items()],
         )
     )
