@@ -92,3 +92,11 @@ def test_what_was_measured_guides(spaces: dict[str, tuple[Subject, Space]]) -> N
     assert guide.value(good) < guide.value(start) < guide.value(bad)
     both = Point(0, (good.choices[0], *start.choices[1:]))
     assert guide.value(both) == guide.value(good)
+
+
+def test_the_region_as_it_was_written_is_a_candidate(spaces: dict[str, tuple[Subject, Space]]) -> None:
+    """Where nothing the tool does pays, that is what a search ends with."""
+    for subject, space in spaces.values():
+        assert space.bases[1].name == "as written"
+        text = space.text(space.start(1))
+        assert len(text.splitlines()) == 1 and subject.carried_out(text).text is not None

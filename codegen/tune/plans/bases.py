@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -43,14 +44,22 @@ class Base:
         return show((replace(plan, digest=digest),), {plan.region: self.program.scop})
 
 
-def bases_of(subject: Subject, threads: int) -> tuple[Base, ...]:
-    """The tool's own plan first; others only where they differ. Whoever measures with one thread does not ask for a
-    plan that never uses more: directives for threads cost next to nothing then."""
+def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]:
+    """The tool's own plan first, then the region as it was written; others only where they differ, and as long as
+    there is time. Whoever measures with one thread does not ask for a plan that never uses more: directives for
+    threads cost next to nothing then."""
+    end = time.monotonic() + seconds
     scop, machine = subject.model.program.scop, subject.machine
     own = parse(subject.outcome.plan, "<default>", {scop.region: scop})[0]
-    found = [Base("default", own, apply_plan(subject.model.program, own))]
-    seen = {found[0].text(own, "")}
+    written = Plan(scop.region, ())
+    found = [
+        Base("default", own, apply_plan(subject.model.program, own)),
+        Base("as written", written, subject.model.program),
+    ]
+    seen = {b.text(b.plan, "") for b in found}
     for name, author in _authors(subject.model.program, machine if subject.options.target != "c" else _alone(machine)):
+        if time.monotonic() > end:
+            break
         decision = _bounded(author) if threads > 1 or name != ONE_THREAD else None
         if decision is None:
             continue
@@ -68,6 +77,7 @@ def _alone(machine: Machine) -> Machine:
 
 def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Decision]], ...]:
     return (
+        ("order of the source", lambda: source_plan(p, machine)),
         ("loops", lambda: loop_plan(p, machine, "smart", 2)),
         ("loops without full tiles", lambda: loop_plan(p, machine, "smart", 1)),
         ("loops without tiles", lambda: loop_plan(p, machine, "smart", 0)),
@@ -76,7 +86,6 @@ def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Deci
         ("products, nothing fused", lambda: default_plan(p, machine, "none", 2)),
         ("products, fused as far as possible", lambda: default_plan(p, machine, "max", 2)),
         (ONE_THREAD, lambda: default_plan(p, _alone(machine), "smart", 2)),
-        ("order of the source", lambda: source_plan(p, machine)),
     )
 
 

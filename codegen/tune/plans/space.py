@@ -97,7 +97,7 @@ class Space:
         return "; ".join([base, *turned])
 
 
-def space_of(subject: Subject, threads: int) -> Space:
-    """All candidates for a region on so many threads."""
-    bases = bases_of(subject, threads)
+def space_of(subject: Subject, threads: int, seconds: float = 60.0) -> Space:
+    """All candidates for a region on so many threads, around as many bases as are made in the time."""
+    bases = bases_of(subject, threads, seconds)
     return Space(subject.model.digest, bases, tuple(knobs_of(b, threads) for b in bases))

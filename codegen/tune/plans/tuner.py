@@ -31,6 +31,7 @@ from codegen.worker import Died, TimedOut
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
+BASES = 0.25  # of the budget, for making plans to start from
 GAIN = 0.99  # of the default's time, by best and by median: what it takes to be chosen instead
 
 
@@ -62,7 +63,7 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
         earlier = known.confirmed()
         if earlier is not None and not settings.again:
             return _reused(left, subject, earlier)
-        space = space_of(subject, settings.threads)
+        space = space_of(subject, settings.threads, BASES * settings.budget)
         left = replace(left, space=space.size)
         done = _Tuning(subject, bench, space, records, setting, settings, say)
         return done.run(left, {} if settings.again else known.timings())
