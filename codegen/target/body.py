@@ -28,7 +28,7 @@ _LEVEL = {
     "/": 12,
     "%": 12,
 }
-_COND, _UNARY, _ATOM = 2, 13, 15
+_COND, _UNARY, ATOM = 2, 13, 15
 # Mixtures that gcc and clang ask to see parenthesised.
 _CAREFUL = {
     ("||", "&&"),
@@ -136,10 +136,10 @@ class BodyPrinter:
 
     def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
         if isinstance(e, (Lit, Sym)):
-            return e.text, _ATOM if not e.text.startswith("sizeof") else _UNARY
+            return e.text, ATOM if not e.text.startswith("sizeof") else _UNARY
         if isinstance(e, Ref):
             text = self.access(s, at, e.access)
-            return text, _UNARY if text.startswith("*") else _ATOM
+            return text, _UNARY if text.startswith("*") else ATOM
         if isinstance(e, Affine):
             return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", _UNARY
         if isinstance(e, Unary):
@@ -149,7 +149,7 @@ class BodyPrinter:
         if isinstance(e, Cast):
             return f"({e.type_text}){self._text(e.arg, s, at, _UNARY)}", _UNARY
         if isinstance(e, Call):
-            return f"{e.name}({', '.join(self._text(a, s, at, 1) for a in e.args)})", _ATOM
+            return f"{e.name}({', '.join(self._text(a, s, at, 1) for a in e.args)})", ATOM
         if isinstance(e, Ternary):
             cond, yes, no = (self._text(x, s, at, lv) for x, lv in ((e.cond, _COND + 1), (e.yes, 1), (e.no, _COND)))
             return f"{cond} ? {yes} : {no}", _COND

@@ -12,6 +12,7 @@ from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
+from codegen.target.invariants import BodyAfter, invariants
 from codegen.target.jam import Jammed, Statements, abreast, jammed, shifted
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
@@ -49,6 +50,7 @@ class ViewBuilder:
     kernels: set[tuple[str, int, MicroKernel | MatvecKernel | NestKernel]] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
     _inside: bool = False  # inside a loop that runs on threads
+    _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
 
     def build(self, node: CNode) -> tuple[View, ...]:
         reserved = _reserved(self.scop)
@@ -67,7 +69,7 @@ class ViewBuilder:
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
-            return (View("stmt", BodyPrinter(self.scop, ints, held).statement(s, node), stmt=s.name),)
+            return (View("stmt", BodyAfter(self.scop, ints, held, self._known).statement(s, node), stmt=s.name),)
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken)
             return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)
@@ -88,7 +90,26 @@ class ViewBuilder:
         if side_by_side is not None:
             assert isinstance(node, For)
             return (self._abreast(node, side_by_side, names, held, taken),)
-        return (self._for(node, names, held, taken),)
+        return (self._ahead(node, names, held, taken),)
+
+    def _ahead(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        """A loop, and ahead of it what it reads from one place, if it runs at all."""
+        found = invariants(self.scop, node)
+        if not found:
+            return self._for(node, names, held, taken)
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        printer = BodyPrinter(self.scop, ints, held)
+        runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
+        texts = [printer.access(x.statement, x.at, x.access) for x in found]
+        first = fresh("c", taken | {node.loop.name}, tuple(map(str, range(len(found)))))
+        given = {text: f"{first}{k}" for k, text in enumerate(dict.fromkeys(texts))}
+        kinds = dict(zip(texts, (x.type for x in found), strict=True))
+        known = {(x.statement.name, x.access): given[text] for x, text in zip(found, texts, strict=True)}
+        saved, self._known = self._known, known
+        loop = self._for(node, names, held, taken | set(given.values()))
+        self._known = saved
+        ahead = (View("decl", f"const {kinds[text]} {name} = {runs} ? {text} : 0;") for text, name in given.items())
+        return View("block", body=(*ahead, loop))
 
     def _jam(self, found: Jammed, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """Blocks of iterations with the inner loop inside, then the rest one by one."""

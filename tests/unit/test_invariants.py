@@ -1,0 +1,45 @@
+"""Values that vector loops read ahead: which ones, and when not."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+
+HEAD = "void f(int n, double A[n][n], double B[n][n], double x[n], double y[n], const int w[n])"
+
+
+def made(body: str) -> str:
+    return generate("in.c", f"{HEAD}\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n", GenOptions()).text
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("for (int j = 0; j < n; j++) x[j] = x[j] * y[0] + y[1];", "const double c1 = 0 < n ? y[1] : 0;"),
+        ("for (int j = 1; j < n; j++) x[j] /= x[0];", "const double c0 = 1 < n ? x[0] : 0;"),
+        ("for (int j = 0; j < n; j++) x[j] += y[2] * y[2];", "x[j] += c0 * c0;"),
+        ("for (int j = 0; j < n; j++) x[j] += w[3];", "const int c0 = 0 < n ? w[3] : 0;"),
+    ],
+)
+def test_read_ahead_if_the_loop_runs(body: str, line: str) -> None:
+    assert line in made(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int j = 0; j < n; j++) x[j] = x[j] > 0 ? y[0] : 1;",  # perhaps never read
+        "for (int j = 0; j < n; j++) x[j] = x[j] > 0 && y[0] > 0;",
+        "for (int j = 0; j < n; j++) { x[j] = w[j]; A[j][1] = x[j] + 1; }",  # nothing stays
+        "for (int j = 1; j < n; j++) x[j] = x[j - 1] * y[0];",  # no vectors: the compiler sees to it
+    ],
+)
+def test_left_where_it_is(body: str) -> None:
+    assert "const double c0" not in made(body)
+
+
+def test_one_iteration_may_write_what_a_later_statement_reads() -> None:
+    text = made("for (int j = 0; j < 1; j++) { x[j] = w[j]; y[j] = x[0]; }")
+    assert "? x[0]" not in text
