@@ -107,6 +107,13 @@ class Bench:
         print(f"{name:15} {kind:12} {nnz:9,}  ours {times['ours'] * 1e3:8.2f} ms  peer {times['peer'] * 1e3:8.2f} ms"
               f"  {row['ratio']:5.2f}{threads}{bound}{'' if same else '  WRONG'}", flush=True)
 
+    def keep(self) -> str:
+        """Figures and plot so far, so that a run that is broken off leaves what it has."""
+        out = self.given.out
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "sparse.json").write_text(json.dumps(self.rows, indent=1), encoding="utf-8")
+        return plot(self.rows, out)
+
     def spmv(self, fmt: str, kind: str, nnz: int) -> None:
         ours, peer, size, same = spmv(fmt, make(kind, nnz))
         read, read_bytes = reader()
@@ -150,14 +157,14 @@ def main() -> int:
                     bench.pair(p, m)
         if not wanted or "mcoo3" in wanted:
             bench.mcoo3(size)
+        bench.keep()
     largest = int(float(given.nnz.split(",")[-1]))
     for fmt, kind in SPMV.items() if not wanted or "spmv" in wanted else ():
         bench.spmv(fmt, kind, largest)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "sparse.json").write_text(json.dumps(bench.rows, indent=1), encoding="utf-8")
+    kept = bench.keep()
     for line in verdicts(bench.rows):
         print(line)
-    print(plot(bench.rows, given.out))
+    print(kept)
     return 0 if all(r["same"] for r in bench.rows) else 1
 
 

@@ -57,6 +57,7 @@ def plot(rows: Sequence[Row], out: Path) -> str:
     for axes, name in zip(panels.ravel(), names, strict=False):
         _panel(axes, name, [r for r in rows if r["pair"] == name])
     figure.savefig(out / "sparse.svg")
+    pyplot.close(figure)
     return f"plot: {out / 'sparse.svg'}"
 
 
