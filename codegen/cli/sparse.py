@@ -58,6 +58,9 @@ def _kernel(job: Job) -> Outcome:
     a = job.arguments
     if not a.expression:
         raise BadCommandLine("sparse kernel needs an expression, such as 'y(i) = A(i,j)*x(j)'")
+    for option in ("explain", "no_optimize", "check_input", "parallel"):
+        if getattr(a, option):  # kernels use threads whenever they are compiled with OpenMP
+            raise BadCommandLine(f"--{option.replace('_', '-')} goes with sparse convert")
     options = Options(Types(a.values, a.indices), a.duplicates, True, function_name(a.function_name))
     made = kernel_file(a.expression, _named(a.formats, "--format"), options, header_of(a.output),
                        _named(a.convert, "--convert"))

@@ -1,12 +1,21 @@
 """Kernels over every format against NumPy."""
 from __future__ import annotations
 
+import itertools
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from codegen.sparse.api import Options
+from codegen.sparse.emit.types import Types
+from codegen.sparse.formats.load import load
+from codegen.sparse.kernels.compose import kernel_file
 from codegen.sparse.python.call import ConversionError
 from codegen.sparse.python.kernel import KernelCall
 from tests.sparse.inputs import cases
+from tests.sparse.pairs import FORMATS
 from tests.sparse.reference import Codec, encode
 
 MATRICES = ("COO", "SCOO", "MCOO", "CSR", "CSC", "DIA", "ELL", "BCSR", "BCSR:3x2", "CSF2", "HICOO2", "DENSE")
@@ -108,3 +117,24 @@ def test_conversion_and_kernel_in_one_function() -> None:
     x, y = np.arange(shape[1], dtype=float), np.zeros(shape[0])
     spmv(y=y, A=encode("COO", Codec(shape), entries), x=x)
     np.testing.assert_allclose(y, dense(shape, entries) @ x)
+
+
+def test_kernels_are_free_of_warnings(tmp_path: Path) -> None:
+    """Over every built-in format, with and without OpenMP."""
+    kernels = {
+        1: ("y(i) = A(i)", "Y(i,r) = A(i)*U(i,r)"),
+        2: ("y(i) = A(i,j)*x(j)", "y(j) += A(i,j)*x(i)", "Y(i,r) = A(i,j)*U(j,r)", "s(r) = A(i,j)*U(i,r)"),
+        3: ("M(i,r) = A(i,j,k)*B(j,r)*C(k,r)", "Y(i,j,r) = A(i,j,k)*U(k,r)", "y(i) = A(i,j,k)*x(k)"),
+        4: ("y(i) = A(i,j,k,l)*x(l)", "Y(l,r) = A(i,j,k,l)*U(j,r)"),
+    }
+    types = itertools.cycle((Types(), Types("f32", "64"), Types("i32", "32"), Types("i64", "64")))
+    files = []
+    for rank, formats in FORMATS.items():
+        for fmt, text in itertools.product(formats, kernels[rank]):
+            file = tmp_path / f"k{len(files)}.c"
+            file.write_text(kernel_file(text, {"A": load(fmt)}, Options(next(types), name="k")).file.source)
+            files.append(str(file))
+    for more in ((), ("-fopenmp",)):
+        words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *more, *files]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]

@@ -56,6 +56,11 @@ class Writer:
         self.depth -= 1
         self.line(text)
 
+    def pragma(self, text: str) -> None:
+        """For OpenMP, where there is one: else compilers warn of what they do not know."""
+        for line in ("#ifdef _OPENMP", f"#pragma omp {text}", "#endif"):
+            self.line(line)
+
     def comment(self, text: str) -> None:
         self.line(f"/* {text[:1].upper()}{text[1:]}. */")
 

@@ -84,7 +84,7 @@ class _Executor(SumPrinter):
             at += 1
         head, tail = self.levels[:at], self.levels[at:]
         if self.parallel():
-            self.w.line("#pragma omp parallel for schedule(dynamic, 256)")
+            self.w.pragma("parallel for schedule(dynamic, 256)")
         opened = self.open(head)
         if self.summing():
             self.sums(tail)
@@ -102,7 +102,7 @@ class _Executor(SumPrinter):
             self.w.line(f"const {self.types.c_value} a = {self.element(self.p.operand)};")
         for n, x in enumerate(self.p.free):
             if n == len(self.p.free) - 1 and not self.p.summed:
-                self.w.line("#pragma omp simd")
+                self.w.pragma("simd")
             self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
         if self.p.free and not self.p.summed:
             self.w.line(f"{self.target()} += a * {self.factors(skip_sparse=True)};")

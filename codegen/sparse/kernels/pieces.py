@@ -8,6 +8,7 @@ from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.nest import For, Guard, Let, Level
+from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.walk import reads
 from codegen.sparse.kernels.notation import Tensor
 from codegen.sparse.kernels.plan import Plan
@@ -21,12 +22,19 @@ class Pieces:
         self.p, self.types, self.formats = p, types, formats
         self.w = Writer()
         self.s = StmtPrinter(self.w, sizes(p.lay), types)
-        self.levels = [self.without_values(x) for x in p.scan.nest if not self.only_values(x)]
         assert p.kernel.out is not None
         self.out = p.kernel.out
+        levels = tuple(self.without_values(x) for x in p.scan.nest if not self.only_values(x))
+        self.levels = list(used_levels(levels, self.used()))
         need = frozenset().union(*(names(p.index[x]) for x in self.out.indices if x in p.index)) if not p.same else \
             frozenset(p.scan.loops)
         self.need = self.loops_of(need)
+
+    def used(self) -> frozenset[str]:
+        """Names that the product and its place need."""
+        p = self.p
+        tensors = [f for f in p.kernel.terms[0].factors if f != p.operand] + [self.out] * (not p.same)
+        return names(p.scan.value).union(*(names(p.index[x]) for t in tensors for x in t.indices if x in p.index))
 
     @staticmethod
     def only_values(x: Level) -> bool:

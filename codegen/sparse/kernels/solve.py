@@ -131,8 +131,8 @@ class _Common:
         w, i, j, v = p.w, p.c(self.i), p.c(self.j), self.types.c_value
         w.line("int singular = 0;")
         w.open("for (int64_t l = 0; l < levels->count; l++)")
-        w.line("#pragma omp parallel for schedule(static) reduction(|:singular) "
-               "if(levels->start[l + 1] - levels->start[l] > 512)")
+        w.pragma("parallel for schedule(static) reduction(|:singular) "
+                 "if(levels->start[l + 1] - levels->start[l] > 512)")
         w.open("for (int64_t at = levels->start[l]; at < levels->start[l + 1]; at++)")
         w.line(f"const int64_t {i} = levels->row[at];")
         w.line(f"{v} sum = {self.b}[{i}], pivot = 0;")

@@ -64,7 +64,7 @@ class SumPrinter(Pieces):
         conds = [condition(t, self.s.extents) for t in tests if t is not None]
         self.w.open(f"if ({' && '.join(conds)})")
         plain = tuple(x for x in tail[first:] if not isinstance(x, Guard))
-        self.accumulate(list(used_levels(plain, self.used())), place, lanes)
+        self.accumulate(list(used_levels(plain, self.need | self.product())), place, lanes)
         self.w.close("} else {")
         self.w.depth += 1
         self.accumulate(tail[first:], "sum[0]" if lanes > 1 else place, 1)
@@ -93,11 +93,11 @@ class SumPrinter(Pieces):
             for f in factors:
                 self.w.line(f"__builtin_prefetch(&{self.element(f, moved)});")
 
-    def used(self) -> frozenset[str]:
-        """Names that the product needs, and the slot of its sum."""
+    def product(self) -> frozenset[str]:
+        """Names that the product needs."""
         inside = (self.p.index[x] for f in self.p.kernel.terms[0].factors for x in f.indices
                   if f != self.p.operand and x in self.p.index)
-        return frozenset().union(self.need, names(self.p.scan.value), *(names(e) for e in inside))
+        return names(self.p.scan.value).union(*(names(e) for e in inside))
 
     def accumulate(self, levels: list[Level], place: str, lanes: int) -> None:
         loops = [x for x in levels if isinstance(x, For)]

@@ -51,7 +51,9 @@ int spmv(double *restrict y, const dia_f64_i32 *A, const double *restrict x)
     const int32_t *restrict const A_off = A->off;
     const double *restrict const A_val = A->val;
 
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 256)
+#endif
     for (int64_t ii = 0; ii < A_NR; ii++) {
         double sum[4] = {0};
         if (A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii) {
