@@ -138,3 +138,17 @@ def test_kernels_are_free_of_warnings(tmp_path: Path) -> None:
         words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *more, *files]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
+
+
+def test_nothing_is_read_where_there_is_no_diagonal(tmp_path: Path) -> None:
+    """The first and the last offset decide for a whole row, but only where there are any."""
+    main = ("int main(void) { dia_f64_i32 a = {.NR = 3, .NC = 4}; double x[4] = {1}, y[3] = {9, 9, 9};\n"
+            "    a.off = malloc(1); a.val = malloc(1); int status = k(y, &a, x); dia_f64_i32_free(&a);\n"
+            "    return status || y[0] || y[1] || y[2]; }\n")
+    made = kernel_file("y(i) = A(i,j)*x(j)", {"A": load("DIA")}, Options(name="k"))
+    (tmp_path / "k.c").write_text(made.file.source + "\n" + main)
+    words = ["cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "k.c", "-o", "k"]
+    if subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("no sanitizers here")
+    done = subprocess.run([tmp_path / "k"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]

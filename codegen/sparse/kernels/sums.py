@@ -62,6 +62,9 @@ class SumPrinter(Pieces):
         outer = self.open(tail[:first])
         self.prefetch(tail[:first])
         conds = [condition(t, self.s.extents) for t in tests if t is not None]
+        if any(functions(t.exp) for t in tests if t is not None):  # an empty loop has no first and last element to read
+            conds = [f"{self.s.c(x.low)} < {self.s.c(x.high)}" for x in tail[first:]
+                     if isinstance(x, For) and (x.low.terms or x.high.terms)] + conds
         self.w.open(f"if ({' && '.join(conds)})")
         plain = tuple(x for x in tail[first:] if not isinstance(x, Guard))
         self.accumulate(list(used_levels(plain, self.need | self.product())), place, lanes)

@@ -56,7 +56,7 @@ int spmv(double *restrict y, const dia_f64_i32 *A, const double *restrict x)
 #endif
     for (int64_t ii = 0; ii < A_NR; ii++) {
         double sum[4] = {0};
-        if (A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii) {
+        if (0 < A_ND && A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii) {
             int64_t d = 0;
             for (; d < A_ND - 3; d += 4) {
                 sum[0] += A_val[A_ND * ii + d] * x[A_off[d] + ii];
