@@ -110,6 +110,9 @@ def test_what_is_held_in_registers() -> None:
     made = schedule(parse("i112 k192 j128", matmul(112, 128, 192)), load("neon"))
     assert [f"{v.var}{v.size}" for v in made.levels] == ["i112", "k192", "j2", "j64"]
     assert (made.hold, made.unroll) == (3, 3)
+    # Both operands along vectors: a piece of C and of one of them must have room.
+    both = schedule(parse("k8 j1024", parse_problem("C[j] += A[k,j] * B[j] : k=8 j=1024")), load("avx2"))
+    assert [f"{v.var}{v.size}" for v in both.levels] == ["k8", "j18", "j56"]
     # 16 registers: a tile of 4 x 16 takes 8 of them, 8 x 16 does not fit.
     assert schedule(parse("i14 k192 i8 j8 j16", matmul(112, 128, 192)), load("avx2")).hold == 4
 

@@ -101,16 +101,26 @@ def covered(problem: Contraction, nest: tuple[Loop, ...]) -> dict[str, int]:
 
 def _fits(problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int) -> bool:
     need = shape(problem, covered(problem, nest), nest[-1].var, lanes)
-    return need.fmas <= CAP and need.accumulators + need.operands <= isa.registers
+    return need.fmas <= CAP and in_registers(problem, need, nest[-1].var, isa)
+
+
+def in_registers(problem: Contraction, need: Shape, vector: str, isa: Isa) -> bool:
+    """Whether a tile has room beside what stays of the operands, one value in use and one that is coming: vectors, or
+    where they are too many the values of the other operand, of which one more is on its way into all lanes."""
+    along_b = strides(problem, "B")[vector] > 0
+    vectors, values = (need.rights, need.lefts) if along_b else (need.lefts, need.rights)
+    room = isa.registers - need.accumulators - 2
+    return vectors <= room if vectors <= values else vectors <= room or values + 1 <= room
 
 
 def _injected(problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int) -> tuple[Loop, ...]:
     """With an innermost loop short enough for the registers, in pieces of equal length."""
-    if _fits(problem, nest[-1:], isa, lanes):
-        return nest
-    most = isa.registers - 3 if nest[-1].var in problem.c else CAP
+    made, pieces = nest, 1
     vectors = ceil(nest[-1].size / lanes)
-    return _split(nest, len(nest) - 1, lanes * ceil(vectors / ceil(vectors / most)))
+    while not _fits(problem, made[-1:], isa, lanes):
+        pieces += 1
+        made = _split(nest, len(nest) - 1, lanes * ceil(vectors / pieces))
+    return made
 
 
 def _unrolled(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codegen.record import record
 from codegen.target.isa.model import Isa
-from codegen.target.nest.schedule import shape
+from codegen.target.nest.schedule import in_registers, shape
 from codegen.tune.contraction import Contraction, strides
 from codegen.tune.search.frame import Trial, Value
 from codegen.tune.tree import Loop, Tree, start
@@ -92,7 +92,7 @@ def family(problem: Contraction, isa: Isa) -> Iterator[Tree]:
             columns = min(vectors * lanes, sizes[found.vector])
             extents = {**dict.fromkeys(problem.names, 1), found.row or found.vector: rows, found.vector: columns}
             need = shape(problem, extents, found.vector, lanes)
-            if need.accumulators + need.operands > isa.registers:
+            if not in_registers(problem, need, found.vector, isa):
                 break
             for rows_first in (False, True):
                 for pack in ("", "S", "O", "OS"):
