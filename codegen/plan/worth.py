@@ -8,6 +8,7 @@ import islpy as isl
 
 from codegen.plan.distribute import Nest
 from codegen.recognize.matvec import layout
+from codegen.recognize.work import most_instances
 from codegen.scop.expr import Affine, Expr, Ref, Ternary, walk
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction
@@ -21,6 +22,15 @@ def skips(s: Statement) -> bool:
     """Does an `if` of the source switch its innermost loop off as a whole? Somebody who writes that expects many zeros;
     a product would go through all of them."""
     return any(isinstance(e, Ternary) and e.branch and not _varies(s, e.cond) for e in walk(s.rhs))
+
+
+def too_small(s: Statement, what: Contraction, direct: int) -> str:
+    """Why a product of known sizes stays a plain nest, or becomes part of a longer one: it has fewer steps than
+    `direct`. dct-8x8: 0.142 s in products of 8 x 8 x 8, 0.074 in products that take a row of blocks together."""
+    around = [d for d in range(len(s.iterators)) if d not in what.inner]
+    steps = most_instances(s, around)
+    few = steps is not None and steps < direct
+    return f"it never has more than {steps} steps, and the plain nest is faster" if few else ""
 
 
 def _varies(s: Statement, cond: Expr) -> bool:
