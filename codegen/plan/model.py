@@ -139,9 +139,12 @@ class Parallel:
 
 @record
 class Vector:
-    """Let the compiler run a loop's iterations in vector lanes."""
+    """Run a loop's iterations in vector lanes: by the compiler or, with a width in bytes, written out as vectors,
+    `times` of them side by side."""
 
     loop: LoopRef
+    width: int = 0
+    times: int = 1
     loc: Loc = NOWHERE
 
 

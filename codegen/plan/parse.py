@@ -208,6 +208,19 @@ def _jam(r: _Reader, at: Loc) -> Directive:
     return Jam(*_by_factor(r, "a jam"), at)
 
 
+def _vector(r: _Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    if not r.accept("by"):
+        return Vector(loop, loc=at)
+    loc, times = r.loc(), r.number()
+    r.take("of")
+    width = r.number()
+    r.take("bytes")
+    if not 1 <= times <= 16 or width not in (8, 16, 32, 64, 128):
+        raise InputError("bad-plan", "vectors are 8, 16, 32, 64 or 128 bytes wide, 1 to 16 at a time", loc, "")
+    return Vector(loop, width, times, at)
+
+
 def _by_factor(r: _Reader, what: str) -> tuple[LoopRef, int]:
     loop = r.loop()
     r.take("by")
@@ -535,7 +548,7 @@ _READ: Mapping[str, Callable[[_Reader, Loc], Directive]] = {
     "skew": _skew,
     "distribute": lambda r, at: Distribute(r.loop(), at),
     "parallel": lambda r, at: Parallel(r.loop(), at),
-    "vector": lambda r, at: Vector(r.loop(), at),
+    "vector": _vector,
     "plain": _plain,
     "abreast": lambda r, at: Abreast(r.loop(), at),
     "jam": _jam,

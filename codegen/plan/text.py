@@ -167,7 +167,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Plain: lambda d, s: [f"plain {d.loop} as {d.iterator}"],
     Distribute: lambda d, s: [f"distribute {d.loop}"],
     Parallel: lambda d, s: [f"parallel {d.loop}"],
-    Vector: lambda d, s: [f"vector {d.loop}"],
+    Vector: lambda d, s: [f"vector {d.loop}" + (f" by {d.times} of {d.width} bytes" if d.width else "")],
     Abreast: lambda d, s: [f"abreast {d.loop}"],
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],

@@ -32,7 +32,8 @@ THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 class Loop:
     """One loop. `exprs` gives each statement below it its value, as a function of the statement's instance.
 
-    `tile` is the step of a tile loop (0 for others); `note` says in words what the loop is.
+    `tile` is the step of a tile loop (0 for others); `note` says in words what the loop is. `width` is the size, in
+    bytes, of the vectors that a vector loop is written with, `factor` of them side by side; 0 leaves it to compilers.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Loop:
     of: str = ""  # the loop whose tiles a tile loop counts
     note: str = ""
     factor: int = 0
+    width: int = 0
     reductions: tuple[tuple[str, str], ...] = ()  # (operator, array)
     fixed: Mapping[str, frozenset[int]] = field(default_factory=dict)  # iterators that loops around it set
 

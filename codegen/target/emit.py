@@ -135,11 +135,28 @@ def emit_support(helpers: frozenset[str], kernels: frozenset[Kernel], source: st
         .render(
             helpers=sorted(helpers),
             kernels=_kernel_texts(kernels),
+            vectors=_vectors(helpers),
             source=source,
             line=line,
             parallel_min=parallel_min,
         )
     )
+
+
+def _vectors(helpers: frozenset[str]) -> list[dict[str, str | int]]:
+    """Vector types by their names, `tw_f64x2`."""
+    found = (re.fullmatch(r"tw_f(32|64)x(\d+)", h) for h in sorted(helpers))
+    return [
+        {
+            "name": m[0],
+            "scalar": "double" if m[1] == "64" else "float",
+            "count": int(m[2]),
+            "each": int(m[1]) // 8,
+            "bytes": int(m[1]) // 8 * int(m[2]),
+        }
+        for m in found
+        if m is not None
+    ]
 
 
 def _kernel_texts(kernels: frozenset[Kernel]) -> list[str]:

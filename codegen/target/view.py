@@ -13,7 +13,8 @@ from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.invariants import BodyAfter, invariants
-from codegen.target.jam import Jammed, Statements, abreast, jammed, shifted
+from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, shifted
+from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
@@ -120,11 +121,16 @@ class ViewBuilder:
         taken = taken | {name, end}
         now = {**names, node.var: name}
         top = self._for(inner, now, held, taken)
-        below = {**now, inner.var: fresh(inner.loop.name, taken)}
-        printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
-        body = _side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
+        lanes = lanes_of(self.scop, inner, found.statements)
+        if lanes is None:
+            below = {**now, inner.var: fresh(inner.loop.name, taken)}
+            printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
+            body = _side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
+            side_by_side = replace(top, body=body)
+        else:
+            side_by_side = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
         head = f"; {name} + {n - 1} < {end}; {name} += {n}"
-        block = View("for", head, node.loop.note, body=(replace(top, body=body),))
+        block = View("for", head, node.loop.note, body=(side_by_side,))
         rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(top,))
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         return View("block", body=(
@@ -132,6 +138,62 @@ class ViewBuilder:
             View("decl", f"long {name} = {ints.text(node.lower)};"),
             block,
             rest,
+        ))
+
+    def _lanes(
+        self,
+        node: For,
+        lanes: Lanes,
+        found: Statements,
+        names: Mapping[str, str],
+        held: dict[str, Held],
+        taken: frozenset[str],
+        rows: tuple[str, int] = ("", 1),
+    ) -> View:
+        """One by one up to where vectors can be stored whole, then vectors, then the rest; each step for all `rows`,
+        which are iterations of a loop around this one."""
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        name = fresh(node.loop.name, taken, ("_end", "_first"))
+        end = f"{name}_end"
+        taken = taken | {name, end, f"{name}_first"}
+        inner = IntPrinter(ints.params, {**names, node.var: name}, self.helpers)
+        self.helpers.update(("tw_min", "tw_until", lanes.type))
+        one = BodyPrinter(self.scop, inner, held)
+        many = LanePrinter(self.scop, inner, held, node.var, lanes)
+        each = (View("decl", "TW_ONE_BY_ONE();"), *_side_by_side(one, found, *rows, taken))
+        whole = _side_by_side(many, found, *rows, taken)
+        several = _side_by_side(many, found, *rows, taken, lanes.times) if lanes.times > 1 else whole
+        s, at = found[0]
+        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
+        begin = (View("decl", f"const long {end} = {past};"), View("decl", f"long {name} = {ints.text(node.lower)};"))
+
+        def until(k: int) -> str:
+            target = one.access(s, shifted(at, node.var, k), s.target)
+            return f"tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes})"
+
+        def blocks(n: int, body: tuple[View, ...]) -> View:
+            return View("for", f"; {name} + {n - 1} < {end}; {name} += {n}", node.loop.note, body=body)
+
+        n = lanes.count
+        main = blocks(n * lanes.times, several)
+        if repeatable(found):
+            back = View("decl", f"{name} = tw_min({name}, {end} - {n});")
+            vectors = (
+                *((View("block", body=whole),) if len(whole) > 1 else whole),
+                View("decl", f"{name} += 1 + {until(1)};"),
+                main,
+                View("for", f"; {name} < {end}; {name} += {n}", "the rest, and some again", body=(back, *whole)),
+            )
+            few = View("for", f"; {name} < {end}; {name}++", body=each)
+            return View("block", body=(*begin, View("if", f"{name} + {n - 1} < {end}", body=vectors, orelse=(few,))))
+        first = f"{name}_first"
+        return View("block", body=(
+            *begin,
+            View("decl", f"const long {first} = {name} < {end} ? tw_min({end}, {name} + {until(0)}) : {name};"),
+            View("for", f"; {name} < {first}; {name}++", "up to a whole vector", body=each),
+            main,
+            *((blocks(n, whole),) if lanes.times > 1 else ()),
+            View("for", f"; {name} < {end}; {name}++", "the rest", body=each),
         ))
 
     def _abreast(
@@ -204,6 +266,10 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
+        found = assignments(self.scop, node.body) if node.loop.width else None
+        lanes = None if found is None else lanes_of(self.scop, node, found)
+        if found is not None and lanes is not None:
+            return self._lanes(node, lanes, found, names, held, taken)
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
@@ -217,14 +283,22 @@ class ViewBuilder:
 
 
 def _side_by_side(
-    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str]
+    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str], times: int = 1
 ) -> tuple[View, ...]:
-    """Each statement for `n` iterations: all values first, so that the compiler may keep what they share."""
-    first = fresh("v", taken, tuple(map(str, range(n))))
+    """Each statement for `n` iterations, and `times` vectors in each: all values first, so that the compiler may keep
+    what they share."""
+    vector = printer if isinstance(printer, LanePrinter) else None
+    first = fresh("v", taken, tuple(map(str, range(n * times))))
     out: list[View] = []
     for s, at in found:
-        values, stores = zip(*(printer.parts(s, shifted(at, var, k)) for k in range(n)), strict=True)
-        kind = printer.scop.arrays[s.accesses[s.target].array].elem.spelling
+        rows = [shifted(at, var, k) for k in range(n)]
+        if vector is not None:
+            rows = [shifted(x, vector.var, k * vector.lanes.count) for k in range(times) for x in rows]
+        values, stores = zip(*(printer.parts(s, x) for x in rows), strict=True)
+        if len(rows) == 1:
+            out.append(View("stmt", f"{stores[0]} = {values[0]};", stmt=s.name))
+            continue
+        kind = vector.lanes.type if vector else printer.scop.arrays[s.accesses[s.target].array].elem.spelling
         lines = (
             *(View("stmt", f"const {kind} {first}{k} = {v};", stmt=s.name) for k, v in enumerate(values)),
             *(View("stmt", f"{target} = {first}{k};", stmt=s.name) for k, target in enumerate(stores)),

@@ -35,8 +35,14 @@ def parallel(p: Program, d: Parallel) -> Program:
 
 
 def vector(p: Program, d: Vector) -> Program:
-    """Mark a loop for the vectorizer; refused when it carries a dependence."""
-    return _mark(p, d, VECTOR)
+    """Mark a loop for vector lanes; refused when it carries a dependence."""
+    p = _mark(p, d, VECTOR)
+    if not d.width:
+        return p
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        tree = _set(tree, place, replace(place.loop, width=d.width, factor=d.times))
+    return p.with_tree(tree)
 
 
 def jam(p: Program, d: Jam) -> Program:

@@ -84,6 +84,7 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
         (Distribute(j), "distribute j"),
         (Parallel(i), "parallel i"),
         (Vector(j), "vector j"),
+        (Vector(sj, 32, 4), "vector S2.j by 4 of 32 bytes"),
         (Unroll(j, 4), "unroll j by 4"),
         (Jam(i, 4), "jam i by 4"),
         (Abreast(sj), "abreast S2.j"),

@@ -1,0 +1,110 @@
+"""Loops written as vectors: which have that form, what it looks like, and that it gives the same bits."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen.diagnostics import InputError
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+
+# What stands in the loop over j (or in its place), and whether it has a form as vectors.
+BODIES = {
+    "copy": ("for (int j = 1; j < n - 1; j++) B[i][j] = A[i][j - 1] - A[i][j + 1];", True),
+    "twice": ("for (int j = 1; j < n - 1; j++) B[i][j] = A[i][j] - 2 * A[i][j + 1] * c;", True),
+    "in place": ("for (int j = 0; j < n; j++) B[i][j] = B[i][j] / 3 - A[i][j];", True),
+    "compound": ("for (int j = 0; j < n; j++) B[i][j] *= -A[i][j] + (1 + 2 * c);", True),
+    "two": ("for (int j = 0; j < n; j++) { A[i][j] += c * B[i][j]; B[i][j] = (REAL)(A[i][j] * (i + 1)); }", True),
+    "one for all": ("for (int j = 0; j < n; j++) B[i][j] = B[i][j] + A[i][0] * c;", True),
+    "set": ("for (int j = 0; j < n; j++) B[i][j] = c;", False),
+    "counted": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] + j;", False),
+    "strided": ("for (int j = 0; 2 * j < n; j++) B[i][j] = A[i][2 * j];", False),
+    "column": ("for (int j = 0; j < n; j++) B[i][j] = A[j][i] + A[i][j];", False),
+    "reversed": ("for (int j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];", False),
+    "chosen": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] > c ? A[i][j] : c;", False),
+}
+
+
+def source(real: str = "double") -> str:
+    parts = [
+        f"void f{k}(int n, REAL c, REAL A[n][n], REAL B[n][n])\n{{\n#pragma scop\n"
+        f"    for (int i = 0; i < n; i++)\n        {body}\n#pragma endscop\n}}\n"
+        for k, (body, _) in enumerate(BODIES.values())
+    ]
+    return "".join(parts).replace("REAL", real)
+
+
+def planned(text: str, directives: str) -> str:
+    plan = "".join(f"region {k + 1}\n  {directives}\n" for k in range(text.count("#pragma scop")))
+    return generate("in.c", text, replace(GenOptions(), plan_text=plan)).text
+
+
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef void kernel(int n, REAL c, REAL (*A)[n], REAL (*B)[n]);
+int main(void)
+{
+    static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 9, 16, 19, 37, 64};
+    kernel *const old[] = {OLD}, *const made[] = {NEW};
+    for (int f = 0; f < (int)(sizeof old / sizeof *old); f++)
+        for (int k = 0; k < 12; k++) {
+            const int n = sizes[k];
+            const size_t bytes = (size_t)n * n * sizeof(REAL);
+            REAL *m[4];
+            for (int q = 0; q < 4; q++) {
+                m[q] = malloc(bytes + 1);
+                for (int x = 0; x < n * n; x++) m[q][x] = (REAL)(1 + (x * 7 + q % 2) % 13) / 3;
+            }
+            old[f](n, (REAL)0.7, (void *)m[0], (void *)m[1]);
+            made[f](n, (REAL)0.7, (void *)m[2], (void *)m[3]);
+            for (int q = 0; q < 2; q++)
+                if (memcmp(m[q], m[q + 2], bytes)) return printf("f%d, n = %d\\n", f, n);
+            for (int q = 0; q < 4; q++) free(m[q]);
+        }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "real, plan", [("double", "vector j by 2 of 16 bytes"), ("float", "jam i by 3\n  vector j by 1 of 32 bytes")]
+)
+def test_same_bits(real: str, plan: str, tmp_path: Path) -> None:
+    text = source(real)
+    made = planned(text, plan)
+    functions = made.split("void f")[1:]
+    written = {name: "TW_F" in function for name, function in zip(BODIES, functions, strict=True)}
+    assert written == {name: vectors for name, (_, vectors) in BODIES.items()}
+    names = {side: ", ".join(f"{side}_f{k}" for k in range(len(BODIES))) for side in ("old", "new")}
+    driver = DRIVER.replace("OLD", names["old"]).replace("NEW", names["new"]).replace("REAL", real)
+    (tmp_path / "t.c").write_text(text.replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver)
+    flags = ["-O1", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+    checks = ["-Wno-unknown-pragmas", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["cc", *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c", "-lm"], check=True)
+    ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_a_constant_of_another_type_keeps_its_meaning() -> None:
+    """0.7 is a double: the product is computed in double, and vectors of float would round twice."""
+    text = source("float").replace("B[i][j] / 3", "B[i][j] * 0.7")
+    functions = planned(text, "vector j by 2 of 16 bytes").split("void f")
+    assert "TW_F32X4" not in functions[1 + list(BODIES).index("in place")]
+
+
+def test_doubles_are_sums_that_are_shared() -> None:
+    made = planned(source(), "vector j by 1 of 16 bytes")
+    assert "TW_F64X2(A[i][j]) - (TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i][j + 1])) * c" in made
+
+
+@pytest.mark.parametrize("words", [f"vector j by {x} bytes" for x in ("2 of 17", "17 of 16", "0 of 16")])
+def test_odd_widths(words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(source(), words)
+    assert caught.value.id == "bad-plan"
