@@ -29,8 +29,9 @@ VECTORS = 8  # in flight, rows times vectors side by side: jacobi-2d 1.78 cycles
 STREAMS = 16
 # Elements of the innermost loop in a tile, by the number of loops over space. The border between two tiles wanders
 # along the rows, so rows that fit into a tile are still cut in two now and then: short rows want long tiles.
-INNER = {1: 4096, 2: 128, 3: 128}
-STEPS = 256  # in a tile over one dimension
+INNER = {1: 512, 2: 128, 3: 256}
+STEPS = 32  # in a tile over one dimension
+USUAL = 128  # elements of a tile's row that are there as a rule, in tiles that are longer
 MOST = {2: 16, 3: 8}  # steps in other tiles; a divisor of their rows
 FILL = 0.6  # the part of a cache that one step through a tile may fill
 LEAST = 2 * ROWS  # rows below which the first-level cache is too small to be worth aiming at
@@ -172,7 +173,7 @@ def _sizes(scop: Scop, names: tuple[str, ...], dims: int, machine: Machine) -> t
     """Steps and lengths of a tile: what one step touches stays in the first-level cache, or the second."""
     arrays = {a.array for n in names for a in scop.statement(n).accesses}
     inner = INNER[dims]
-    row = sum(scop.arrays[a].elem.bytes for a in arrays if scop.arrays[a].rank >= dims) * inner
+    row = sum(scop.arrays[a].elem.bytes for a in arrays if scop.arrays[a].rank >= dims) * min(inner, USUAL)
     caches = [c.bytes for c in machine.caches if c.level <= 2] or [1 << 15]
     if dims == 1:
         return STEPS, inner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply
+from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply, with_loop
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
@@ -120,18 +120,18 @@ class ViewBuilder:
         end = f"{name}_end"
         taken = taken | {name, end}
         now = {**names, node.var: name}
-        top = self._for(inner, now, held, taken)
+        plain = self._for(with_loop(inner, width=0), now, held, taken)
         lanes = lanes_of(self.scop, inner, found.statements)
         if lanes is None:
             below = {**now, inner.var: fresh(inner.loop.name, taken)}
             printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
             body = _side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
-            side_by_side = replace(top, body=body)
+            side_by_side = replace(plain, body=body)
         else:
             side_by_side = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
         head = f"; {name} + {n - 1} < {end}; {name} += {n}"
         block = View("for", head, node.loop.note, body=(side_by_side,))
-        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(top,))
+        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(plain,))
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         return View("block", body=(
             View("decl", f"const long {end} = {past};"),
@@ -150,8 +150,8 @@ class ViewBuilder:
         taken: frozenset[str],
         rows: tuple[str, int] = ("", 1),
     ) -> View:
-        """One by one up to where vectors can be stored whole, then vectors, then the rest; each step for all `rows`,
-        which are iterations of a loop around this one."""
+        """Vectors that are stored whole, and what is left before and after; each step for all `rows`, iterations of a
+        loop around this one. Where iterations may run again, vectors that overlap others do what is left."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         name = fresh(node.loop.name, taken, ("_end", "_first"))
         end = f"{name}_end"
@@ -163,38 +163,32 @@ class ViewBuilder:
         each = (View("decl", "TW_ONE_BY_ONE();"), *_side_by_side(one, found, *rows, taken))
         whole = _side_by_side(many, found, *rows, taken)
         several = _side_by_side(many, found, *rows, taken, lanes.times) if lanes.times > 1 else whole
-        s, at = found[0]
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         begin = (View("decl", f"const long {end} = {past};"), View("decl", f"long {name} = {ints.text(node.lower)};"))
-
-        def until(k: int) -> str:
-            target = one.access(s, shifted(at, node.var, k), s.target)
-            return f"tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes})"
 
         def blocks(n: int, body: tuple[View, ...]) -> View:
             return View("for", f"; {name} + {n - 1} < {end}; {name} += {n}", node.loop.note, body=body)
 
         n = lanes.count
         main = blocks(n * lanes.times, several)
+        s, at = found[0]
         if repeatable(found):
+            target = one.access(s, shifted(at, node.var, 1), s.target)
             back = View("decl", f"{name} = tw_min({name}, {end} - {n});")
             vectors = (
                 *((View("block", body=whole),) if len(whole) > 1 else whole),
-                View("decl", f"{name} += 1 + {until(1)};"),
+                View("decl", f"{name} += 1 + tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes});"),
                 main,
                 View("for", f"; {name} < {end}; {name} += {n}", "the rest, and some again", body=(back, *whole)),
             )
             few = View("for", f"; {name} < {end}; {name}++", body=each)
             return View("block", body=(*begin, View("if", f"{name} + {n - 1} < {end}", body=vectors, orelse=(few,))))
-        first = f"{name}_first"
-        return View("block", body=(
-            *begin,
-            View("decl", f"const long {first} = {name} < {end} ? tw_min({end}, {name} + {until(0)}) : {name};"),
-            View("for", f"; {name} < {first}; {name}++", "up to a whole vector", body=each),
-            main,
-            *((blocks(n, whole),) if lanes.times > 1 else ()),
-            View("for", f"; {name} < {end}; {name}++", "the rest", body=each),
-        ))
+        start = f"tw_until(&{one.access(s, at, s.target)}, {lanes.bytes}, {lanes.elem.bytes})"
+        first = View("decl", f"const long {name}_first = {name} < {end} ? tw_min({end}, {name} + {start}) : {name};")
+        up = View("for", f"; {name} < {name}_first; {name}++", "up to a whole vector", body=each)
+        more = (blocks(n, whole),) if lanes.times > 1 and n > 2 else ()
+        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=each)
+        return View("block", body=(*begin, first, up, main, *more, rest))
 
     def _abreast(
         self, node: For, found: Statements, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]

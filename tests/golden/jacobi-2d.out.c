@@ -106,25 +106,9 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   }
                 }
                 for (; i < i_end; i++) {  /* the rest */
-                  {
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                    long j = tw_max(1, t_jt - 2 * t);
-                    if (j + 1 < j_end) {
-                      TW_F64X2(B[i][j]) = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      j += 1 + tw_until(&B[i][j + 1], 16, 8);
-                      for (; j + 1 < j_end; j += 2)  /* inside the tile */
-                        TW_F64X2(B[i][j]) = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        TW_F64X2(B[i][j]) = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                      }
-                    }
-                  }
+#pragma omp simd
+                  for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
+                    B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
                 }
               }
               {
@@ -183,25 +167,9 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   }
                 }
                 for (; i < i_end; i++) {  /* the rest */
-                  {
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                    long j = tw_max(1, t_jt - 2 * t - 1);
-                    if (j + 1 < j_end) {
-                      TW_F64X2(A[i][j]) = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      j += 1 + tw_until(&A[i][j + 1], 16, 8);
-                      for (; j + 1 < j_end; j += 2)  /* inside the tile */
-                        TW_F64X2(A[i][j]) = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        TW_F64X2(A[i][j]) = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                      }
-                    }
-                  }
+#pragma omp simd
+                  for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
+                    A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
                 }
               }
             }
