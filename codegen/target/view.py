@@ -96,7 +96,7 @@ class ViewBuilder:
     def _ahead(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop, and ahead of it what it reads from one place, if it runs at all."""
         found = invariants(self.scop, node)
-        if not found:
+        if not found or self._as_lanes(node) is not None:
             return self._for(node, names, held, taken)
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         printer = BodyPrinter(self.scop, ints, held)
@@ -139,6 +139,12 @@ class ViewBuilder:
             block,
             rest,
         ))
+
+    def _as_lanes(self, node: For) -> tuple[Lanes, Statements] | None:
+        """How a loop is to be written as vectors, if it is."""
+        found = assignments(self.scop, node.body) if node.loop.width else None
+        lanes = None if found is None else lanes_of(self.scop, node, found)
+        return None if found is None or lanes is None else (lanes, found)
 
     def _lanes(
         self,
@@ -260,10 +266,9 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        found = assignments(self.scop, node.body) if node.loop.width else None
-        lanes = None if found is None else lanes_of(self.scop, node, found)
-        if found is not None and lanes is not None:
-            return self._lanes(node, lanes, found, names, held, taken)
+        vectors = self._as_lanes(node)
+        if vectors is not None:
+            return self._lanes(node, *vectors, names, held, taken)
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
