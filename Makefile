@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
-.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse golden clean distclean
+.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune golden clean distclean
 
 all: quickstart
 
@@ -88,6 +88,10 @@ bench-sparse: venv $(VENV)/.installed-bench
 # docs/measured.svg and the README's figures, from whole runs of the two benches (not --quick, not --busy).
 picture: venv
 	$(PY) -m benchmarks.picture $(wildcard build/bench/tensor.json build/bench/kernels.json)
+
+# The tuner on held-out matrix products, against its searches and NumPy: make bench-tune B='--cases 3 --busy'
+bench-tune: venv $(VENV)/.installed-bench
+	$(PY) -m benchmarks.tune $(B)
 
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \

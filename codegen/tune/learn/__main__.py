@@ -18,7 +18,7 @@ from codegen.tune import contraction, tree
 from codegen.tune.learn import dqn, shapes
 from codegen.tune.learn.estimate import estimate
 from codegen.tune.learn.network import Network, save
-from codegen.tune.learn.samples import promising, strange
+from codegen.tune.learn.samples import designed, promising, strange
 from codegen.tune.learn.torch import regress
 from codegen.tune.learn.traits import traits
 from codegen.tune.measure.clock import Effort
@@ -36,6 +36,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m codegen.tune.learn", description=__doc__)
     parser.add_argument("--records", default="build/learn.records", metavar="FILE", help="measurements; added to")
     parser.add_argument("--strange", type=int, default=0, metavar="N", help="measure random trees of N products")
+    parser.add_argument("--designed", type=int, default=0, metavar="N", help="measure register tiles of N products")
     parser.add_argument("--promising", type=int, default=0, metavar="N", help="measure the best trees of N products")
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="train the policy for N steps")
     parser.add_argument("--seconds", type=float, default=3600.0, help="train for so long at most")
@@ -56,15 +57,18 @@ def main(words: Sequence[str] | None = None) -> int:
         for n, problem in enumerate(random.sample(shapes.training(), given.strange)):
             bench(strange(problem, EACH, ("v1", "v2")[n % 2], random))
             _say(f"{n + 1} of {given.strange} products, {len(bench.cache.known)} trees")
-        known = {k: m.gflops / peak for k, m in bench.cache.known.items() if m.gflops is not None}
-        network = fit(known, isa, f"{bench.shop.isa.name}, peak {peak:.1f} GFLOPS")
+        about = f"{bench.shop.isa.name}, peak {peak:.1f} GFLOPS"
+        network = fit(_known(bench, peak), isa, about)
+        value = estimate(network, isa)
+        for n, problem in enumerate(random.sample(shapes.training(), given.designed)):
+            bench(designed(problem, EACH, value, isa, random))
+            _say(f"{n + 1} of {given.designed} products, {len(bench.cache.known)} trees")
         if given.promising:
-            value = estimate(network, isa)
             for n, problem in enumerate(random.sample(shapes.training(), given.promising)):
                 bench(promising(problem, EACH, ("v1", "v2")[n % 2], value, random))
                 _say(f"{n + 1} of {given.promising} products, {len(bench.cache.known)} trees")
-            known = {k: m.gflops / peak for k, m in bench.cache.known.items() if m.gflops is not None}
-            network = fit(known, isa, network.about)
+        if given.promising or given.designed:
+            network = fit(_known(bench, peak), isa, about)
     given.out.mkdir(parents=True, exist_ok=True)
     save(network, given.out / "estimate.npz")
     if given.steps:
@@ -72,6 +76,10 @@ def main(words: Sequence[str] | None = None) -> int:
         policy = dqn.train(shapes.training(), estimate(network, isa), settings, _say, network.about)
         save(policy, given.out / "policy.npz")
     return 0
+
+
+def _known(bench: Measurer, peak: float) -> dict[str, float]:
+    return {k: m.gflops / peak for k, m in bench.cache.known.items() if m.gflops is not None}
 
 
 def fit(known: dict[str, float], isa: Isa, about: str) -> Network:

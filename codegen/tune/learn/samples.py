@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from random import Random
 
+from codegen.target.isa.model import Isa
 from codegen.tune.actions import ACTION_SETS, LANES, allowed
 from codegen.tune.contraction import Contraction
 from codegen.tune.learn.dqn import Value
+from codegen.tune.search.tiles import family
 from codegen.tune.tree import Tree, key, start
 
 
@@ -32,6 +34,16 @@ def strange(problem: Contraction, count: int, version: str, random: Random) -> l
         if len(found) == count:
             break
     return list(found.values())
+
+
+def designed(problem: Contraction, count: int, value: Value, isa: Isa, random: Random) -> list[Tree]:
+    """Register tiles with blocks around them: two thirds of those that are thought to be among the best, and others."""
+    trees = list(family(problem, isa))
+    worth = value(trees)
+    ranked = [t for _, t in sorted(zip(worth, trees, strict=True), key=lambda x: -x[0])]
+    best, rest = ranked[: 3 * count], ranked[3 * count :]
+    some = random.sample(best, min(len(best), 2 * count // 3))
+    return some + random.sample(rest, min(len(rest), count - len(some)))
 
 
 def promising(

@@ -1,0 +1,107 @@
+"""The winners of all methods in turns in one process, with the tool's own product and NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.tune_report import Case
+from codegen.api.generate import generate
+from codegen.tune.backend.emit import c_for, prelude
+from codegen.tune.children import alone
+from codegen.tune.contraction import Contraction
+from codegen.tune.measure.clock import Effort, figures
+from codegen.tune.measure.measurer import Measurer
+from codegen.tune.measure.workshop import clock_text
+from codegen.tune.tree import Tree, show_nest
+
+ROUNDS = 12
+SECONDS = 0.02  # of each in a round
+PRODUCT = """
+void product(const float *restrict a, const float *restrict b, float *restrict c)
+{{
+  const float (*A)[{k}] = (const float (*)[{k}])a;
+  const float (*B)[{n}] = (const float (*)[{n}])b;
+  float (*C)[{n}] = (float (*)[{n}])c;
+#pragma scop
+  for (int i = 0; i < {m}; i++)
+    for (int j = 0; j < {n}; j++)
+      for (int k = 0; k < {k}; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}}
+"""
+
+
+def race(bench: Measurer, problem: Contraction, found: dict[str, Tree], seconds: dict[str, float]) -> Case:
+    """GFLOPS of each method, best of many; a tree that two methods found runs once."""
+    nests = list({t.compute: t for t in found.values()}.values())
+    path = _library(bench, problem, nests)
+    names = [*(f"tree_{n}" for n in range(len(nests))), "product"]
+    best = alone(lambda: _times(path, problem, names, bench.effort.busy), 60.0 + ROUNDS * len(names) * SECONDS * 3)
+    speed = {name: problem.flops / s / 1e9 for name, s in best.items()}
+    place = {t.compute: n for n, t in enumerate(nests)}
+    gflops = {method: speed[f"tree_{place[t.compute]}"] for method, t in found.items()}
+    sizes = dict(problem.sizes)
+    return Case(
+        f"{sizes['i']}x{sizes['j']}x{sizes['k']}",
+        {**gflops, "gen": speed["product"], "numpy": speed["numpy"]},
+        {**seconds, "gen": 0.0, "numpy": 0.0},
+        {method: show_nest(t.compute) for method, t in found.items()},
+    )
+
+
+def _library(bench: Measurer, problem: Contraction, trees: list[Tree]) -> Path:
+    shop, sizes = bench.shop, dict(problem.sizes)
+    texts = [c_for(t, shop.isa, f"tree_{n}", shop.options) for n, t in enumerate(trees)]
+    clock = clock_text(shop.isa)
+    race_c, product_c, out = (shop.folder / x for x in ("race.c", "race_product.c", "race.so"))
+    race_c.write_text("\n".join([clock[0], prelude(shop.isa, [*texts, *clock]), clock[1], *texts]))
+    plain = PRODUCT.format(m=sizes["i"], n=sizes["j"], k=sizes["k"])
+    product_c.write_text(generate(plain, machine="native", target="c", reassociate=True).c)
+    out = out.with_name(f"race{len(list(shop.folder.glob('race*.so')))}.so")
+    shared = ("-shared", "-fPIC", "-std=gnu11", "-w")
+    subprocess.run([*shop.words, *shop.flags, *shared, race_c, product_c, "-o", out], check=True, timeout=120)
+    return out
+
+
+def _times(path: Path, problem: Contraction, names: list[str], busy: bool) -> dict[str, float]:
+    """In a child: seconds of the best run of each, rounds in turn."""
+    sizes = dict(problem.sizes)
+    draw = np.random.default_rng(1)
+    a = draw.random((sizes["i"], sizes["k"]), np.float32)
+    b = draw.random((sizes["k"], sizes["j"]), np.float32)
+    c = np.zeros((sizes["i"], sizes["j"]), np.float32)
+    _agree(path, names, a, b)
+    best = dict.fromkeys([*names, "numpy"], float("inf"))
+    for _ in range(ROUNDS):
+        for name, x in zip(names, figures(path, problem, names, Effort(SECONDS, busy, 1)), strict=True):
+            best[name] = min(best[name], x.timing.best)
+        best["numpy"] = min(best["numpy"], _numpy(a, b, c, busy))
+    return best
+
+
+def _numpy(a: np.ndarray, b: np.ndarray, c: np.ndarray, busy: bool) -> float:
+    clock = time.thread_time if busy else time.perf_counter
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    runs = max(1, int(2e-4 / (a.shape[0] * b.shape[1] * a.shape[1] * 2 / 3e10)))
+    while time.perf_counter() < end:
+        first = clock()
+        for _ in range(runs):
+            np.matmul(a, b, out=c)
+        best = min(best, (clock() - first) / runs)
+    return best
+
+
+def _agree(path: Path, names: list[str], a: np.ndarray, b: np.ndarray) -> None:
+    """Every function computes the product."""
+    lib, exact = ctypes.CDLL(str(path)), a.astype(np.float64) @ b.astype(np.float64)
+    for name in names:
+        c = np.ones(exact.shape, np.float32)
+        getattr(lib, name)(*(ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)))
+        if not np.allclose(c, exact + 1, rtol=1e-4):
+            raise ValueError(f"{name} of {path} computes something else")

@@ -1,0 +1,85 @@
+"""Tables of the tuner's benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import exp, log
+from statistics import mean, median
+
+SEARCHES = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "random")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One product: GFLOPS and seconds of each method, and the nest that it found."""
+
+    name: str
+    gflops: dict[str, float]
+    seconds: dict[str, float]
+    nests: dict[str, str]
+
+    def line(self) -> str:
+        shown = ("untuned", "policy", "shortlist", "exhaustive", "gen", "numpy")
+        return f"{self.name:12} " + ", ".join(f"{m} {self.gflops[m]:.1f}" for m in shown if m in self.gflops)
+
+
+def geometric(values: Sequence[float]) -> float:
+    return exp(sum(map(log, values)) / len(values))
+
+
+def table(cases: Sequence[Case], default: str) -> str:
+    """Every method: speed-up over the untuned tree, and its time; then what was asked."""
+    methods = [m for m in cases[0].gflops if m != "untuned"]
+    heads = f"{'GFLOPS':>7} {'mean x':>7} {'geo':>6} {'median':>7} {'min':>6} {'max':>6} {'seconds':>8}"
+    lines = ["", f"{'method':12} {heads}"]
+    for m in ("untuned", *methods):
+        ratios = [c.gflops[m] / c.gflops["untuned"] for c in cases]
+        lines.append(
+            f"{m:12} {mean(c.gflops[m] for c in cases):7.1f} {mean(ratios):7.2f} {geometric(ratios):6.2f} "
+            f"{median(ratios):7.2f} {min(ratios):6.2f} {max(ratios):6.2f} {mean(c.seconds[m] for c in cases):8.2f}"
+        )
+    return "\n".join([*lines, "", *asked(cases, default)])
+
+
+def asked(cases: Sequence[Case], default: str) -> list[str]:
+    """What the tuner has to show, and where it loses."""
+
+    def ratios(a: str, b: str) -> list[float]:
+        return [c.gflops[a] / c.gflops[b] for c in cases]
+
+    found = [f"policy / untuned: mean {mean(ratios('policy', 'untuned')):.2f} (asked 3.2)"]
+    names = [m for m in SEARCHES if m in cases[0].gflops]
+    if names:
+        best = [c.gflops["policy"] / max(c.gflops[m] for m in names) for c in cases]
+        share = sum(x >= 0.995 for x in best) / len(best)
+        found.append(
+            f"policy / best search: at least equal in {share:.0%} (asked 88 %), mean {mean(best):.2f}; "
+            f"below: {_below(cases, best, 0.995)}"
+        )
+    if "exhaustive" in cases[0].gflops:
+        oracle = geometric(ratios("policy", "exhaustive"))
+        found.append(f"policy / exhaustive: geometric mean {oracle:.3f} (asked 0.95)")
+    rest = ratios(default, "numpy")
+    above = sum(x > 1 for x in rest) / len(rest)
+    found.append(
+        f"{default} / NumPy: geometric mean {geometric(rest):.3f} (asked 1.00), above in {above:.0%} (asked 67 %); "
+        f"below: {_below(cases, rest, 1.0)}"
+    )
+    own = ratios(default, "gen")
+    found.append(
+        f"{default} / tilewright gen: geometric mean {geometric(own):.3f}, least {min(own):.3f}; "
+        f"below, where tune keeps the other: {_below(cases, own, 1.0)}"
+    )
+    both = [max(c.gflops[default], c.gflops["gen"]) / c.gflops["numpy"] for c in cases]
+    above = sum(x > 1 for x in both) / len(both)
+    found.append(f"better of both / NumPy: geometric mean {geometric(both):.3f} (asked 1.00), above in {above:.0%}")
+    return found
+
+
+def _below(cases: Sequence[Case], values: Sequence[float], limit: float) -> str:
+    return ", ".join(f"{c.name} {x:.2f}" for c, x in zip(cases, values, strict=True) if x < limit) or "none"
+
+
+def as_data(cases: Sequence[Case]) -> list[dict[str, object]]:
+    return [asdict(c) for c in cases]
