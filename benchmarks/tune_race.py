@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.tune_report import Case
 from codegen.api.generate import generate
-from codegen.tune.backend.emit import c_for, prelude
+from codegen.target.nest.emit import c_for, prelude
 from codegen.tune.children import alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.clock import Effort, figures

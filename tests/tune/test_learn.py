@@ -13,7 +13,9 @@ from codegen.target.isa.load import load as load_isa
 from codegen.tune.actions import ACTION_SETS, legal
 from codegen.tune.contraction import matmul
 from codegen.tune.learn import shapes
-from codegen.tune.learn.network import Layer, Network, load, random, save
+from codegen.tune.learn.demos import demo, ways
+from codegen.tune.learn.estimate import estimate
+from codegen.tune.learn.network import Layer, Network, load, random, save, shipped
 from codegen.tune.learn.policy import follow, moves, sight
 from codegen.tune.learn.replay import Replay
 from codegen.tune.learn.samples import promising, strange
@@ -123,3 +125,21 @@ def test_training_finds_what_is_worth_it() -> None:
     net = train(problems, value, settings, lambda text: None)
     reached = value([follow(start(p), net)[-1] for p in problems])
     assert min(reached) > 0.45, reached
+
+
+def test_demonstrations_reach_register_tiles() -> None:
+    problem = matmul(64, 96, 80)
+    found = [d for way in ways() if (d := demo(problem, way)) is not None]
+    assert all(len(d.chosen) == 10 and len(d.path) == 11 for d in found)
+    nests = {" ".join(f"{x.var}{x.size}" for x in d.path[-1].compute) for d in found}
+    assert {"i64 k80 j96", "i16 j6 k80 i4 j16", "j12 i8 k80 i8 j8"} <= nests
+    for d in found:
+        for at, (before, after) in zip(d.chosen, pairwise(d.path), strict=True):
+            assert moves(before, ACTION_SETS["v1"])[at] == after
+
+
+def test_the_shipped_networks_fit_what_they_are_asked() -> None:
+    problem, isa = matmul(112, 128, 192), load_isa("neon", 128)
+    path = follow(start(problem), shipped("policy"))
+    worth = estimate(shipped("estimate"), isa)([path[0], path[-1]])
+    assert worth[1] > 1.5 * worth[0] > 0  # as it thinks itself

@@ -41,6 +41,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="train the policy for N steps")
     parser.add_argument("--seconds", type=float, default=3600.0, help="train for so long at most")
     parser.add_argument("--busy", action="store_true", help="measure processor time, on a machine with other work")
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="FILE", help="records of other versions, for fitting"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "data", metavar="DIR")
     return parser.parse_args(words)
@@ -58,7 +61,8 @@ def main(words: Sequence[str] | None = None) -> int:
             bench(strange(problem, EACH, ("v1", "v2")[n % 2], random))
             _say(f"{n + 1} of {given.strange} products, {len(bench.cache.known)} trees")
         about = f"{bench.shop.isa.name}, peak {peak:.1f} GFLOPS"
-        network = fit(_known(bench, peak), isa, about)
+        older = _older(given.also, peak)
+        network = fit({**older, **_known(bench, peak)}, isa, about)
         value = estimate(network, isa)
         for n, problem in enumerate(random.sample(shapes.training(), given.designed)):
             bench(designed(problem, EACH, value, isa, random))
@@ -68,7 +72,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 bench(promising(problem, EACH, ("v1", "v2")[n % 2], value, random))
                 _say(f"{n + 1} of {given.promising} products, {len(bench.cache.known)} trees")
         if given.promising or given.designed:
-            network = fit(_known(bench, peak), isa, about)
+            network = fit({**older, **_known(bench, peak)}, isa, about)
     given.out.mkdir(parents=True, exist_ok=True)
     save(network, given.out / "estimate.npz")
     if given.steps:
@@ -80,6 +84,12 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _known(bench: Measurer, peak: float) -> dict[str, float]:
     return {k: m.gflops / peak for k, m in bench.cache.known.items() if m.gflops is not None}
+
+
+def _older(paths: Sequence[str], peak: float) -> dict[str, float]:
+    """Figures of other versions of the back end: better than none."""
+    rows = [json.loads(line) for path in paths for line in Path(path).read_text().splitlines()]
+    return {row["tree"]: row["gflops"] / peak for row in rows if row.get("ok") and row.get("role") == "tree"}
 
 
 def fit(known: dict[str, float], isa: Isa, about: str) -> Network:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from codegen.record import record
 from codegen.tune.actions import ACTION_SETS, LANES
 from codegen.tune.contraction import Contraction
+from codegen.tune.learn.demos import Demo, demo, ways
 from codegen.tune.learn.network import Network
 from codegen.tune.learn.policy import STEPS, moves, sight
 from codegen.tune.learn.replay import Replay
@@ -45,6 +46,7 @@ class Settings:
     first: int = 5_000  # steps before the first update
     sync: int = 1_000  # updates between copies to the target network
     seed: int = 1
+    demos: int = 400  # products of which a good way is shown first
     version: str = "v1"
     lanes: int = LANES
 
@@ -66,6 +68,7 @@ def train(
     learner = Dueling(len(sight(start(problems[0]))), settings.hidden, len(actions), settings.seed)
     adam = optimizer(learner, settings.rate)
     worth = _Memory(value)
+    lessons = _Lessons(problems, worth, settings, random)
     team = [_Actor(exploration(n, settings.actors), settings) for n in range(settings.actors)]
     taken, updates, gains, begun, spoken = 0, 0, deque[float](maxlen=500), monotonic(), monotonic()
     order = random.permutation(len(problems))
@@ -76,7 +79,8 @@ def train(
                 if actor.path:
                     gains.append(actor.values[-1] - actor.values[0])
                     actor.record(replay)
-                actor.begin(start(problems[order[episode % len(order)]]))
+                first = start(problems[order[episode % len(order)]])
+                actor.begin(first, worth([first])[0])
                 episode += 1
         q = learner.network()(np.stack([a.sights[-1] for a in team]))
         for actor, row in zip(team, q, strict=True):
@@ -86,6 +90,7 @@ def train(
         taken += len(team)
         if taken >= settings.first:
             for _ in range(max(1, len(team) // settings.every)):
+                lessons.show(replay, updates)
                 batch = replay.draw(settings.batch, random)
                 replay.surprise(batch.places, adam(batch))
                 updates += 1
@@ -119,13 +124,14 @@ class _Actor:
         self.epsilon, self.settings = epsilon, settings
         self.actions = ACTION_SETS[settings.version]
         self.path: list[Tree] = []
+        self.shown = False
 
     @property
     def finished(self) -> bool:
         return not self.path or len(self.chosen) >= STEPS or not any(self.reached)
 
-    def begin(self, tree: Tree) -> None:
-        self.path, self.values, self.chosen = [tree], [0.0], list[int]()
+    def begin(self, tree: Tree, value: float) -> None:
+        self.path, self.values, self.chosen = [tree], [value], list[int]()
         self.sights = [sight(tree)]
         self.legal: list[tuple[bool, ...]] = []
         self._look()
@@ -154,4 +160,41 @@ class _Actor:
             end = min(at + self.settings.returns, length)
             gain = sum(gamma ** (n - at) * (self.values[n + 1] - self.values[n]) for n in range(at, end))
             rest = 0.0 if end == length else gamma ** (end - at)
-            replay.add(self.sights[at], self.chosen[at], gain, self.sights[end], self.legal[end], rest)
+            replay.add(self.sights[at], self.chosen[at], gain, self.sights[end], self.legal[end], rest, self.shown)
+
+    def repeat(self, lesson: Demo, values: Sequence[float]) -> None:
+        """An episode that was shown."""
+        self.begin(lesson.path[0], values[0])
+        self.shown = True
+        for action, tree, value in zip(lesson.chosen, lesson.path[1:], values[1:], strict=True):
+            self.chosen.append(action)
+            self.path.append(tree)
+            self.sights.append(sight(tree))
+            self._look()
+            self.values.append(value)
+
+
+class _Lessons:
+    """Good ways, found with the value function, which are shown before the first update and again now and then."""
+
+    def __init__(
+        self, problems: Sequence[Contraction], worth: _Memory, settings: Settings, random: numpy.random.Generator
+    ) -> None:
+        self.episodes: list[_Actor] = []
+        every = list(ways())
+        count = min(settings.demos, len(problems)) if settings.version == "v1" else 0
+        for n in random.choice(len(problems), count, replace=False):
+            found = [d for way in every if (d := demo(problems[n], way, lanes=settings.lanes)) is not None]
+            if not found:
+                continue
+            ends = worth([d.path[-1] for d in found])
+            best = max(range(len(found)), key=lambda k: ends[k])
+            actor = _Actor(0.0, settings)
+            actor.repeat(found[best], worth(found[best].path))
+            self.episodes.append(actor)
+        self.again = settings.capacity // (2 * STEPS)
+
+    def show(self, replay: Replay, updates: int) -> None:
+        if updates % self.again == 0:
+            for actor in self.episodes:
+                actor.record(replay)

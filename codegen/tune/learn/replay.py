@@ -25,6 +25,7 @@ class Batch(NamedTuple):
     next_states: Array
     next_legal: NDArray[numpy.bool_]
     discount: Array
+    shown: NDArray[numpy.bool_]  # by a demonstration, not by chance
     weights: Array
 
 
@@ -41,6 +42,7 @@ class Replay:
         self.actions = np.zeros(self.capacity, np.int64)
         self.rewards = np.zeros(self.capacity, np.float32)
         self.discount = np.zeros(self.capacity, np.float32)
+        self.shown = np.zeros(self.capacity, np.bool_)
         self.sums = np.zeros(2 * self.capacity, np.float64)
         self.count = 0
         self._most = 1.0  # now and then brought up to date
@@ -56,13 +58,14 @@ class Replay:
         next_state: Array,
         next_legal: tuple[bool, ...],
         discount: float,
+        shown: bool = False,
     ) -> None:
         """New transitions count as the most surprising one so far, so that each is seen."""
         import numpy as np
 
         at = self.count % self.capacity
         self.states[at], self.next_states[at], self.next_legal[at] = state, next_state, next_legal
-        self.actions[at], self.rewards[at], self.discount[at] = action, reward, discount
+        self.actions[at], self.rewards[at], self.discount[at], self.shown[at] = action, reward, discount, shown
         self.count += 1
         if self.count % 256 == 0:
             self._most = float(self.sums[self.capacity :].max())
@@ -90,6 +93,7 @@ class Replay:
             self.next_states[places],
             self.next_legal[places],
             self.discount[places],
+            self.shown[places],
             (weights / weights.max()).astype(np.float32),
         )
 

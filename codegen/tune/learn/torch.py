@@ -66,6 +66,15 @@ class Dueling:
         self.target.load_state_dict(self.net.state_dict())
 
 
+MARGIN = 0.05  # of peak: by so much what was shown should look better than anything else
+
+
+def _margin(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """How far an action that was shown is from being the best by a margin."""
+    others = (values + MARGIN).scatter(1, actions, values.gather(1, actions))
+    return torch.as_tensor(others.max(1).values - values.gather(1, actions)[:, 0])
+
+
 def optimizer(learner: Dueling, rate: float) -> Callable[[Batch], Array]:
     """One update from a batch; gives the error of each transition."""
     adam = torch.optim.Adam(learner.net.parameters(), lr=rate)
@@ -78,9 +87,10 @@ def optimizer(learner: Dueling, rate: float) -> Callable[[Batch], Array]:
             follow = learner.target(after).gather(1, choice)[:, 0]
             wanted = torch.from_numpy(batch.rewards) + torch.from_numpy(batch.discount) * follow
         errors = learner.net(states).gather(1, actions)[:, 0] - wanted
+        margin = _margin(learner.net(states), actions) * torch.from_numpy(batch.shown)
         loss = (torch.from_numpy(batch.weights) * nn.functional.huber_loss(
             errors, torch.zeros_like(errors), reduction="none"
-        )).mean()
+        )).mean() + margin.mean()
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(learner.net.parameters(), 10.0)
