@@ -34,16 +34,18 @@ from codegen.tune.search import METHODS, Budget, Space, modelled, run
 from codegen.tune.tree import Tree, start
 
 SEED = 7
-DEPTH = 6  # of the exhaustive search: about 1,600 trees
+DEPTH = 6  # of the exhaustive search, which goes through about 1,600 trees
 DEFAULT = "shortlist"  # the method of `tilewright tune`
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
-    parser.add_argument("--cases", type=int, default=6, metavar="N", help="products of the 440 (default 6)")
+    parser.add_argument("--cases", type=int, default=40, metavar="N", help="products of the 440 (default 40)")
+    parser.add_argument(
+        "--searched", type=int, default=2, metavar="N", help="so many of these go through all searches too (default 2)"
+    )
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
     parser.add_argument("--rate", type=float, default=0.0, help="trees a second that a search can measure (measured)")
-    parser.add_argument("--no-search", action="store_true", help="leave out what measures more than a few trees")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     return parser.parse_args(words)
@@ -59,8 +61,8 @@ def main(words: Sequence[str] | None = None) -> int:
         problems = Random(SEED).sample(shapes.testing(), given.cases)
         rate = given.rate or _rate(bench, shapes.training()[:2])
         print(f"a search measures {rate:.1f} trees a second, {rate * given.budget:.0f} in its time", flush=True)
-        for problem in problems:
-            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, given.no_search)
+        for n, problem in enumerate(problems):
+            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, n >= given.searched)
             cases.append(race(bench, problem, found, seconds))
             print(f"{time.perf_counter() - began:5.0f} s  {cases[-1].line()}", flush=True)
     text = table(cases, DEFAULT)
