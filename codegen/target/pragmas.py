@@ -109,10 +109,10 @@ def _extents(s: Statement, node: For, ints: IntPrinter) -> list[str]:
             continue
         low, high = bounds(s.domain, d)
         size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
-        # An estimate: where the size has several formulas, the one for the larger sizes will do, if there is one.
+        # An estimate: where the size has several formulas, the least of those that are never too small, if any is.
         formulas = [isl.PwAff.from_aff(aff) for _, aff in size.get_pieces()]
         enough = [f for f in formulas if size.gt_set(f).is_empty()]
-        main = enough[-1] if enough else reduce(isl.PwAff.max, formulas[-3:]).coalesce()
+        main = reduce(isl.PwAff.min, enough[-2:]) if enough else reduce(isl.PwAff.max, formulas[-3:]).coalesce()
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
         text = ints.text(expression(build.expr_from_pw_aff(main)), 7)
         if text != "1":
