@@ -147,9 +147,10 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
         tree, lines = inner.tree, lines_of(inner)
         if lines is not None:
             q, strips, tree = in_strips(q, tree, lines, d.size)
+            outer = over(q.scop, d, mine)  # for statements that have one more iterator now
             blocks.append(strips)
         parts.append(tree)
-    tree = Band((over(q.scop, d, mine),), seq(parts))
+    tree = Band((outer,), seq(parts))
     if any(e.n_piece() != 1 for x in loops(tree) for e in x.loop.exprs.values()):
         return None  # an order that a plan cannot say
     return q, Panel(tuple(blocks), tree, tuple(products), d.size)

@@ -84,7 +84,7 @@ def _same_times(a: dict[str, Time], b: dict[str, Time]) -> bool:
 
 
 def _same(x: isl.PwAff | int, y: isl.PwAff | int) -> bool:
-    return x is y or (isinstance(x, int) and x == y)
+    return x is y or (isinstance(x, int) and isinstance(y, int) and x == y)
 
 
 def _forward(m: isl.Map, first: Time, then: Time) -> bool:
