@@ -52,7 +52,9 @@ def no_slower(
         f"{_short(one[1])} in the order with most parallel loops"
     )
     told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
-    return Decision(other.plan, (told, *other.remarks), other.program)
+    said = {d.id for d in other.remarks}
+    missed = tuple(d for d in made.remarks if d.id == "no-product" and d.id not in said)  # true in any order
+    return Decision(other.plan, (told, *missed, *other.remarks), other.program)
 
 
 def _cut(made: Decision) -> bool:

@@ -298,12 +298,13 @@ CARRIED = {
     "product of short integers that could overflow in another order": region(
         "int n, const unsigned short *A", "    for (int i = 0; i < n; i++)\n        p *= A[i];", "unsigned short p;\n"
     ),
-    "global scalar as a temporary": region(
-        "int n, double *A, double *B",
-        "    for (int i = 0; i < n; i++) {\n        t = A[i];\n        B[i] = t * t;\n    }",
-        "double t;\n",
-    ),
 }
+
+
+def test_a_global_scalar_as_a_temporary_keeps_its_last_value() -> None:
+    body = "    for (int i = 0; i < n; i++) {\n        t = A[i];\n        B[i] = t * t;\n    }"
+    made = generate("in.c", region("int n, double *A, double *B", body, "double t;\n"), GenOptions())
+    assert "#pragma omp parallel" in made.text and "if (i + 1 == n) {\n          t = t_own;" in made.text
 
 
 @pytest.mark.parametrize("name", CARRIED)

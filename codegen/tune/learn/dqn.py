@@ -15,6 +15,7 @@ from codegen.record import record
 from codegen.tune.actions import ACTION_SETS, LANES
 from codegen.tune.contraction import Contraction
 from codegen.tune.learn.demos import Demo, demo, ways
+from codegen.tune.learn.estimate import Value
 from codegen.tune.learn.network import Network
 from codegen.tune.learn.policy import STEPS, moves, sight
 from codegen.tune.learn.replay import Replay
@@ -24,10 +25,6 @@ from codegen.tune.tree import Tree, key, start
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
-
-Value = Callable[[Sequence[Tree]], Sequence[float]]
-"""Shares of peak, in the order of the trees; a tree that fails is worth 0."""
-
 
 @record
 class Settings:

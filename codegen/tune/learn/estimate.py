@@ -9,6 +9,9 @@ from codegen.tune.learn.network import Network
 from codegen.tune.learn.traits import traits
 from codegen.tune.tree import Tree
 
+Value = Callable[[Sequence[Tree]], Sequence[float]]
+"""Shares of peak, in the order of the trees; a tree that fails is worth 0."""
+
 
 def estimate(network: Network, isa: Isa) -> Callable[[Sequence[Tree]], list[float]]:
     """Shares of peak, in the order of the trees."""

@@ -8,7 +8,7 @@ from random import Random
 from codegen.target.isa.model import Isa
 from codegen.tune.actions import ACTION_SETS, LANES, allowed
 from codegen.tune.contraction import Contraction
-from codegen.tune.learn.dqn import Value
+from codegen.tune.learn.estimate import Value
 from codegen.tune.search.tiles import family
 from codegen.tune.tree import Tree, key, start
 
