@@ -62,7 +62,7 @@ def _library(bench: Measurer, problem: Contraction, trees: list[Tree]) -> Path:
     race_c, product_c, out = (shop.folder / x for x in ("race.c", "race_product.c", "race.so"))
     race_c.write_text("\n".join([clock[0], prelude(shop.isa, [*texts, *clock]), clock[1], *texts]))
     plain = PRODUCT.format(m=sizes["i"], n=sizes["j"], k=sizes["k"])
-    product_c.write_text(generate(plain, machine="native", target="c", reassociate=True).c)
+    product_c.write_text(generate(plain, machine="native", target="c", reassociate=True).text)
     out = out.with_name(f"race{len(list(shop.folder.glob('race*.so')))}.so")
     shared = ("-shared", "-fPIC", "-std=gnu11", "-w")
     subprocess.run([*shop.words, *shop.flags, *shared, race_c, product_c, "-o", out], check=True, timeout=120)
