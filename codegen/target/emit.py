@@ -9,6 +9,7 @@ from codegen import __version__
 from codegen.ast.ctree import CNode
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
 from codegen.target.guard import guard_text
@@ -58,7 +59,7 @@ def emit_region(
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed."""
     builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c")
-    views = builder.build(tree)
+    views = unwrapped(builder.build(tree))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     guard = " && ".join(g for g in (guard_text(scop, ints), alias_guard) if g)
     text = (

@@ -54,54 +54,52 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                 const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 8);
                 long i = tw_max(1, t_it - tt - 2 * t);
                 for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                  {
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                    long j = tw_max(1, t_jt - 2 * t);
-                    if (j + 1 < j_end) {
-                      {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
-                      }
-                      j += 1 + tw_until(&B[i][j + 1], 16, 8);
-                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
-                      }
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                        const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
-                        const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
-                        const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
-                        B[i][j] = v0;
-                        B[i + 1][j] = v1;
-                        B[i + 2][j] = v2;
-                        B[i + 3][j] = v3;
-                      }
+                  const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
+                  long j = tw_max(1, t_jt - 2 * t);
+                  if (j + 1 < j_end) {
+                    {
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                      TW_F64X2(B[i][j]) = v0;
+                      TW_F64X2(B[i + 1][j]) = v1;
+                      TW_F64X2(B[i + 2][j]) = v2;
+                      TW_F64X2(B[i + 3][j]) = v3;
+                    }
+                    j += 1 + tw_until(&B[i][j + 1], 16, 8);
+                    for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                      TW_F64X2(B[i][j]) = v0;
+                      TW_F64X2(B[i + 1][j]) = v1;
+                      TW_F64X2(B[i + 2][j]) = v2;
+                      TW_F64X2(B[i + 3][j]) = v3;
+                    }
+                    for (; j < j_end; j += 2) {  /* the rest, and some again */
+                      j = tw_min(j, j_end - 2);
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                      TW_F64X2(B[i][j]) = v0;
+                      TW_F64X2(B[i + 1][j]) = v1;
+                      TW_F64X2(B[i + 2][j]) = v2;
+                      TW_F64X2(B[i + 3][j]) = v3;
+                    }
+                  } else {
+                    for (; j < j_end; j++) {
+                      TW_ONE_BY_ONE();
+                      const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                      const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
+                      const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
+                      const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
+                      B[i][j] = v0;
+                      B[i + 1][j] = v1;
+                      B[i + 2][j] = v2;
+                      B[i + 3][j] = v3;
                     }
                   }
                 }
@@ -115,54 +113,52 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                 const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 7);
                 long i = tw_max(1, t_it - tt - 2 * t - 1);
                 for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                  {
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                    long j = tw_max(1, t_jt - 2 * t - 1);
-                    if (j + 1 < j_end) {
-                      {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
-                      }
-                      j += 1 + tw_until(&A[i][j + 1], 16, 8);
-                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
-                      }
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                        const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
-                        const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
-                        const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
-                        A[i][j] = v0;
-                        A[i + 1][j] = v1;
-                        A[i + 2][j] = v2;
-                        A[i + 3][j] = v3;
-                      }
+                  const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
+                  long j = tw_max(1, t_jt - 2 * t - 1);
+                  if (j + 1 < j_end) {
+                    {
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                      TW_F64X2(A[i][j]) = v0;
+                      TW_F64X2(A[i + 1][j]) = v1;
+                      TW_F64X2(A[i + 2][j]) = v2;
+                      TW_F64X2(A[i + 3][j]) = v3;
+                    }
+                    j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                    for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                      TW_F64X2(A[i][j]) = v0;
+                      TW_F64X2(A[i + 1][j]) = v1;
+                      TW_F64X2(A[i + 2][j]) = v2;
+                      TW_F64X2(A[i + 3][j]) = v3;
+                    }
+                    for (; j < j_end; j += 2) {  /* the rest, and some again */
+                      j = tw_min(j, j_end - 2);
+                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                      TW_F64X2(A[i][j]) = v0;
+                      TW_F64X2(A[i + 1][j]) = v1;
+                      TW_F64X2(A[i + 2][j]) = v2;
+                      TW_F64X2(A[i + 3][j]) = v3;
+                    }
+                  } else {
+                    for (; j < j_end; j++) {
+                      TW_ONE_BY_ONE();
+                      const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                      const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
+                      const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
+                      const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
+                      A[i][j] = v0;
+                      A[i + 1][j] = v1;
+                      A[i + 2][j] = v2;
+                      A[i + 3][j] = v3;
                     }
                   }
                 }

@@ -33,30 +33,28 @@ void seidel(int steps, int n, double A[n][n])
             for (long t = tw_max(tw_max(tt, t_it - n - 5 * tt + 2), t_jt - n + 2); t < tw_min(steps, tt + 16); t++) {  /* inside the tile */
               for (long t_itt = tw_max(t_it - 5 * tt, t - t % 8 + 1); t_itt < tw_min(t_it - 5 * tt + 80, n + t - 1); t_itt += 8) {  /* tiles of 8 */
                 for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt), t_itt - t + 1); t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318), n - t + t_itt + 6), t_jt - 2 * t + t_itt + 327); t_j++) {  /* skewed: t_j + -2*t */
-                  {
-                    long i = tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
-                    const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1), t - t_jt + t_j) + 1;
-                    if (i_end - i == 8) {
-                      const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
-                      const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2] + A[i + 1][t_j - i - 1] + A[i + 1][t_j - i] + A[i + 2][t_j - i - 1]);
-                      const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3] + A[i + 2][t_j - i - 2] + A[i + 2][t_j - i - 1] + A[i + 3][t_j - i - 2]);
-                      const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4] + A[i + 3][t_j - i - 3] + A[i + 3][t_j - i - 2] + A[i + 4][t_j - i - 3]);
-                      const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5] + A[i + 4][t_j - i - 4] + A[i + 4][t_j - i - 3] + A[i + 5][t_j - i - 4]);
-                      const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6] + A[i + 5][t_j - i - 5] + A[i + 5][t_j - i - 4] + A[i + 6][t_j - i - 5]);
-                      const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7] + A[i + 6][t_j - i - 6] + A[i + 6][t_j - i - 5] + A[i + 7][t_j - i - 6]);
-                      const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8] + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6] + A[i + 8][t_j - i - 7]);
-                      A[i][t_j - i] = v0;
-                      A[i + 1][t_j - i - 1] = v1;
-                      A[i + 2][t_j - i - 2] = v2;
-                      A[i + 3][t_j - i - 3] = v3;
-                      A[i + 4][t_j - i - 4] = v4;
-                      A[i + 5][t_j - i - 5] = v5;
-                      A[i + 6][t_j - i - 6] = v6;
-                      A[i + 7][t_j - i - 7] = v7;
-                    } else {
-                      for (; i < i_end; i++)
-                        A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
-                    }
+                  long i = tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
+                  const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1), t - t_jt + t_j) + 1;
+                  if (i_end - i == 8) {
+                    const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
+                    const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2] + A[i + 1][t_j - i - 1] + A[i + 1][t_j - i] + A[i + 2][t_j - i - 1]);
+                    const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3] + A[i + 2][t_j - i - 2] + A[i + 2][t_j - i - 1] + A[i + 3][t_j - i - 2]);
+                    const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4] + A[i + 3][t_j - i - 3] + A[i + 3][t_j - i - 2] + A[i + 4][t_j - i - 3]);
+                    const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5] + A[i + 4][t_j - i - 4] + A[i + 4][t_j - i - 3] + A[i + 5][t_j - i - 4]);
+                    const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6] + A[i + 5][t_j - i - 5] + A[i + 5][t_j - i - 4] + A[i + 6][t_j - i - 5]);
+                    const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7] + A[i + 6][t_j - i - 6] + A[i + 6][t_j - i - 5] + A[i + 7][t_j - i - 6]);
+                    const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8] + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6] + A[i + 8][t_j - i - 7]);
+                    A[i][t_j - i] = v0;
+                    A[i + 1][t_j - i - 1] = v1;
+                    A[i + 2][t_j - i - 2] = v2;
+                    A[i + 3][t_j - i - 3] = v3;
+                    A[i + 4][t_j - i - 4] = v4;
+                    A[i + 5][t_j - i - 5] = v5;
+                    A[i + 6][t_j - i - 6] = v6;
+                    A[i + 7][t_j - i - 7] = v7;
+                  } else {
+                    for (; i < i_end; i++)
+                      A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
                   }
                 }
               }

@@ -1,0 +1,18 @@
+"""Braces that say nothing are left out: a loop or a branch that holds one block holds what is in the block."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.target.view import View
+
+
+def unwrapped(views: tuple[View, ...]) -> tuple[View, ...]:
+    """The same views with fewer braces. Scopes stay as they are: a body is a scope of its own anyway."""
+    return tuple(replace(v, body=_inside(v.body), orelse=_inside(v.orelse)) if v.body else v for v in views)
+
+
+def _inside(body: tuple[View, ...]) -> tuple[View, ...]:
+    while len(body) == 1 and body[0].kind == "block":
+        body = body[0].body
+    return unwrapped(body)
