@@ -122,6 +122,12 @@ def test_other_regions_are_passed_over() -> None:
     assert planned_regions(text, "p") == ((2, Loc("p", 1, 8)), (1, Loc("p", 3, 8)))
 
 
+def test_variables_named_region_begin_no_block() -> None:
+    text = "region 2\n  store region in q\n  parallel region\nregion 1\n  parallel i\n"
+    assert [p.region for p in parse(text, "p", {1: scop()})] == [1]
+    assert [number for number, _ in planned_regions(text, "p")] == [2, 1]
+
+
 @pytest.mark.parametrize("spread", [False, True])
 @pytest.mark.parametrize("rows, columns, depth", [(("i",), ("j",), ("k",)), (("a", "b"), ("c",), ("k", "l"))])
 def test_products(rows: tuple[str, ...], columns: tuple[str, ...], depth: tuple[str, ...], spread: bool) -> None:

@@ -1,0 +1,1 @@
+"""The directives of plan text, by what they act on."""

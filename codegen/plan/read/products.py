@@ -1,0 +1,97 @@
+"""The `product` directive: micro-kernels, sweeps and nests."""
+
+from __future__ import annotations
+
+from codegen.diagnostics import Loc
+from codegen.plan.model import Directive, Multiply
+from codegen.plan.read.reader import Reader
+from codegen.scop.product import Blocking, Exact, Nested, Sweep
+
+
+def multiply(r: Reader, at: Loc) -> Directive:
+    stmt = r.word("a statement").text
+    r.take("rows")
+    rows = r.names()
+    columns = r.names() if r.accept("columns") else ()
+    r.take("depth")
+    depth = r.names()
+    r.take("isa")
+    isa = r.word("an instruction set").text
+    bits = r.size("bits")
+    if r.peek() == "form":
+        return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
+    if r.accept("nest"):
+        return Multiply(stmt, rows, columns, depth, _nested(r, isa, bits), at)
+    mr, nv = r.size("tile"), r.size("by")
+    r.take("vectors")
+    spread = r.accept("spread")
+    r.take(",")
+    mc, kc, nc = r.size("block"), r.size("by"), r.size("by")
+    r.take(",")
+    direct, threads = r.size("direct"), r.size("threads")
+    exact = []
+    while r.accept("or"):
+        exact.append(_exact(r))
+    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(exact))
+    return Multiply(stmt, rows, columns, depth, how, at)
+
+
+def _exact(r: Reader) -> Exact:
+    """A nest for products of the sizes that it covers."""
+    r.take("nest")
+    loops = [_nested_loop(r)]
+    while r.accept(","):
+        loops.append(_nested_loop(r))
+    return Exact(tuple(loops))
+
+
+def _nested(r: Reader, isa: str, bits: int) -> Nested:
+    loops = [_nested_loop(r)]
+    while r.accept(",") and r.peek() != "left":
+        loops.append(_nested_loop(r))
+    pitches = []
+    for side in ("left", "right", "target"):
+        r.take(side)
+        part = [_pair(r)]
+        while r.more() and r.peek(1) == ":":
+            part.append(_pair(r))
+        pitches.append(tuple(part))
+        if side != "target":
+            r.take(",")
+    return Nested(isa, bits, tuple(loops), tuple(pitches))
+
+
+def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
+    name, size = _pair(r)
+    rest = r.number() if r.accept("+") else 0
+    pack = ""
+    if r.accept("pack"):
+        found = [x for word, x in (("left", "A"), ("right", "B")) if r.accept(word)]
+        if not found:
+            r.take("left")
+        pack = "".join(found)
+    return name, size, rest, pack
+
+
+def _pair(r: Reader) -> tuple[str, int]:
+    name = r.word("a loop").text
+    return name, r.size(":")
+
+
+def _sweep(r: Reader, isa: str, bits: int) -> Sweep:
+    r.take("form")
+    form = r.word("a form").text
+    streams, vectors = r.size("streams"), r.size("by")
+    r.take("vectors")
+    r.take(",")
+    period = ways = 0
+    if r.peek() == "period":
+        period, ways = r.size("period"), r.size("ways")
+        r.take(",")
+    block, shared, ahead = r.size("block"), r.size("shared"), r.size("ahead")
+    r.take(",")
+    near, close = r.size("near"), r.size("close")
+    r.take(",")
+    direct, threads = r.size("direct"), r.size("threads")
+    sizes = (streams, vectors, block, shared, ahead, near, close, direct, threads, period, ways)
+    return Sweep(form, isa, bits, *sizes)

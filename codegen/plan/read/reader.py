@@ -1,0 +1,113 @@
+"""Plan text as tokens, and the small pieces that every directive is made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import LoopRef
+from codegen.record import record
+from codegen.scop.model import Scop
+
+_TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
+
+
+@record
+class Token:
+    text: str
+    loc: Loc
+
+
+def tokens(text: str, file: str) -> list[Token]:
+    out, line, start = [], 1, 0
+    for m in _TOKEN.finditer(text):
+        if m.group("word") or m.group("sign"):
+            out.append(Token(m.group(), Loc(file, line, m.start() - start + 1)))
+        newlines = m.group().count("\n")
+        if newlines:
+            line += newlines
+            start = m.start() + m.group().rindex("\n") + 1
+    return out
+
+
+@dataclass
+class Reader:
+    tokens: list[Token]
+    end: Loc
+    pos: int = 0
+    scop: Scop | None = field(default=None)
+    blocks: dict[str, int] = field(default_factory=dict)  # iterators over blocks, and the sizes of those
+
+    def more(self) -> bool:
+        return self.pos < len(self.tokens)
+
+    def peek(self, ahead: int = 0) -> str:
+        return self.tokens[self.pos + ahead].text if self.pos + ahead < len(self.tokens) else ""
+
+    def loc(self) -> Loc:
+        return self.tokens[self.pos].loc if self.more() else self.end
+
+    def take(self, expected: str = "") -> Token:
+        if not self.more():
+            raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, "")
+        token = self.tokens[self.pos]
+        if expected and token.text != expected:
+            raise InputError("bad-plan", f"expected {expected!r} but found {token.text!r}", token.loc, "")
+        self.pos += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        if self.peek() == text:
+            self.pos += 1
+            return True
+        return False
+
+    def word(self, what: str) -> Token:
+        token = self.take()
+        if not re.match(r"[A-Za-z_]", token.text):
+            raise InputError("bad-plan", f"expected {what} but found {token.text!r}", token.loc, "")
+        return token
+
+    def number(self) -> int:
+        negative = self.accept("-")
+        token = self.take()
+        if not token.text.isdigit():
+            raise InputError("bad-plan", f"expected a number but found {token.text!r}", token.loc, "")
+        return -int(token.text) if negative else int(token.text)
+
+    def loop(self) -> LoopRef:
+        first = self.word("a loop")
+        if self.accept("."):
+            return LoopRef(self.word("a loop").text, first.text)
+        return LoopRef(first.text)
+
+    def loops(self) -> tuple[LoopRef, ...]:
+        out = [self.loop()]
+        while self.accept(","):
+            out.append(self.loop())
+        return tuple(out)
+
+    def names(self) -> tuple[str, ...]:
+        out = [self.word("a loop").text]
+        while self.accept(","):
+            out.append(self.word("a loop").text)
+        return tuple(out)
+
+    def size(self, word: str) -> int:
+        self.take(word)
+        loc, size = self.loc(), self.number()
+        if size < 0:
+            raise InputError("bad-plan", "a size cannot be negative", loc, "")
+        return size
+
+    def until(self, *stops: str) -> str:
+        """Raw text up to a stop at parenthesis depth 0; a closing parenthesis as stop is consumed."""
+        parts, depth = [], 0
+        while depth or self.peek() not in stops:
+            token = self.take()
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
+            parts.append(token.text)
+        if stops[0] == ")":
+            self.take(")")
+        return " ".join(parts)
