@@ -4,7 +4,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, names, var
+from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.convert import conversion
 from codegen.sparse.emit.file import CFile, CFunction, c_file
 from codegen.sparse.emit.formats import struct
@@ -19,7 +20,7 @@ from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.mechanisms import may_be_sorted
 from codegen.sparse.synth.naive import lower_naive
 from codegen.sparse.synth.pair import Pair, pair
-from codegen.sparse.synth.source import scan
+from codegen.sparse.synth.scan import scan
 
 
 @record

@@ -6,8 +6,8 @@ from codegen.sparse.algebra.relation import compose, equal, inverse, with_constr
 from codegen.sparse.api import Conversion
 from codegen.sparse.ir.model import Branch, Step
 from codegen.sparse.synth.cases import candidates
-from codegen.sparse.synth.layout import Layout
 from codegen.sparse.synth.mechanisms import as_they_come
+from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import Pair
 
 

@@ -10,11 +10,14 @@ from codegen.sparse.algebra.relation import compose, inverse
 from codegen.sparse.api import Options, convert
 from codegen.sparse.explain import explain
 from codegen.sparse.formats.load import load
-from codegen.sparse.ir.model import Branch, Copy, Count, Loop, Radix, Scatter, Sweep
+from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.model import Branch, Copy, Loop, Sweep
+from codegen.sparse.ir.sorting import Radix
 from codegen.sparse.ir.walk import parts
 from codegen.sparse.synth.cases import classify
 from codegen.sparse.synth.layout import layout
-from codegen.sparse.synth.source import orders, scan, sorted_by
+from codegen.sparse.synth.scan import scan
+from codegen.sparse.synth.visits import orders, sorted_by
 
 
 def constraint(text: str):

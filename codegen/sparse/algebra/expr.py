@@ -5,7 +5,7 @@ remainder by a literal, or a product of two expressions. Products are only ever 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Union
 
 from codegen.record import record
@@ -159,80 +159,6 @@ def as_name(e: Exp) -> str | None:
 def as_call(e: Exp) -> Call | None:
     a = single(e)
     return a if isinstance(a, Call) else None
-
-
-def inner(a: Atom) -> tuple[Exp, ...]:
-    """The expressions inside an atom."""
-    if isinstance(a, Call):
-        return a.args
-    if isinstance(a, Prod):
-        return (a.left, a.right)
-    return () if isinstance(a, Name) else (a.of,)
-
-
-def atoms(e: Exp) -> Iterator[Atom]:
-    """Every atom, also inside others, outermost first."""
-    for a, _ in e.terms:
-        yield a
-        for part in inner(a):
-            yield from atoms(part)
-
-
-def names(e: Exp) -> frozenset[str]:
-    return frozenset(a.id for a in atoms(e) if isinstance(a, Name))
-
-
-def calls(e: Exp) -> tuple[Call, ...]:
-    return tuple(a for a in atoms(e) if isinstance(a, Call))
-
-
-def functions(e: Exp) -> frozenset[str]:
-    return frozenset(c.id for c in calls(e))
-
-
-def rewrite(e: Exp, f: Callable[[Atom], Exp | None]) -> Exp:
-    """Replace atoms bottom-up; f answers None to keep one."""
-    out = num(e.const)
-    for a, c in e.terms:
-        out = out + _rebuilt(a, f) * c
-    return out
-
-
-def _rebuilt(a: Atom, f: Callable[[Atom], Exp | None]) -> Exp:
-    if isinstance(a, Name):
-        found = f(a)
-        return atom(a) if found is None else found
-    parts = tuple(rewrite(p, f) for p in inner(a))
-    if isinstance(a, Call):
-        new = Call(a.id, parts)
-        found = f(new)
-        return atom(new) if found is None else found
-    if isinstance(a, Prod):
-        return product(parts[0], parts[1])
-    return div(parts[0], a.by) if isinstance(a, Div) else mod(parts[0], a.by)
-
-
-def subst(e: Exp, values: Mapping[str, Exp]) -> Exp:
-    """Names replaced by expressions."""
-    return rewrite(e, lambda a: values.get(a.id) if isinstance(a, Name) else None)
-
-
-def rename_calls(e: Exp, names_: Mapping[str, str]) -> Exp:
-    """Functions renamed."""
-    return rewrite(e, lambda a: atom(Call(names_[a.id], a.args)) if isinstance(a, Call) and a.id in names_ else None)
-
-
-def coefficient(e: Exp, a: Atom) -> int:
-    return next((c for b, c in e.terms if b == a), 0)
-
-
-def solve(e: Exp, a: Atom) -> Exp | None:
-    """x with e = 0 equivalent to a = x; None unless the coefficient is ±1 and `a` occurs nowhere else."""
-    c = coefficient(e, a)
-    if c not in (1, -1):
-        return None
-    rest = e - atom(a) * c
-    return None if a in set(atoms(rest)) else rest * -c
 
 
 def show(a: Atom) -> str:

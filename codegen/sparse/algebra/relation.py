@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, Name, as_name, names, solve, subst, text, var
+from codegen.sparse.algebra.expr import Exp, Name, as_name, text, var
+from codegen.sparse.algebra.terms import names, solve, subst
 
 
 @record

@@ -1,15 +1,16 @@
 """Checks of untrusted input, made from what the source's descriptor promises: ranges, segments, orders."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Call, Exp, call, single, subst, var
+from codegen.sparse.algebra.expr import Call, Exp, call, single, var
 from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.algebra.terms import subst
 from codegen.sparse.emit.cexpr import false_condition
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
-from codegen.sparse.synth.layout import Layout, Position
+from codegen.sparse.synth.model import Layout, Position
 from codegen.sparse.synth.pair import sizes
-from codegen.sparse.synth.source import scan
+from codegen.sparse.synth.scan import scan
 
 
 def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:

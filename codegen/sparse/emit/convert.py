@@ -12,7 +12,8 @@ from codegen.sparse.emit.parallel import ParallelPrinter
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.ir.model import Alloc, Computation, Define, NewList
+from codegen.sparse.ir.model import Alloc, Computation, Define
+from codegen.sparse.ir.sorting import NewList
 from codegen.sparse.ir.walk import parts, reads
 from codegen.sparse.synth.pair import SOURCE, Pair, sizes
 

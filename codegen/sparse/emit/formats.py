@@ -6,7 +6,7 @@ from codegen.sparse.algebra.expr import text
 from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.synth.bounds import volume
-from codegen.sparse.synth.layout import Layout
+from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import sizes
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codegen.sparse.algebra.expr import names
-from codegen.sparse.ir.model import Count, Packet, Scatter
+from codegen.sparse.algebra.terms import names
+from codegen.sparse.ir.counting import Count, Packet, Scatter
 from codegen.sparse.ir.passes.packets import VALUE, unpacked
 from codegen.sparse.ir.passes.prune import used_levels
 

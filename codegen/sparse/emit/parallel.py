@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import names, num
+from codegen.sparse.algebra.expr import num
+from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.packets import declare, receive, sample
 from codegen.sparse.emit.shares import FOR, SHARE, SharePrinter
-from codegen.sparse.ir.model import Alloc, Copy, Count, Loop, Radix, Scatter, SortSegments
+from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.model import Alloc, Copy, Loop
 from codegen.sparse.ir.nest import VALUE as VALUES
 from codegen.sparse.ir.nest import For, Guard
 from codegen.sparse.ir.passes.packets import VALUE, unpacked
 from codegen.sparse.ir.passes.prune import used_levels
+from codegen.sparse.ir.sorting import Radix, SortSegments
 from codegen.sparse.ir.statement import Once, Reject, Store
 from codegen.sparse.ir.walk import parts
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from codegen.record import record
 from codegen.sparse.algebra.expr import Call, Div, Exp, single
-from codegen.sparse.ir.model import Radix, Word
 from codegen.sparse.ir.nest import Tick
+from codegen.sparse.ir.sorting import Radix, Word
 
 if TYPE_CHECKING:
     from codegen.sparse.emit.steps import StepPrinter

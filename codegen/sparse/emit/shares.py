@@ -1,7 +1,8 @@
 """How iterations are dealt out to threads: part t of `parts` of the outermost loop, from `low` to `high` - 1."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, subst, var
+from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.terms import subst
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.ir.passes.ahead import pointers

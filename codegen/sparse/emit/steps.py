@@ -1,35 +1,17 @@
 """Steps as C, for one thread."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, call, names, var
+from codegen.sparse.algebra.expr import Exp, call, var
+from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.cexpr import false_condition, size_exp
 from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
 from codegen.sparse.emit.stmts import StmtPrinter
-from codegen.sparse.ir.model import (
-    Alloc,
-    Branch,
-    Copy,
-    Count,
-    Define,
-    Free,
-    Gather,
-    Loop,
-    Max,
-    NewList,
-    Number,
-    Prefix,
-    Radix,
-    Require,
-    Scatter,
-    Shrink,
-    SortList,
-    SortSegments,
-    Step,
-    Sweep,
-)
+from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix, Scatter
+from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Free, Loop, Require, Shrink, Step, Sweep
 from codegen.sparse.ir.nest import For, Guard, Let, Nest
+from codegen.sparse.ir.sorting import NewList, Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import Stmt
 
 

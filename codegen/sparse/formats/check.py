@@ -4,9 +4,9 @@ from __future__ import annotations
 import re
 
 from codegen.diagnostics import Loc
-from codegen.sparse.algebra.expr import calls, names
 from codegen.sparse.algebra.lexer import bad
 from codegen.sparse.algebra.relation import function_of
+from codegen.sparse.algebra.terms import calls, names
 from codegen.sparse.formats.model import Descriptor
 
 BUILTIN_KEYS = ("MORTON", "LEX")

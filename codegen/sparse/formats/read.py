@@ -5,10 +5,11 @@ from dataclasses import field
 
 from codegen.diagnostics import Loc
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, calls, names, subst, var
+from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.lexer import bad
 from codegen.sparse.algebra.parse import Reader
 from codegen.sparse.algebra.relation import Relation, function_of
+from codegen.sparse.algebra.terms import calls, names, subst
 from codegen.sparse.formats.check import check
 from codegen.sparse.formats.model import Descriptor, Function, Key, Quantifier
 

@@ -5,24 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from codegen.sparse.algebra.expr import Exp, functions, names, rename_calls
-from codegen.sparse.ir.model import (
-    Alloc,
-    Copy,
-    Count,
-    Define,
-    Gather,
-    Max,
-    Number,
-    Prefix,
-    Radix,
-    Scatter,
-    Shrink,
-    SortList,
-    SortSegments,
-    Sweep,
-)
+from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.algebra.terms import functions, names, rename_calls
+from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix, Scatter
+from codegen.sparse.ir.model import Alloc, Copy, Define, Shrink, Sweep
 from codegen.sparse.ir.nest import For, Let, Tick
+from codegen.sparse.ir.sorting import Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import Once, OnChange, Recall, Reject, Store
 
 T = TypeVar("T")

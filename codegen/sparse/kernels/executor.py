@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from codegen.sparse.algebra.expr import names
+from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer

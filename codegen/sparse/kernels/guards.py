@@ -1,10 +1,11 @@
 """Guards against padding, tested once for a whole inner loop where the extreme of the loop decides them."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Call, Exp, Name, calls, coefficient, names, single, subst, var
+from codegen.sparse.algebra.expr import Call, Exp, Name, single, var
 from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.algebra.terms import calls, coefficient, names, subst
 from codegen.sparse.ir.nest import For, Let, Level
-from codegen.sparse.synth.layout import Layout
+from codegen.sparse.synth.model import Layout
 
 
 def extreme(lay: Layout, c: Constraint, tail: list[Level]) -> Constraint | None:

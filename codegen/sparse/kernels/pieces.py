@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Call, Exp, Name, coefficient, names, single, subst, var
+from codegen.sparse.algebra.expr import Call, Exp, Name, single, var
+from codegen.sparse.algebra.terms import coefficient, names, subst
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor

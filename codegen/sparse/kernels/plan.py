@@ -5,9 +5,11 @@ from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.notation import Kernel, Tensor, bad_kernel
-from codegen.sparse.synth.layout import Layout, layout
+from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import apart
-from codegen.sparse.synth.source import Scan, prefixed, scan
+from codegen.sparse.synth.prefix import prefixed
+from codegen.sparse.synth.scan import Scan, scan
 
 
 @record

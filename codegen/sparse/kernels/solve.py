@@ -14,7 +14,8 @@ from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.kernels.notation import Kernel, bad_kernel
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.pair import apart, sizes
-from codegen.sparse.synth.source import prefixed, scan
+from codegen.sparse.synth.prefix import prefixed
+from codegen.sparse.synth.scan import scan
 
 
 def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> tuple[CFunction, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Exp, functions, names, num, subst, var
+from codegen.sparse.algebra.expr import Exp, num, var
 from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.algebra.terms import functions, names, subst
 from codegen.sparse.emit.cexpr import condition
 from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.ir.passes.prune import used_levels

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from codegen.sparse.algebra.evaluate import evaluate
 from codegen.sparse.emit.formats import Struct
 from codegen.sparse.synth.bounds import volume
-from codegen.sparse.synth.layout import Layout
+from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import sizes
 
 if TYPE_CHECKING:

@@ -1,9 +1,12 @@
 """The optimised chain as it grows, and how entries get into the order the destination needs."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, num, subst, var
-from codegen.sparse.ir.model import Alloc, Count, Define, Loop, Prefix, Radix, Scatter, Step, Word
+from codegen.sparse.algebra.expr import Exp, num, var
+from codegen.sparse.algebra.terms import subst
+from codegen.sparse.ir.counting import Count, Prefix, Scatter
+from codegen.sparse.ir.model import Alloc, Define, Loop, Step
 from codegen.sparse.ir.nest import INDEX, RECORD, VALUE
+from codegen.sparse.ir.sorting import Radix, Word
 from codegen.sparse.ir.statement import Store
 from codegen.sparse.synth.mechanisms import Plan, in_source, limits
 from codegen.sparse.synth.pair import Pair, sizes

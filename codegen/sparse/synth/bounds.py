@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, coefficient, div, num, product, rewrite, solve
+from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, div, num, product
 from codegen.sparse.algebra.relation import Relation
+from codegen.sparse.algebra.terms import coefficient, rewrite, solve
 from codegen.sparse.formats.model import Descriptor
 
 Bounds = tuple[Exp, Exp]

@@ -13,8 +13,9 @@ u are variables of the source and what is known of the destination, v positions 
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, Name, call, calls, coefficient, functions, names, solve, subst, var
+from codegen.sparse.algebra.expr import Exp, Name, call, var
 from codegen.sparse.algebra.relation import Constraint, Relation, compose, equal, inverse
+from codegen.sparse.algebra.terms import calls, coefficient, functions, names, solve, subst
 from codegen.sparse.synth.pair import Pair
 
 

@@ -1,8 +1,10 @@
 """Arrays of the destination, and the loops that give every element its value."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, call, calls, div, var
-from codegen.sparse.ir.model import Alloc, Count, Loop, Scatter, Step, Sweep
+from codegen.sparse.algebra.expr import Exp, call, div, var
+from codegen.sparse.algebra.terms import calls
+from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.model import Alloc, Loop, Step, Sweep
 from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, For, Let, Tick
 from codegen.sparse.ir.statement import OnChange, Recall, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume

@@ -11,13 +11,15 @@ Mechanisms, chosen by what the constraints say and never by the format's name:
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, num, subst, var
+from codegen.sparse.algebra.expr import Exp, num, var
+from codegen.sparse.algebra.terms import subst
 from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import bounds, is_key
-from codegen.sparse.synth.layout import unsolved
+from codegen.sparse.synth.model import unsolved
 from codegen.sparse.synth.pair import Pair, Place
-from codegen.sparse.synth.source import orders, scan, sorted_by
+from codegen.sparse.synth.scan import scan
 from codegen.sparse.synth.stream import Stream, of_scan
+from codegen.sparse.synth.visits import orders, sorted_by
 
 FULL, RANK, TABLE, SEGMENT, RUN = "full", "rank", "table", "segment", "run"
 

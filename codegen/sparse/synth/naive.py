@@ -6,16 +6,18 @@ filled by minimum and maximum (cases 2 and 3) and repaired by a sweep. Correct, 
 """
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, call, num, subst, var
+from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
-from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, NewList, Require, SortList, Step, Sweep
+from codegen.sparse.algebra.terms import subst
+from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Require, Step, Sweep
 from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, Let, Tick
+from codegen.sparse.ir.sorting import NewList, SortList
 from codegen.sparse.ir.statement import Find, Insert, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume
 from codegen.sparse.synth.fill import div8
 from codegen.sparse.synth.mechanisms import as_they_come
 from codegen.sparse.synth.pair import REJECT, Pair, Place, sizes, symbols
-from codegen.sparse.synth.source import scan
+from codegen.sparse.synth.scan import scan
 from codegen.sparse.synth.stream import of_scan
 
 
@@ -97,7 +99,7 @@ class _Naive:
             self.steps.append(Alloc("taken", div8(self.sizes[data][0]), FLAG, 0))
 
     def functions(self, place: Place) -> None:
-        from codegen.sparse.algebra.expr import calls
+        from codegen.sparse.algebra.terms import calls
 
         pos = place.pos
         for f, e in pos.values:

@@ -3,21 +3,10 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
-from codegen.sparse.ir.model import (
-    Alloc,
-    Count,
-    Define,
-    Gather,
-    Loop,
-    Max,
-    Number,
-    Prefix,
-    Require,
-    Shrink,
-    SortSegments,
-    Sweep,
-)
+from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix
+from codegen.sparse.ir.model import Alloc, Define, Loop, Require, Shrink, Sweep
 from codegen.sparse.ir.nest import INDEX, For
+from codegen.sparse.ir.sorting import SortSegments
 from codegen.sparse.ir.statement import Once, OnChange, Store
 from codegen.sparse.synth.arrange import Arranged
 from codegen.sparse.synth.bounds import linear, volume

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from codegen.diagnostics import InputError
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, names, subst, var
+from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.relation import renamed
+from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.synth.bounds import data_size, extents
-from codegen.sparse.synth.layout import Layout, Order, Position, layout
-from codegen.sparse.synth.source import prefixed
+from codegen.sparse.synth.layout import layout
+from codegen.sparse.synth.model import Layout, Order, Position
+from codegen.sparse.synth.prefix import prefixed
 
 KEEP, SUM, REJECT = "keep", "sum", "reject"
 POLICIES = (KEEP, SUM, REJECT)

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.sparse.algebra.expr import Exp, call, num, subst, var
+from codegen.sparse.algebra.expr import Exp, call, num, var
+from codegen.sparse.algebra.terms import subst
 from codegen.sparse.ir.nest import For, Let, Nest
-from codegen.sparse.synth.layout import Layout
-from codegen.sparse.synth.source import Scan
+from codegen.sparse.synth.model import Layout
+from codegen.sparse.synth.scan import Scan
 
 
 @record

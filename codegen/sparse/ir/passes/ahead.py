@@ -4,7 +4,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from codegen.sparse.algebra.expr import as_call, names, num, var
+from codegen.sparse.algebra.expr import as_call, num, var
+from codegen.sparse.algebra.terms import names
 from codegen.sparse.ir.model import Computation, Loop, Step
 from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.ir.statement import Store

@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Exp, as_call, names, subst
+from codegen.sparse.algebra.expr import Exp, as_call
+from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.ir.model import Computation, Copy, Loop, Step
 from codegen.sparse.ir.nest import Guard, Let, Tick
 from codegen.sparse.ir.statement import Store

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.sparse.algebra.expr import Exp, num
-from codegen.sparse.ir.model import Computation, Count, Loop, Step
+from codegen.sparse.ir.counting import Count
+from codegen.sparse.ir.model import Computation, Loop, Step
 from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.ir.walk import bound, reads
 

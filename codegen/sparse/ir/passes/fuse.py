@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Exp, calls
+from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.algebra.terms import calls
 from codegen.sparse.ir.model import Computation, Copy, Loop, Step, Sweep
 from codegen.sparse.ir.statement import Stmt, Store
 from codegen.sparse.ir.walk import expressions, reads, writes

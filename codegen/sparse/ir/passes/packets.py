@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Exp, calls, names, var
-from codegen.sparse.ir.model import Computation, Count, Packet, Scatter
+from codegen.sparse.algebra.expr import Exp, var
+from codegen.sparse.algebra.terms import calls, names
+from codegen.sparse.ir.counting import Count, Packet, Scatter
+from codegen.sparse.ir.model import Computation
 from codegen.sparse.ir.statement import Stmt, Store
 from codegen.sparse.ir.walk import bound, expressions, rewrite_exps
 

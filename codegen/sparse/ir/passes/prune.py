@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.ir.model import Alloc, Computation, Count, Define, Free, Loop, Radix, Scatter, Step
+from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Step
 from codegen.sparse.ir.nest import Let, Nest, Tick
+from codegen.sparse.ir.sorting import Radix
 from codegen.sparse.ir.statement import Find, Stmt, Store
 from codegen.sparse.ir.walk import reads, writes
 

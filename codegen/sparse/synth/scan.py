@@ -1,0 +1,142 @@
+"""The loop nest that visits a format's entries."""
+from __future__ import annotations
+
+from dataclasses import field
+from functools import lru_cache
+
+from codegen.record import record
+from codegen.sparse.algebra.expr import Call, Exp, Name, as_name, var
+from codegen.sparse.algebra.relation import Constraint
+from codegen.sparse.algebra.terms import calls, coefficient, names, solve, subst
+from codegen.sparse.ir.nest import For, Guard, Let, Level, Nest
+from codegen.sparse.synth.model import Layout, unsolved
+
+
+@record
+class Scan:
+    """A format's entries as a nest. `coords`: dense coordinates as printed; `raw`: in loop variables and functions."""
+
+    nest: Nest
+    loops: tuple[str, ...]
+    coords: tuple[Exp, ...]
+    raw: tuple[Exp, ...]
+    value: Exp
+    count: Exp | None
+    position: str | None
+    env: dict[str, Exp] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=256)
+def scan(lay: Layout, order: tuple[str, ...] | None = None) -> Scan:
+    """The nest in the order of the tuple, or with its loops in another order."""
+    return _Scanner(lay).run(order)
+
+
+class _Scanner:
+    """Variables become defined one after the other: by an equality as soon as there is one, else by a loop."""
+
+    def __init__(self, lay: Layout) -> None:
+        self.lay, self.d = lay, lay.desc
+        self.rel = lay.desc.map
+        self.shown: dict[str, Exp] = {}
+        self.raw: dict[str, Exp] = {}
+        self.levels: list[Level] = []
+        self.loops: list[str] = []
+        self.facts: set[Exp] = set()
+        self.pending = [c for c in self.rel.cons if not c.equal]
+        # Without padding every stored thing is an entry, so its coordinates are in range.
+        self.padded = lay.desc.fill or any(f.fill is not None for f in lay.desc.functions)
+
+    def run(self, order: tuple[str, ...] | None) -> Scan:
+        self.settle()
+        while True:
+            todo = [v for v in (order or self.rel.ins) if v not in self.raw]
+            if not todo:
+                break
+            for v in todo:
+                if self.loop(v):
+                    break
+            else:
+                raise unsolved(self.d, f"{todo[0]} cannot be scanned: it has no bounds that are known in time")
+            self.settle()
+        value = Exp(((Call(self.d.data, (self.show(self.d.access),)), 1),))
+        if self.d.skips_zeros:
+            self.levels.append(Guard((), value))
+        return self.result(value)
+
+    def result(self, value: Exp) -> Scan:
+        full = self.lay.full
+        plain = not any(isinstance(x, Guard) for x in self.levels)
+        counted = full is not None and not full.group and plain
+        position = full.var if full and counted and as_name(self.d.access) == full.var else None
+        coords = tuple(self.shown[x] for x in self.rel.outs)
+        return Scan(tuple(self.levels), tuple(self.loops), coords, tuple(self.raw[x] for x in self.rel.outs), value,
+                    var(full.size) if full and counted else None, position, dict(self.shown))
+
+    def show(self, e: Exp) -> Exp:
+        return subst(e, self.shown)
+
+    def loop(self, v: str) -> bool:
+        low: list[Exp] = []
+        high: list[Exp] = []
+        for c in self.rel.cons:
+            sign = 0 if c.equal else coefficient(c.exp, Name(v))
+            bound = solve(c.exp, Name(v)) if sign else None
+            if bound is None or not self.defined(bound):
+                continue
+            (low if sign > 0 else high).append(bound if sign > 0 else bound + 1)
+        if not low or not high:
+            return False
+        best = [next((b for b in side if calls(b)), side[0]) for side in (low, high)]
+        self.levels.append(For(v, self.show(best[0]), self.show(best[1])))
+        self.loops.append(v)
+        self.raw[v] = self.shown[v] = var(v)
+        self.facts |= {var(v) - b for b in low} | {b - var(v) - 1 for b in high}
+        return True
+
+    def defined(self, e: Exp) -> bool:
+        return all(n in self.raw or n not in (*self.rel.ins, *self.rel.outs) for n in names(e))
+
+    def settle(self) -> None:
+        """Everything that equalities give now, then the guards that can be tested now."""
+        while self.step():
+            pass
+        ready = [c for c in self.pending if self.defined(c.exp)]
+        self.pending = [c for c in self.pending if c not in ready]
+        kept = [Constraint(self.show(c.exp)) for c in ready if self.padded and not self.implied(subst(c.exp, self.raw))]
+        if kept and self.loops:
+            self.levels.append(Guard(tuple(dict.fromkeys(kept))))
+
+    def step(self) -> bool:
+        for v in (*self.rel.ins, *self.rel.outs):
+            if v in self.raw:
+                continue
+            for c in (c for c in self.rel.cons if c.equal):
+                value = solve(c.exp, Name(v))
+                if value is not None and self.defined(value):
+                    self.define(v, value)
+                    return True
+        return False
+
+    def define(self, v: str, value: Exp) -> None:
+        self.raw[v] = subst(value, self.raw)
+        shown = self.show(value)
+        if as_name(shown) or not shown.terms:
+            self.shown[v] = shown
+            return
+        self.levels.append(Let(v, shown))
+        self.shown[v] = var(v)
+        for call in calls(self.raw[v]):
+            self.range_facts(call)
+
+    def range_facts(self, call: Call) -> None:
+        f = self.d.function(call.id)
+        if f is not None:
+            at = {f.range.ins[0]: Exp(((call, 1),))}
+            self.facts |= {subst(c.exp, at) for c in f.range.cons}
+
+    def implied(self, e: Exp) -> bool:
+        """e >= 0 by a fact, or as a sum of things that are not negative."""
+        if e in self.facts or any(not (e - f).terms and (e - f).const >= 0 for f in self.facts):
+            return True
+        return e.const >= 0 and all(c > 0 and Exp(((a, 1),)) in self.facts for a, c in e.terms)
