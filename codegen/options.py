@@ -37,6 +37,7 @@ class GenOptions:
     banner: bool = True
     version: bool = True  # in the banner
     keep_original: bool = False  # -DTW_ORIGINAL brings the source's own nests back
+    prefix: str = "tw"  # of generated names
     timeout: float = 30.0
     threads: str = "8,8"  # compute cores of a core group: N, or R,C
     stem: str = ""  # of the names of files that include each other
@@ -64,6 +65,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--threads={options.threads}")
         if options.scheme != "full":
             words.append(f"--scheme={options.scheme}")
+    if options.prefix != "tw":
+        words.append(f"--prefix={options.prefix}")
     if options.keep_original:
         words.append("--keep-original")
     if options.line_directives:

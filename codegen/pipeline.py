@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codegen.region import RegionOutcome
     from codegen.sunway.files import SunwayFiles
     from codegen.target.links import Links
+    from codegen.target.names import Names
 
 
 @record
@@ -106,6 +107,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         return Generated(text, (), (note,), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.emit import emit_banner, emit_support
+    from codegen.target.names import check_names, names_for
 
     outcomes: list[RegionOutcome] = []
     messages: list[Diagnostic] = []
@@ -126,14 +128,20 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         outcomes.append(outcome)
         messages.extend(outcome.diagnostics)
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
+    names = names_for(options.prefix, (s.text[slice(*s.span)] for s in source.slices),
+                      (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
+    made = [t for _, t in changed]
+    changed = [(r, names.of(t)) for r, t in changed]
+    original = names.word("TW_ORIGINAL")
     if options.keep_original:
-        changed = [(r, f"#ifndef TW_ORIGINAL\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
+        changed = [(r, f"#ifndef {original}\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
     changed = [(r, _with_line(r, t, source.name, options)) for r, t in changed]
     body = splice(text, changed)
     name = line_name(source.name, options)
+    plan = "".join(o.plan for o in outcomes)
     banner = ""
     if options.banner:
-        banner = emit_banner(os.path.basename(source.name), effective_options(options), options.version)
+        banner = emit_banner(os.path.basename(source.name), effective_options(options), options.version, plan)
     start = after_feature_macros(body)
     support = emit_support(
         frozenset().union(*(o.helpers for o in outcomes)),
@@ -142,21 +150,22 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         body.count("\n", 0, start) + 1 if options.line_directives else 0,
         PARALLEL_MIN,
     )
+    check_names(names, source.name, text, support, made)
+    support = names.of(support)
     if options.keep_original and support:
-        support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", "#ifndef TW_ORIGINAL\n" + support, count=1)
+        support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
     if options.line_directives and banner and (start or not support):
         banner += f'#line 1 "{name}"\n'
     if "\r\n" in text:
         banner, support = banner.replace("\n", "\r\n"), support.replace("\n", "\r\n")
     extra: SunwayFiles | None = None
     if options.target == "sunway":
-        support, extra = _sunway(outcomes, options, support, banner)
+        support, extra = _sunway(outcomes, options, support, banner, names)
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above))
         for o in outcomes
     )
-    plan = "".join(o.plan for o in outcomes)
     clock.append(("printing", time.perf_counter()))
     spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,
@@ -164,7 +173,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
 
 
 def _sunway(
-    outcomes: list[RegionOutcome], options: GenOptions, support: str, banner: str
+    outcomes: list[RegionOutcome], options: GenOptions, support: str, banner: str, names: Names
 ) -> tuple[str, SunwayFiles]:
     """The master's own support with the launches declared, and the other files."""
     from codegen.sunway.files import master_support, slave_files
@@ -173,7 +182,8 @@ def _sunway(
 
     parts = [o.slave for o in outcomes if o.slave is not None]
     grid, group = parse_grid(options.threads), group_for(options.machine)
-    return support + master_support(parts, options.stem, grid), slave_files(parts, options.stem, banner, group, grid)
+    more = names.of(master_support(parts, options.stem, grid))
+    return support + more, slave_files(parts, options.stem, banner, group, grid, names)
 
 
 def _nest(text: str, region: Region) -> str:

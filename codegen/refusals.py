@@ -350,6 +350,12 @@ TABLE: tuple[Entry, ...] = (
         "reverse i",
     ),
     _error("interrupted", "`tune` was interrupted before it came to this file.", "Run it again."),
+    _error(
+        "name-taken",
+        "With `--prefix`, a name of generated code would be one that the source uses already.",
+        "Choose another prefix, or rename what is in the way.",
+        "tilewright gen --prefix blur f.c   # where f.c has a variable `blur_min`",
+    ),
     _error("needs-preprocessor", "With `--no-cpp`, the file holds macros or conditionals.", "Drop `--no-cpp`."),
     _error("no-compiler", "No C compiler is found, or one that does not work.", "Install one, or set `CC`."),
     _error(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Union
 
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
+from codegen.target.names import prefix
 
 if TYPE_CHECKING:
     from codegen.api.plans import Plan
@@ -36,6 +37,7 @@ class Options(TypedDict, total=False):
     banner: bool
     version: bool
     keep_original: bool
+    prefix: str
     timeout: float
     include: Sequence[Source]
     define: Mapping[str, object]
@@ -53,7 +55,7 @@ class Input:
 
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "version",
-         "keep_original", "timeout")
+         "keep_original", "prefix", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:
@@ -66,6 +68,8 @@ def read(source: Source, given: Options) -> Input:
     name, text = _text(source, given.get("name", ""))
     plan, plan_name = _plan(given.get("plan"))
     values = {k: given[k] for k in _SAME if k in given}  # type: ignore[literal-required]
+    if "prefix" in given:
+        values["prefix"] = prefix(given["prefix"])
     options = GenOptions(
         **values,
         line_directives=given.get("line", False),

@@ -124,6 +124,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         banner=not values.get("no_banner", False),
         version=not values.get("no_version", False),
         keep_original=values.get("keep_original", False),
+        prefix=values.get("prefix", rest.prefix),
         timeout=arguments.timeout,
         threads=values.get("threads", rest.threads),
         scheme=values.get("scheme", rest.scheme),

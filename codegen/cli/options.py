@@ -97,6 +97,13 @@ def instruction_set(text: str) -> str:
     return text
 
 
+def name_prefix(text: str) -> str:
+    """What names of generated code begin with."""
+    from codegen.target.names import prefix
+
+    return prefix(text)
+
+
 TABLE: tuple[Option, ...] = (
     Option(("-o",), "output", _WRITES,
            "write here; `-` or no -o: standard output; gen, tune: FOLDER/ keeps the sources' names",
@@ -114,6 +121,9 @@ TABLE: tuple[Option, ...] = (
     Option(("--keep-original",), "output", _GEN,
            "keep the source's nests beside the new ones: compile with -DTW_ORIGINAL to have them back",
            affects_output=True),
+    Option(("--prefix",), "output", ("gen", "inspect"),
+           "generated names begin with NAME_ instead of tw_, macros with NAME_ in capitals (-DNAME_ORIGINAL)",
+           "value", "NAME", type=name_prefix, default=_DEFAULTS.prefix, affects_output=True),
     Option(("--no-version",), "output", SOURCE_COMMANDS, "leave the tool's version out of that comment",
            affects_output=True),
     Option(("--target",), "generation", SOURCE_COMMANDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 
 import islpy as isl
@@ -43,6 +44,13 @@ def show(plans: tuple[Plan, ...], scops: Mapping[int, Scop]) -> str:
         out.append(head + where)
         out.extend("  " + line for d in plan.directives for line in show_directive(d, scop))
     return "\n".join(out) + "\n" if out else ""
+
+
+def plan_hash(text: str) -> str:
+    """Twelve digits that stand for a plan: the same for a plan that was printed and given back, whatever its
+    comments and layout."""
+    words = " ".join(word for line in text.splitlines() for word in line.partition("#")[0].split())
+    return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
 def show_directive(d: Directive, scop: Scop | None) -> list[str]:

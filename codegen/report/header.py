@@ -28,7 +28,7 @@ def header_text(path: str, text: str, options: GenOptions) -> str:
     includes = [f"<{h}>" for h in sorted({_STANDARD[n] for n in names & set(_STANDARD)})]
     if any(_own_types(d) for d in declared):
         includes += re.findall(r'^[ \t]*#[ \t]*include[ \t]*("[^"\n]+")', text, re.M)
-    guard = "TW_" + re.sub(r"\W", "_", options.stem).upper() + "_H"
+    guard = options.prefix.upper() + "_" + re.sub(r"\W", "_", options.stem).upper() + "_H"
     lines = [f"/* {GENERATED} from {source.name.rsplit('/', 1)[-1]}; edit that file, not this one. */",
              f"#ifndef {guard}", f"#define {guard}", ""]
     lines += [*(f"#include {i}" for i in includes), ""] if includes else []

@@ -9,6 +9,7 @@ from codegen.sunway.emit import SlavePart
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.target.emit import emit_support
+from codegen.target.names import Names
 from codegen.target.templates import environment
 
 
@@ -31,7 +32,9 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid) -> str:
     return environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
 
 
-def slave_files(parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid) -> SunwayFiles:
+def slave_files(
+    parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid, names: Names | None = None
+) -> SunwayFiles:
     """Everything but the master file."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
@@ -45,10 +48,11 @@ def slave_files(parts: Sequence[SlavePart], stem: str, banner: str, group: CoreG
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",
         structs=[s for p in parts for s in p.structs],
     )  # fmt: skip
-    names = {"stem": stem, "group": group, "grid": grid}
+    facts = {"stem": stem, "group": group, "grid": grid}
+    of = (names or Names()).of
     return SunwayFiles(
-        slave.rstrip("\n") + "\n", args,
-        env.get_template("sunway/Makefile.sw.j2").render(**names),
-        env.get_template("sunway/Makefile.host.j2").render(**names),
-        "\n".join(p.report for p in parts),
+        of(slave.rstrip("\n") + "\n"), of(args),
+        of(env.get_template("sunway/Makefile.sw.j2").render(**facts)),
+        of(env.get_template("sunway/Makefile.host.j2").render(**facts)),
+        of("\n".join(p.report for p in parts)),
     )  # fmt: skip

@@ -27,6 +27,7 @@ VARIANTS = {
     "axpy.check-alias": ("axpy", GenOptions(check_alias=True)),
     "locals.line": ("locals", GenOptions(line_directives=True)),
     "flat.context": ("flat", GenOptions(context="ld >= m and n >= 1")),
+    "flat.prefix": ("flat", GenOptions(prefix="mine")),
     "axpy.no-banner": ("axpy", GenOptions(banner=False)),
 }
 WARNING_FREE = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "-o", "/dev/null", "-xc", "-"]

@@ -1,0 +1,77 @@
+"""Names of generated code: `tw_` before all of them, `TW_` before macros, or a prefix of the user's own.
+
+The words stand in templates, tables and printers alike, so they are exchanged in the finished text. What the regions
+themselves call by such a name is the user's, and stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from codegen.diagnostics import InputError, Loc
+from codegen.record import record
+from codegen.source.lexis import blank_comments
+
+DEFAULT = "tw"
+_OURS = re.compile(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def prefix(text: str) -> str:
+    """What names are to begin with; the underscore after it may be written too. Those that begin with one belong to
+    compilers."""
+    if re.fullmatch(r"[A-Za-z]\w*", text, re.ASCII) is None:
+        raise ValueError(f"no C name can begin with '{text}'")
+    return text.removesuffix("_")
+
+
+@record
+class Names:
+    """How generated names are spelled; `kept` are the user's own that look like ours, `entries` more of ours."""
+
+    prefix: str = DEFAULT
+    kept: frozenset[str] = frozenset()
+    entries: frozenset[str] = frozenset()
+
+    def of(self, text: str) -> str:
+        """Generated text with its names exchanged."""
+        if self.prefix == DEFAULT:
+            return text
+        text = _OURS.sub(lambda m: self.word(m.group()), text)
+        if not self.entries:
+            return text
+        return _WORD.sub(lambda m: f"{self.prefix}_{m.group()}" if m.group() in self.entries else m.group(), text)
+
+    def word(self, word: str) -> str:
+        """One name."""
+        if word in self.kept:
+            return word
+        return f"{self.prefix.upper() if word.startswith('TW') else self.prefix}_{word[3:]}"
+
+
+def names_for(prefix: str, regions: Iterable[str], entries: Iterable[str] = ()) -> Names:
+    """The names for a file: `regions` are the texts of its regions, `entries` functions that other files call."""
+    if prefix == DEFAULT:
+        return Names()
+    kept = frozenset(w for r in regions for w in _OURS.findall(blank_comments(r)))
+    return Names(prefix, kept, frozenset(n for e in entries for n in (e, f"{e}_args")))
+
+
+def check_names(names: Names, file: str, source: str, support: str, made: Iterable[str]) -> None:
+    """Nobody else may have the names: `support` is the text above the user's own, `made` that of the regions."""
+    if names.prefix == DEFAULT:
+        return
+    found = {m.group(): m.start() for m in reversed(list(_WORD.finditer(blank_comments(source))))}
+    for word in sorted(names.kept.intersection(_OURS.findall(support))):
+        raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code",
+                         _place(file, source, found[word]), "rename it in the source")  # fmt: skip
+    new = {names.word(w) for text in (support, *made) for w in _OURS.findall(text)} - names.kept
+    for word in sorted(new.intersection(found)):
+        raise InputError("name-taken", f"generated code would use `{word}`, which is a name of the source",
+                         _place(file, source, found[word]), "choose another --prefix")  # fmt: skip
+
+
+def _place(file: str, source: str, offset: int) -> Loc:
+    line = source.count("\n", 0, offset) + 1
+    return Loc(file, line, offset - (source.rfind("\n", 0, offset) + 1) + 1)
