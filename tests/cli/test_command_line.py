@@ -171,7 +171,7 @@ def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder:
     """Those about the banner itself, paths, and the name of the input are the only exceptions."""
     Path("p").write_text("", encoding="utf-8")
     values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1"}
-    values |= {"-D": "A", "-U": "B", "-std": "c99"}
+    values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine"}
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
     silent |= {"--threads", "--scheme"}  # of sunway alone
     for option in (o for o in TABLE if "gen" in o.commands and o.affects_output and not silent & set(o.flags)):

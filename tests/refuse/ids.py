@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 CODEGEN = Path(__file__).parents[2] / "codegen"
@@ -11,11 +12,17 @@ CODEGEN = Path(__file__).parents[2] / "codegen"
 _CLASSES = {"Unsupported": 0, "InputError": 0, "InternalError": 0, "TilewrightError": 0, "Diagnostic": 1}
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def ids_in_source() -> dict[str, str]:
     """Every id with a place that uses it. Raises when an id is neither a literal nor passed on under its name."""
     found: dict[str, str] = {}
     for path in sorted(CODEGEN.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = _tree(path)
         positions = {**_CLASSES, **_functions(tree), **_imported(tree)}
         for node in ast.walk(tree):
             place = f"{path.relative_to(CODEGEN.parent)}:{getattr(node, 'lineno', 0)}"
@@ -26,6 +33,7 @@ def ids_in_source() -> dict[str, str]:
     return found
 
 
+@cache
 def _functions(tree: ast.AST) -> dict[str, int]:
     """Functions with a parameter called `id`, and its position in a call."""
     out = {}
@@ -44,7 +52,7 @@ def _imported(tree: ast.AST) -> dict[str, int]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("codegen"):
             path = CODEGEN.parent / ((node.module or "").replace(".", "/") + ".py")
             if path.exists():
-                module = ast.parse(path.read_text(encoding="utf-8"))
+                module = _tree(path)
                 known, names = _functions(module), {a.name for a in node.names}
                 out.update({name: known[name] for name in names if name in known})
                 for part in module.body:
