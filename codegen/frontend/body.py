@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -12,6 +13,7 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.frame import Frame
 from codegen.frontend.layers import Shape, TypeTable, type_text
+from codegen.frontend.paths import implied
 from codegen.frontend.purity import is_pure
 from codegen.frontend.raw import InsideVar, RawAccess, RawStep
 from codegen.frontend.symbols import Variable, location
@@ -44,6 +46,7 @@ class BodyBuilder:
     accesses: list[RawAccess] = field(default_factory=list)
     values: list[isl.PwAff] = field(default_factory=list)
     known: dict[str, Ref] = field(default_factory=dict)  # what is read already, by its C text
+    where: isl.Set | None = None  # in which part of the domain the present subexpression is evaluated
 
     def expr(self, node: c_ast.Node) -> Expr:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
@@ -108,11 +111,12 @@ class BodyBuilder:
     def expr_of_binding(self, name: str) -> Expr:
         """A bound integer whose formula is a polynomial: spell the formula out."""
         binding = self.frame.bindings[name]
-        saved, self.frame = self.frame, binding.frame
+        saved = self.frame, self.where
+        self.frame, self.where = binding.frame, None  # it reads no elements
         try:
             return Cast(binding.ctype.spelling, self.expr(binding.node), binding.ctype)
         finally:
-            self.frame = saved
+            self.frame, self.where = saved
 
     def _affine(self, value: isl.PwAff, ctype: CType) -> Expr:
         self.values.append(value)
@@ -172,10 +176,31 @@ class BodyBuilder:
         return Lit(c_text(node))
 
     def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
-        return Binary(node.op, self.expr(node.left), self.expr(node.right))
+        left = self.expr(node.left)
+        if node.op not in ("&&", "||"):
+            return Binary(node.op, left, self.expr(node.right))
+        with self.when(node.left, node.op == "&&"):
+            return Binary(node.op, left, self.expr(node.right))
 
     def _TernaryOp(self, node: c_ast.TernaryOp) -> Expr:
-        return Ternary(self.expr(node.cond), self.expr(node.iftrue), self.expr(node.iffalse))
+        cond = self.expr(node.cond)
+        with self.when(node.cond, True):
+            yes = self.expr(node.iftrue)
+        with self.when(node.cond, False):
+            return Ternary(cond, yes, self.expr(node.iffalse))
+
+    @contextmanager
+    def when(self, cond: c_ast.Node, truth: bool) -> Iterator[None]:
+        """For subexpressions that are evaluated only where `cond` is `truth`."""
+        saved = self.where
+        frame = self.frame if saved is None else self.frame.restrict(saved)
+        part = implied(cond, truth, frame, self.affiner)
+        if part is not None:
+            self.where = part if saved is None else saved.intersect(part)
+        try:
+            yield
+        finally:
+            self.where = saved
 
     def _Cast(self, node: c_ast.Cast) -> Expr:
         shape = self.names.types.shape(node.to_type)
@@ -205,7 +230,12 @@ class BodyBuilder:
         text = c_text(node)
         if text not in self.known:
             self.known[text] = self._ref(node, write=False)
-        return self.known[text]
+        found = self.known[text]
+        before = self.accesses[found.access].where
+        if before is not None:
+            where = None if self.where is None else before.union(self.where).coalesce()
+            self.accesses[found.access] = replace(self.accesses[found.access], where=where)
+        return found
 
     def _ref(self, node: c_ast.Node, write: bool) -> Ref:
         base, inside, shape, steps = self._path(node)
@@ -218,7 +248,8 @@ class BodyBuilder:
                 "subscript it down to an element",
             )
         loc = location(node, self.names.fallback)
-        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc))
+        where = None if write else self.where
+        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where))
         return Ref(len(self.accesses) - 1)
 
     def target(self, node: c_ast.Node) -> Ref:

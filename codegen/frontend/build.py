@@ -175,6 +175,7 @@ def _iterator_names(frame: Frame) -> tuple[str, ...]:
 
 def _access(stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Access:
     group = groups[raw.base]
+    frame = frame if raw.where is None else frame.restrict(raw.where)
     array, index, path = group.model(raw, frame, affiner)
     scope = [frame.dim(k) for k in range(array.scope)]
     values = scope + index
@@ -189,7 +190,7 @@ def _access(stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayG
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v.set_tuple_id(isl.dim_type.in_, source.get_tuple_id(isl.dim_type.set)))
     relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(frame.domain.set_tuple_name(stmt))
-    return Access(array.name, raw.write, multi, relation, path, raw.loc)
+    return Access(array.name, raw.write, multi, relation, path, raw.loc, raw.where is not None)
 
 
 __all__ = ["Extracted", "extract"]

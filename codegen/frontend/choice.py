@@ -147,7 +147,10 @@ class _Maker:
         if isinstance(branch, Put):
             return self._put(branch)
         cond = self.builder.expr(branch.cond)
-        (yes, yt), (no, nt) = self.value(branch.yes), self.value(branch.no)
+        with self.builder.when(branch.cond, True):
+            yes, yt = self.value(branch.yes)
+        with self.builder.when(branch.cond, False):
+            no, nt = self.value(branch.no)
         have = operation("?", *(None if t is None else as_value(t) for t in (yt, nt)))
         if have is None or yt is None or nt is None or not self._harmless(have, yt, nt):
             return Ternary(cond, self._stored(yes, yt), self._stored(no, nt), self.branch), self.shape.elem

@@ -45,12 +45,12 @@ def build_guard(
     valid = allowed
     reasons: list[str] = []
     for a in assumptions:
-        broken = _broken(a)
-        if broken.intersect(ranges).intersect(valid).is_empty():
+        violated = broken(a)
+        if violated.intersect(ranges).intersect(valid).is_empty():
             continue
         # Where nothing runs, a needless fallback to the source is harmless, and the test stays short.
-        broken = broken.gist(a.domain.params().intersect(ranges))
-        valid = valid.subtract(broken).coalesce()
+        violated = violated.gist(a.domain.params().intersect(ranges))
+        valid = valid.subtract(violated).coalesce()
         if a.reason not in reasons:
             reasons.append(a.reason)
         if valid.intersect(ranges).is_empty():
@@ -75,7 +75,8 @@ def build_guard(
     return Guard(valid.coalesce(), rest, tuple(params[k].name for k in wide), tuple(reasons))
 
 
-def _broken(a: Assumption) -> isl.Set:
+def broken(a: Assumption) -> isl.Set:
+    """The parameters for which it does not hold."""
     ctx = a.value.get_ctx()
     zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(isl.LocalSpace.from_space(a.value.get_domain_space())))
     low = zero.add_constant_val(_val(a.low, ctx))

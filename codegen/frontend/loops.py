@@ -11,6 +11,7 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
 from codegen.frontend.frame import Assumption, Frame
 from codegen.frontend.layers import TypeTable, literal_int
+from codegen.frontend.prescan import counted_before
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.types import CType
@@ -28,6 +29,7 @@ class Header:
     first: c_ast.Node
     cond: c_ast.Node
     step: int
+    early: bool = False  # it counts in its condition: `for (i = n; i-- > 0;)`
 
 
 def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc) -> Header:
@@ -35,6 +37,9 @@ def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTabl
     name, ctype, outside, first = _init(node, variables, types, loc)
     if node.cond is None:
         raise Unsupported("loop-form", "the loop has no condition", loc, _FORM)
+    early = counted_before(node)
+    if early is not None:
+        return Header(name, ctype, outside, first, early, -1, early=True)
     step = _step(node.next, name)
     if step is None or step == 0:
         raise Unsupported("loop-form", f"the loop does not change `{name}` by a constant", loc, _FORM)
@@ -119,11 +124,13 @@ def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> Loop
             loc,
             "compare the loop variable with a limit that it reaches",
         )
-    body = inner.restrict(domain)
     evaluated = domain.union(_shift(domain, pos, header.step)).union(it.eq_set(start)).intersect(ranged.domain)
     for k in range(mark, len(affiner.assumptions)):
         a = affiner.assumptions[k]
         affiner.assumptions[k] = replace(a, domain=a.domain.intersect(evaluated))
+    if header.early:
+        domain, first = _shift(domain, pos, header.step), first.add(frame.constant(header.step))
+    body = inner.restrict(domain)
     _assume_no_wrap(header, body, it, affiner, loc)
     return LoopSpace(body, _exit_value(domain, frame, first, header.step, pos))
 
@@ -195,8 +202,12 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     ctype = header.ctype
     if ctype.signed and ctype.bits >= 32:
         return
+    if header.early and header.outside:
+        raise Unsupported(
+            "loop-form", f"`{header.name}` wraps around when the loop ends, and lives on", loc, _FORM
+        )
     low, high = ctype.safe_range()
-    following = it.add(body.constant(header.step))
+    following = it if header.early else it.add(body.constant(header.step))  # its last step is never looked at
     affiner.assumptions.append(
         Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc)
     )

@@ -96,7 +96,8 @@ class _Scan:
             self.visit(init.rvalue, affine=True)
         else:
             self.visit(init, affine=True)
-        self.visit(node.cond, affine=True)
+        early = counted_before(node)
+        self.visit(node.cond if early is None else early, affine=True)
         if isinstance(node.next, c_ast.Assignment):
             self.visit(node.next.rvalue, affine=True)
         self.visit(node.stmt)
@@ -149,6 +150,19 @@ def _reads_data(node: c_ast.Node) -> bool:
     if isinstance(node, c_ast.ArrayRef) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
         return True
     return any(_reads_data(child) for child in node)
+
+
+def counted_before(node: c_ast.For) -> c_ast.Node | None:
+    """What `for (i = n; i-- > limit;)` asks of i before it counts down; None for loops of other forms."""
+    cond, init = node.cond, node.init
+    if node.next is not None or not isinstance(cond, c_ast.BinaryOp) or cond.op not in (">", "!=", ">="):
+        return None
+    counter = init.decls[-1] if isinstance(init, c_ast.DeclList) else getattr(init, "lvalue", None)
+    name = getattr(counter, "name", "")
+    left = cond.left
+    if isinstance(left, c_ast.UnaryOp) and left.op == "p--" and name and getattr(left.expr, "name", "") == name:
+        return c_ast.BinaryOp(cond.op, left.expr, cond.right, cond.coord)
+    return None
 
 
 def members(node: c_ast.Node) -> tuple[str, ...]:

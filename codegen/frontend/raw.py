@@ -37,6 +37,7 @@ class RawAccess:
     write: bool
     elem: CType
     loc: Loc
+    where: isl.Set | None = None  # the part of the statement's domain in which it happens; None: everywhere
 
 
 @record

@@ -194,10 +194,10 @@ def _on(value: isl.PwAff, points: isl.Set) -> isl.PwAff:
 
 def _access(s: Statement, values: Sequence[isl.PwAff], buffer: Buffer, like: Access) -> Access:
     index = _multi(s, values, buffer.array)
-    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.domain)
+    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
     strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(values)))
     path = (Step("flat", 0, "", strides),)
-    return Access(buffer.array, like.write, index, relation, path, like.loc)
+    return Access(buffer.array, like.write, index, relation, path, like.loc, like.partial)
 
 
 def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: Buffer) -> Statement:

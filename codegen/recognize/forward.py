@@ -130,12 +130,13 @@ def _redirected(s: Statement, copy: Statement, name: str) -> Statement:
         return s
     target = copy.accesses[copy.target]
     index = target.index.pullback_multi_pw_aff(_prefix(s, copy))
-    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.domain)
-    moved = tuple(
-        replace(a, array=target.array, index=index, relation=relation, path=target.path) if a.array == name else a
-        for a in s.accesses
-    )
-    return replace(s, accesses=moved)
+    relation = isl.Map.from_multi_pw_aff(index)
+
+    def moved(a: Access) -> Access:
+        there = relation.intersect_domain(s.instances(a))
+        return replace(a, array=target.array, index=index, relation=there, path=target.path)
+
+    return replace(s, accesses=tuple(moved(a) if a.array == name else a for a in s.accesses))
 
 
 def _is_idle(s: Statement) -> bool:

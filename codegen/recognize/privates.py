@@ -137,5 +137,5 @@ def _with_scope(s: Statement, a: Access, depth: int) -> Access:
         multi = multi.set_pw_aff(k, isl.PwAff.from_aff(var))
     for k in range(rank):
         multi = multi.set_pw_aff(depth + k, a.index.get_pw_aff(k))
-    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
+    relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.instances(a))
     return replace(a, index=multi, relation=relation)

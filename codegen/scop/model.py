@@ -64,7 +64,11 @@ class Array:
 
 @record
 class Access:
-    """One reference of a statement. `index` maps the statement's instances to array elements."""
+    """One reference of a statement. `index` maps the statement's instances to array elements.
+
+    A `partial` one is a read behind a condition of the statement's expression: `relation` has those instances alone
+    for which it happens, and only for them does `index` mean anything.
+    """
 
     array: str
     write: bool
@@ -72,6 +76,7 @@ class Access:
     relation: isl.Map
     path: tuple[Step, ...]
     loc: Loc
+    partial: bool = False
 
 
 @record
@@ -88,6 +93,10 @@ class Statement:
     values: tuple[isl.PwAff, ...]
     loc: Loc
     source: str
+
+    def instances(self, a: Access) -> isl.Set:
+        """Those for which one of its accesses happens."""
+        return a.relation.domain() if a.partial else self.domain
 
     @property
     def writes(self) -> tuple[Access, ...]:

@@ -233,7 +233,62 @@ int folds(int n, const int a[n], const short h[n], const double d[n], const unsi
 }
 """
 
+PERIODIC = """\
+void torus(int n, int m, double a[n][m], double b[n][m], int c[m])
+{
+#pragma scop
+    for (int t = 0; t < 3; t++) {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                b[i][j] = a[(i + 1) % n][j] + a[(i - 1 + n) % n][j] + a[i][(j + 1) % m] - a[i][(j + m - 1) % m];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                a[i][j] = b[i][j] / 4;
+    }
+    for (int j = 1 - m; j < 2 * m; j++)
+        if (j / m == 0 && (j - 1) % m != -1)
+            c[j % m < 0 ? 0 : j % m] += j / m + j;
+#pragma endscop
+}
+"""
+
+COUNTS_BEFORE = """\
+#include <stddef.h>
+int down(size_t n, unsigned m, int a[n], long b[m][m])
+{
+    int i, k = n < 50 ? (int)n : 50;
+#pragma scop
+    for (size_t j = n; j-- > 0;)
+        a[j] += (int)j;
+    for (unsigned p = m; p-- > 0;)
+        for (unsigned q = p; q-- != 0;)
+            b[p][q] += p;
+    for (i = k; i-- > 0;)
+        a[i] = a[i] + 1;
+#pragma endscop
+    return i;
+}
+"""
+
+EDGES = """\
+void edges(int steps, int n, size_type m, double a[n], double b[n], int c[m])
+{
+#pragma scop
+    for (int t = 0; t < steps; t++) {
+        for (int i = 0; i < n; i++)
+            b[i] = a[i] + (i > 0 ? a[i - 1] : 0) + (i < n - 1 && t != 1 ? a[i + 1] : 0);
+        for (int i = 0; i < n; i++)
+            if (!(i == 0 || b[i - 1] < 0))
+                a[i] = b[i];
+    }
+    for (size_type j = 0; j < m; j++)
+        c[j] = j + 1 < m ? c[j + 1] + 1 : 7;
+#pragma endscop
+}
+""".replace("size_type", "unsigned long")
+
 ALL = {
+    "periodic": PERIODIC, "counts before": COUNTS_BEFORE, "edges": EDGES,
     "choices": CHOICES, "folds": FOLDS,
     "structs": STRUCTS, "members": MEMBERS, "globals": GLOBALS, "static": STATIC, "flat": FLAT, "rows": ROWS,
     "main": MAIN, "divides": DIVIDES, "wraps": WRAPS, "sum": SUM, "copy": COPY,

@@ -13,12 +13,14 @@ import pytest
 
 from codegen.tune.children import Children, alone
 from codegen.worker import Died, TimedOut
-from tests.tune.sources import AXPY, PRODUCT
+from tests.tune.sources import AXPY, HEAT, PRODUCT
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_found_is_written(sign: int, tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(AXPY if sign == signal.SIGINT else PRODUCT)
+    # Of each there are more plans than can be tried before the signal.
+    heat = HEAT.replace("int steps, ", "").replace("steps", "n")
+    (tmp_path / "a.c").write_text(heat if sign == signal.SIGINT else PRODUCT)
     (tmp_path / "b.c").write_text(AXPY)
     words = ["tune", "a.c", "b.c", "-o", "out/", "--size", "n=60", "--budget", "60", "--records", "r.jsonl",
              "--cflags=-O1", "--threads", "1"]  # fmt: skip

@@ -1,0 +1,44 @@
+"""Where the parts of an expression are evaluated at all: behind `?:`, `&&` and `||`.
+
+`i > 0 ? a[i - 1] : 0` reads nothing for i = 0. The model says so where the condition is affine; a read that is said to
+happen too often would do no harm to a proof, but costs parallelism, and the sizes at which the source stays inside
+its arrays would look like fewer than they are.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+from pycparser import c_ast
+
+from codegen.frontend.affine import Affiner, NotAffine
+from codegen.frontend.frame import Frame
+from codegen.frontend.guards import broken
+
+
+def implied(node: c_ast.Node, truth: bool, frame: Frame, affiner: Affiner) -> isl.Set | None:
+    """A set that holds every point of the frame at which `node` is `truth`; None when nothing is known."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+        return implied(node.expr, not truth, frame, affiner)
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+        both = (node.op == "&&") == truth  # else one of the two suffices
+        left = implied(node.left, truth, frame, affiner)
+        first = implied(node.left, node.op == "&&", frame, affiner)
+        right = implied(node.right, truth, frame if first is None else frame.restrict(first), affiner)
+        if left is None or right is None:
+            return (left or right) if both else None
+        return left.intersect(right) if both else left.union(right).coalesce()
+    holds = _exact(node, frame, affiner)
+    return None if holds is None else holds if truth else holds.complement()
+
+
+def _exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.Set | None:
+    """Where an affine condition is true; None for others, and where its arithmetic might wrap around."""
+    mark = len(affiner.assumptions)
+    try:
+        holds = affiner.condition(node, frame)
+    except NotAffine:
+        return None
+    finally:
+        asked = affiner.assumptions[mark:]
+        del affiner.assumptions[mark:]
+    return holds if all(broken(a).intersect(affiner.ranges).is_empty() for a in asked) else None
