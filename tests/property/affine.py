@@ -104,6 +104,14 @@ def modulo(a: Value, k: int) -> Value:
     return _result(f"({a.text} % {k})", lo, k - 1, promote(a.ctype), a)
 
 
+def around(a: Value, size: Value) -> Value:
+    """a % (size + k), which is always positive."""
+    by = plus(size, max(1, 2 - size.lo))
+    lo = -(by.hi - 1) if a.lo < 0 else 0
+    lo, hi = max(lo, a.lo), min(by.hi - 1, max(a.hi, 0))
+    return _result(f"({a.text} % {by.text})", lo, hi, common(a.ctype, by.ctype), a, by)
+
+
 def extreme(rng: Random, word: str, a: Value, b: Value) -> Value:
     """The smaller or larger of two values, as macro, function or conditional."""
     ctype = common(a.ctype, b.ctype)
@@ -148,6 +156,8 @@ def affine(rng: Random, names: Sequence[Value], params: Sequence[Value]) -> Valu
         v = _result(f"({v.text} >> 1)", v.lo >> 1, v.hi >> 1, promote(v.ctype), v)
     elif roll < 0.28 and v.lo >= 0:
         v = _result(f"({v.text} & 3)", 0, 3, promote(v.ctype), v)
+    elif roll < 0.30 and params:
+        v = around(v, rng.choice(list(params)))
     return plus(v, rng.choice((1, -1, 2))) if roll < 0.28 and rng.random() < 0.3 else v
 
 

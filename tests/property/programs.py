@@ -217,12 +217,15 @@ class _Maker:
             ctype = self.used_counters.setdefault(name, ctype)
         step = rng.choice((1, 1, 1, 1, 1, 2, 3))
         down = rng.random() < 0.25
-        if rng.random() < 0.08:
+        early = down and step == 1 and (ctype.signed or not self.counters) and rng.random() < 0.25
+        if early:
+            first, cond, lo, hi = self._before(scope, name, ctype)
+        elif rng.random() < 0.08:
             first, cond, lo, hi = self._until(scope, name, step, down)
         else:
             first, cond, lo, hi = self._from_to(scope, name, ctype, down)
         low, high = ctype.range()
-        if lo > hi or (lo - step if down else lo) < low or hi + (0 if down else step) > high:
+        if lo > hi or (lo - step if down and not early else lo) < low or hi + (0 if down else step) > high:
             raise Retry
         count = (hi - lo) // step + 1
         if count * scope.trips > MOST_TRIPS or hi > 110 or lo < -60:
@@ -230,7 +233,9 @@ class _Maker:
         sign = "-" if down else "+"
         forms = [f"{name} {sign}= {step}", f"{name} = {name} {sign} {step}"]
         forms += [f"{name}{sign}{sign}"] * (4 if step == 1 else 0)
-        head = f"{'' if self.counters else ctype.text + ' '}{name} = {first}; {cond}; {rng.choice(forms)}"
+        if early:
+            forms = [""]
+        head = f"{'' if self.counters else ctype.text + ' '}{name} = {first}; {cond}; {rng.choice(forms)}".rstrip()
         return head, Value(name, lo, hi, ctype), count
 
     def _from_to(self, scope: Scope, name: str, ctype: IntType, down: bool) -> tuple[str, str, int, int]:
@@ -253,6 +258,16 @@ class _Maker:
         if rng.random() < 0.05:
             cond += f" && {it.text} {op} {rng.randint(2, 9)}"
         return first.text, cond, lo, hi
+
+    def _before(self, scope: Scope, name: str, ctype: IntType) -> tuple[str, str, int, int]:
+        """Header parts of a loop that counts down in its condition."""
+        first, limit = self._high(scope), self._low(scope)
+        wide = af.common(ctype, limit.ctype)
+        if first.wraps or limit.wraps or (not (ctype.signed and wide.signed) and min(first.lo, limit.lo) < 0):
+            raise Retry
+        if max(abs(first.lo), abs(first.hi)) >= ctype.range()[1]:
+            raise Retry
+        return first.text, f"{name}-- > {limit.text}", limit.lo, first.hi - 1
 
     def _low(self, scope: Scope) -> Value:
         roll = self.rng.random()
@@ -372,7 +387,23 @@ class _Maker:
             name, elem = rng.choice(self.scalars)
             return dt.Data(name, elem, dt.bound_of(elem))
         a = rng.choice(self.arrays)
+        if rng.random() < 0.08:
+            return self._guarded(a, scope)
         return dt.Data(self._element(a, scope), a.elem, dt.bound_of(a.elem))
+
+    def _guarded(self, a: Array, scope: Scope) -> dt.Data:
+        """An element that is read on an affine condition, outside of which it may not exist."""
+        rng = self.rng
+        cond = af.comparison(rng, scope.iters, self.params)
+        made = ""
+        if a.form == "plain" and scope.iters and rng.random() < 0.7:
+            v = af.plus(rng.choice(scope.iters), -rng.randint(1, 4))
+            if not v.wraps and v.hi <= MOST_INDEX[1]:
+                a.need[0] = max(a.need[0], v.hi)
+                text = f"{a.name}[{v.text}]"
+                made = rng.choice((f"({v.text} >= 0 && {cond} ? {text} : 1)", f"({v.text} < 0 ? 2 : {text})"))
+        made = made or f"({cond} ? {self._element(a, scope)} : 3)"
+        return dt.Data(made, a.elem if dt.is_float(a.elem) else af.promote(a.elem), dt.bound_of(a.elem))
 
     def _within(self, scope: Scope, size: int) -> str:
         """A subscript of a small array."""
