@@ -147,7 +147,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "nonaffine-subscript",
-        "A subscript multiplies two variables or divides by one.",
+        "A subscript multiplies two variables, or divides by one that may fit into it many times.",
         "For a flat array write `A[i*n + j]` with 0 <= j < n; else compute the product before the region.",
         "A[i * i] = 0;",
     ),

@@ -114,6 +114,9 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
         return Verdict(False, f"{t.case.title}: {r.failure}, at {values_text(ints, r.vector.ints)}")
     if r.agreed == 0:
         return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run")
+    if s.statements and not s.reached:
+        why = "at the sizes at which the source stays inside its arrays, none of its statements runs"
+        return Verdict(False, f"{t.case.title}: nothing was compared: {why}")
     line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
     line += f", {sanitized} under sanitizers" if sanitized else ""
     if s.statements:

@@ -45,6 +45,11 @@ def test_agrees(name: str) -> None:
     assert "itself" not in report.lines[0]
 
 
+def test_a_check_in_which_nothing_runs_is_no_success() -> None:
+    report = run(sources.COPY.replace("a[j]", "a[j + n]"))
+    assert not report.ok and "nothing was compared: at the sizes at which" in report.lines[0], report.lines
+
+
 def test_a_lost_iteration_is_found(plant: Plant) -> None:
     plant("long j = 0; j < n;", "long j = 0; j < n - 1;")
     report = run(sources.COPY)
