@@ -13,6 +13,7 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.division import by_number, by_value
 from codegen.frontend.frame import Assumption, Binding, Frame
 from codegen.frontend.layers import TypeTable, int_constant
 from codegen.frontend.symbols import location
@@ -38,8 +39,6 @@ _COMPARE: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
 }
 _MIN_NAMES = frozenset({"min", "imin", "MIN", "lmin", "tw_min"})
 _MAX_NAMES = frozenset({"max", "imax", "MAX", "lmax", "tw_max"})
-# Of dividing by a parameter: indices that leave an array by a few of its sizes, as periodic neighbours do.
-_QUOTIENTS = (0, 1, 2, 3, 4, -1)
 
 
 def c_text(node: c_ast.Node) -> str:
@@ -134,47 +133,17 @@ class Affiner:
                 raise NotAffine(node, f"`{c_text(node)}` multiplies two values that are not constant")
             return left.mul(right)
         if node.op in ("/", "%"):
-            divisor = constant_of(right)
-            if divisor is None:
-                return self._divide_by_value(node, frame, left, right)
+            where, divisor = frame.domain.intersect_params(self.ranges), constant_of(right)
             if divisor == 0:
                 raise NotAffine(node, f"`{c_text(node)}` divides by zero")
-            if divisor < 0:
-                left, divisor = (left.neg(), -divisor) if node.op == "/" else (left, -divisor)
-            return self._divide(node.op, frame, left, divisor)
+            if divisor is not None:
+                return by_number(node.op, left, divisor, where)
+            made = by_value(node.op, left, right, where)
+            if made is None:
+                why = "divides by something that is neither a constant nor known to fit a few times"
+                raise NotAffine(node, f"`{c_text(node)}` {why}")
+            return made
         raise NotAffine(node, f"operator `{node.op}` is not affine")
-
-    def _divide(self, op: str, frame: Frame, left: isl.PwAff, divisor: int) -> isl.PwAff:
-        """C truncates towards zero; where the dividend is never negative that is plain floor division."""
-        by = isl.Val(divisor, context=left.get_ctx())
-        negative = frame.domain.intersect(left.lt_set(frame.zero())).intersect_params(self.ranges)
-        if negative.is_empty():
-            return left.mod_val(by) if op == "%" else left.scale_down_val(by).floor()
-        by_aff = frame.constant(divisor)
-        return left.tdiv_r(by_aff) if op == "%" else left.tdiv_q(by_aff)
-
-    def _divide_by_value(
-        self, node: c_ast.BinaryOp, frame: Frame, left: isl.PwAff, right: isl.PwAff
-    ) -> isl.PwAff:
-        """Division by a parameter, as in `(i + 1) % n`: affine while only a few quotients are possible."""
-        where = frame.domain.intersect_params(self.ranges)
-        result: isl.PwAff | None = None
-        for quotient in _QUOTIENTS:
-            times = right.scale_val(isl.Val(quotient, context=right.get_ctx()))
-            rest = left.sub(times)
-            # C rounds towards zero: what is left over has the dividend's sign.
-            holds = rest.lt_set(right) if quotient >= 0 else rest.le_set(frame.zero())
-            holds = holds.intersect(rest.ge_set(frame.zero()) if quotient > 0 else rest.neg().lt_set(right))
-            if holds.intersect(where).is_empty():
-                continue
-            piece = (rest if node.op == "%" else frame.constant(quotient)).intersect_domain(holds)
-            result = piece if result is None else result.union_add(piece)  # no dividend has two quotients
-            where = where.subtract(holds)
-        if result is None or not where.is_empty():
-            raise NotAffine(
-                node, f"`{c_text(node)}` divides by something that is neither a constant nor known to fit a few times"
-            )
-        return result.coalesce()
 
     def _bits(
         self, node: c_ast.BinaryOp, frame: Frame, left: isl.PwAff, lt: CType, right: isl.PwAff

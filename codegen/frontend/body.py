@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.affine import Affiner, NotAffine, c_text
-from codegen.frontend.frame import Frame
-from codegen.frontend.layers import Shape, TypeTable, type_text
+from codegen.frontend.affine import NotAffine, c_text
+from codegen.frontend.layers import type_text
 from codegen.frontend.paths import implied
+from codegen.frontend.places import Places
 from codegen.frontend.purity import is_pure
-from codegen.frontend.raw import InsideVar, RawAccess, RawStep
-from codegen.frontend.symbols import Variable, location
-from codegen.record import record
+from codegen.frontend.raw import RawAccess
+from codegen.frontend.symbols import location
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.types import INT, CType
 
 
-@record
-class Names:
-    """What identifiers mean in the region."""
-
-    variables: Mapping[str, Variable]
-    written: frozenset[str]  # outer variables the region assigns, other than loop counters
-    counters: frozenset[str]  # outer variables the region counts with
-    types: TypeTable
-    functions: Mapping[str, c_ast.FuncDef]
-    pure: frozenset[str]
-    fallback: Loc
-
-
 @dataclass
-class BodyBuilder:
+class BodyBuilder(Places):
     """Converts the expressions of one statement. Not reused between statements."""
 
-    names: Names
-    affiner: Affiner
-    frame: Frame
-    inside: Mapping[str, tuple[InsideVar, Shape]]
     accesses: list[RawAccess] = field(default_factory=list)
     values: list[isl.PwAff] = field(default_factory=list)
     known: dict[str, Ref] = field(default_factory=dict)  # what is read already, by its C text
@@ -52,7 +33,7 @@ class BodyBuilder:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
-            raise self._refuse(
+            raise self.refuse(
                 "unsupported-expression",
                 f"`{c_text(node)}` cannot stand in a region",
                 node,
@@ -63,7 +44,7 @@ class BodyBuilder:
 
     def _Constant(self, node: c_ast.Constant) -> Expr:
         if node.type == "string":
-            raise self._refuse(
+            raise self.refuse(
                 "unsupported-expression", "a string cannot stand in a region", node, "keep text out of the region"
             )
         return Lit(node.value)
@@ -84,7 +65,7 @@ class BodyBuilder:
         if name in self.affiner.enums:
             return Sym(name, INT)
         if name in self.names.counters:
-            raise self._refuse(
+            raise self.refuse(
                 "counter-after-loop",
                 f"the loop variable `{name}` is used outside its loop",
                 node,
@@ -92,20 +73,20 @@ class BodyBuilder:
             )
         var = self.names.variables.get(name)
         if var is None:
-            raise self._refuse(
+            raise self.refuse(
                 "unknown-name",
                 f"`{name}` is not declared where the tool can see it",
                 node,
                 "declare it before the region",
             )
         if var.shape.layers:
-            raise self._refuse(
+            raise self.refuse(
                 "array-as-value",
                 f"`{name}` is used as a pointer, not as an element",
                 node,
                 "subscript it down to an element",
             )
-        self._check_plain(var.shape, node)
+        self.check_plain(var.shape, node)
         return Sym(name, var.shape.elem)
 
     def expr_of_binding(self, name: str) -> Expr:
@@ -127,8 +108,8 @@ class BodyBuilder:
 
     def _StructRef(self, node: c_ast.StructRef) -> Expr:
         if c_text(node) in self.affiner.params or self._read_only_member(node):
-            shape = self._path(node)[2]
-            self._check_plain(shape, node)
+            shape = self.path(node)[2]
+            self.check_plain(shape, node)
             return Sym(c_text(node), shape.elem)
         return self.read(node)
 
@@ -149,7 +130,7 @@ class BodyBuilder:
         if node.op == "*":
             return self.read(node)
         if node.op in ("++", "--", "p++", "p--"):
-            raise self._refuse(
+            raise self.refuse(
                 "side-effect",
                 f"`{c_text(node)}` changes a value inside an expression",
                 node,
@@ -158,7 +139,7 @@ class BodyBuilder:
         if node.op == "sizeof":
             return self._sizeof(node)
         if node.op == "&":
-            raise self._refuse(
+            raise self.refuse(
                 "pointer-arithmetic", f"`{c_text(node)}` takes an address", node, "use subscripts on the array itself"
             )
         return Unary(node.op, self.expr(node.expr))
@@ -167,7 +148,7 @@ class BodyBuilder:
         """Loop variables change their type and local variables their place; the size of anything else stays."""
         known = {*self.frame.locals, *self.frame.bindings, *(it.name for it in self.frame.iterators)}
         if not isinstance(node.expr, c_ast.Typename) and known & _identifiers(node.expr):
-            raise self._refuse(
+            raise self.refuse(
                 "unsupported-expression",
                 f"`{c_text(node)}` asks for the size of a variable of the region",
                 node,
@@ -209,7 +190,7 @@ class BodyBuilder:
     def _FuncCall(self, node: c_ast.FuncCall) -> Expr:
         name = getattr(node.name, "name", "")
         if not name or not is_pure(name, self.names.pure, self.names.functions):
-            raise self._refuse(
+            raise self.refuse(
                 "unknown-call",
                 f"`{name or c_text(node.name)}` may do more than compute a value",
                 node,
@@ -219,7 +200,7 @@ class BodyBuilder:
         return Call(name, tuple(self.expr(a) for a in (getattr(node.args, "exprs", None) or ())))
 
     def _Assignment(self, node: c_ast.Assignment) -> Expr:
-        raise self._refuse(
+        raise self.refuse(
             "side-effect", f"`{c_text(node)}` assigns inside an expression", node, "write it as a statement of its own"
         )
 
@@ -238,10 +219,10 @@ class BodyBuilder:
         return found
 
     def _ref(self, node: c_ast.Node, write: bool) -> Ref:
-        base, inside, shape, steps = self._path(node)
-        self._check_plain(shape, node)
+        base, inside, shape, steps = self.path(node)
+        self.check_plain(shape, node)
         if shape.layers:
-            raise self._refuse(
+            raise self.refuse(
                 "array-as-value",
                 f"`{c_text(node)}` is a whole row or pointer, not an element",
                 node,
@@ -255,85 +236,13 @@ class BodyBuilder:
     def target(self, node: c_ast.Node) -> Ref:
         """The left-hand side of an assignment."""
         if not isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.UnaryOp)):
-            raise self._refuse(
+            raise self.refuse(
                 "unsupported-expression",
                 f"cannot assign to `{c_text(node)}`",
                 node,
                 "assign to a variable or an element",
             )
         return self._ref(node, write=True)
-
-    def shape_of(self, node: c_ast.Node) -> Shape:
-        """The type of a variable, element or member."""
-        return self._path(node)[2]
-
-    def _path(self, node: c_ast.Node) -> tuple[str, bool, Shape, list[RawStep]]:
-        if isinstance(node, c_ast.ID):
-            return self._base(node)
-        if isinstance(node, c_ast.ArrayRef):
-            base, inside, shape, steps = self._path(node.name)
-            return base, inside, self._inner(shape, node), [*steps, RawStep("sub", node.subscript, "", shape.layers[0])]
-        if isinstance(node, c_ast.UnaryOp) and node.op == "*":
-            base, inside, shape, steps = self._path(node.expr)
-            return base, inside, self._inner(shape, node), [*steps, RawStep("deref", None, "", shape.layers[0])]
-        if isinstance(node, c_ast.StructRef):
-            base, inside, shape, steps = self._path(node.name)
-            kind = "arrow" if node.type == "->" else "member"
-            if kind == "arrow":
-                shape = self._inner(shape, node)
-            member = self.names.types.member(shape.struct, node.field.name)
-            if member is None or shape.layers:
-                raise self._refuse(
-                    "unknown-member",
-                    f"the type of `{c_text(node)}` is not known",
-                    node,
-                    "define the struct before the function; bit-fields are not supported",
-                )
-            union = isinstance(shape.struct, c_ast.Union)
-            member = replace(member, special=member.special or shape.special)
-            return base, inside, member, [*steps, RawStep(kind, None, node.field.name, union=union)]
-        raise self._refuse(
-            "pointer-arithmetic",
-            f"`{c_text(node)}` is not a variable with subscripts",
-            node,
-            "write A[i] instead of *(A + i)",
-        )
-
-    def _inner(self, shape: Shape, node: c_ast.Node) -> Shape:
-        if not shape.layers:
-            raise self._refuse(
-                "unsupported-expression",
-                f"`{c_text(node)}` subscripts something that is no array",
-                node,
-                "declare it as an array or a pointer",
-            )
-        return replace(shape, layers=shape.layers[1:])
-
-    def _base(self, node: c_ast.ID) -> tuple[str, bool, Shape, list[RawStep]]:
-        if node.name in self.frame.locals:
-            var, shape = self.inside[self.frame.locals[node.name].array]
-            return var.name, True, shape, []
-        found = self.names.variables.get(node.name)
-        if found is None:
-            raise self._refuse(
-                "unknown-name",
-                f"`{node.name}` is not declared where the tool can see it",
-                node,
-                "declare it before the region",
-            )
-        return node.name, False, found.shape, []
-
-    def _refuse(self, id: str, message: str, node: c_ast.Node, hint: str) -> Unsupported:
-        return Unsupported(id, message, location(node, self.names.fallback), hint)
-
-    def _check_plain(self, shape: Shape, node: c_ast.Node) -> None:
-        if shape.special:
-            raise self._refuse(
-                "volatile",
-                f"`{c_text(node)}` is volatile or atomic: every access counts, in the order written",
-                node,
-                "copy it to a plain variable before the region",
-            )
 
 
 def _identifiers(node: c_ast.Node) -> set[str]:

@@ -11,10 +11,10 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc
 from codegen.frontend.affine import Affiner
 from codegen.frontend.arrays import ArrayGroup, group_accesses
-from codegen.frontend.body import Names
 from codegen.frontend.control import Walker
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import build_guard, parameter_ranges
+from codegen.frontend.places import Names
 from codegen.frontend.prescan import Prescan, prescan
 from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite

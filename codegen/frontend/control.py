@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -11,11 +11,14 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
-from codegen.frontend.body import BodyBuilder, Names
+from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import as_put, choice_value, puts, read_choice
+from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.layers import Shape
 from codegen.frontend.loops import loop_space, read_header
+from codegen.frontend.paths import affine_part
+from codegen.frontend.places import Names
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr
@@ -168,7 +171,7 @@ class Walker:
         have reached holds or not, the outcome is the same.
         """
         op = node.cond.op if isinstance(node.cond, c_ast.BinaryOp) else ""
-        affine, data = self._parts(node.cond, op, frame) if op in ("&&", "||") else (None, [])
+        affine, data = affine_part(node.cond, op, frame, self.affiner) if op in ("&&", "||") else (None, [])
         if affine is None or not data:
             return self._choose(node, frame)
         rest = reduce(lambda a, b: c_ast.BinaryOp(op, a, b, node.coord), data)
@@ -178,21 +181,6 @@ class Walker:
             return (*self._choose(inner, frame.restrict(affine)), *never)
         always = self._branch(node.iftrue, frame.restrict(affine))
         return (*always, *self._choose(inner, frame.restrict(affine.complement())))
-
-    def _parts(self, node: c_ast.Node, op: str, frame: Frame) -> tuple[isl.Set | None, list[c_ast.Node]]:
-        """Where the affine operands of a chain of `op` hold together, and the other operands."""
-        found: isl.Set | None = None
-        data = []
-        for part in _operands(node, op):
-            mark = len(self.affiner.assumptions)
-            try:
-                one = self.affiner.condition(part, frame)
-            except NotAffine:
-                del self.affiner.assumptions[mark:]
-                data.append(part)
-                continue
-            found = one if found is None else found.intersect(one) if op == "&&" else found.union(one)
-        return found, data
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
@@ -208,24 +196,10 @@ class Walker:
     def _declaration(self, node: c_ast.Decl, frame: Frame) -> tuple[Frame, tuple[RawNode, ...]]:
         loc = location(node, self.site.loc)
         shape = self.site.types.shape(node.type)
-        if shape.special:
-            raise Unsupported("volatile", f"`{node.name}` is volatile or atomic", loc, "use a plain variable")
-        if (
-            "static" in (node.storage or ())
-            or "extern" in (node.storage or ())
-            or shape.function
-            or shape.struct is not None
-            or any(la.kind == "pointer" for la in shape.layers)
-        ):
-            raise Unsupported(
-                "local-declaration",
-                f"`{node.name}` is not a plain variable or array",
-                loc,
-                "declare it before the region",
-            )
+        check_plain(node, shape, loc)
         if not shape.layers and shape.elem.is_int and node.init is not None and node.name not in self.reassigned:
             binding = Binding(node.init, frame, shape.elem)
-            if self._is_formula(binding):
+            if is_formula(binding, self.affiner):
                 return replace(
                     frame,
                     bindings={**frame.bindings, node.name: binding},
@@ -243,41 +217,12 @@ class Walker:
             )
         return frame, self._assign(c_ast.ID(node.name, node.coord), "=", node.init, node, frame)
 
-    def _is_formula(self, binding: Binding) -> bool:
-        """Is the value computed from loop variables, parameters and constants alone?"""
-        from codegen.frontend.delinearize import polynomial
-
-        mark = len(self.affiner.assumptions)
-        try:
-            self.affiner.value(binding.node, binding.frame)
-            return True
-        except NotAffine:
-            return polynomial(binding.node, binding.frame, self.affiner) is not None
-        finally:
-            del self.affiner.assumptions[mark:]
-
-    def _check_extent(self, node: c_ast.Decl, dim: c_ast.Node | None, frame: Frame, loc: Loc) -> None:
-        """Sizes of local arrays are printed as they are, wherever the array ends up."""
-        outer = Frame(frame.space, isl.Set.universe(frame.space.set_from_params()))
-        try:
-            if dim is not None:
-                self.affiner.value(dim, outer)
-                return
-        except NotAffine:
-            pass
-        raise Unsupported(
-            "local-declaration",
-            f"the size of `{node.name}` changes from iteration to iteration or is not known",
-            loc,
-            "declare it with a size that the region does not change, or before the region",
-        )
-
     def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
         name, n = node.name, 2
         while name in self.inside or name in self.mentioned or (n > 2 and name in self.site.variables):
             name, n = f"{node.name}_{n}", n + 1
         for la in shape.layers:
-            self._check_extent(node, la.dim, frame, loc)
+            check_extent(node, la.dim, frame, self.affiner, loc)
         extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
         var = InsideVar(name, node.name, shape.elem, extents, len(frame.iterators), loc)
         self.inside[name] = (var, shape)
@@ -347,12 +292,3 @@ class Walker:
         accesses, values = tuple(builder.accesses), tuple(builder.values)
         self.statements.append(RawStatement(builder.frame, op, target, rhs, accesses, values, loc, text))
         return (len(self.statements) - 1,)
-
-
-def _operands(node: c_ast.Node, op: str) -> Iterator[c_ast.Node]:
-    """What a chain of one operator joins, left to right."""
-    if isinstance(node, c_ast.BinaryOp) and node.op == op:
-        yield from _operands(node.left, op)
-        yield from _operands(node.right, op)
-    else:
-        yield node

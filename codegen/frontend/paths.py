@@ -7,6 +7,8 @@ its arrays would look like fewer than they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 from pycparser import c_ast
 
@@ -42,3 +44,30 @@ def _exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.Set | None:
         asked = affiner.assumptions[mark:]
         del affiner.assumptions[mark:]
     return holds if all(broken(a).intersect(affiner.ranges).is_empty() for a in asked) else None
+
+
+def affine_part(
+    node: c_ast.Node, op: str, frame: Frame, affiner: Affiner
+) -> tuple[isl.Set | None, list[c_ast.Node]]:
+    """Where the affine operands of a chain of `op` hold together, and the other operands."""
+    found: isl.Set | None = None
+    data = []
+    for part in _operands(node, op):
+        mark = len(affiner.assumptions)
+        try:
+            one = affiner.condition(part, frame)
+        except NotAffine:
+            del affiner.assumptions[mark:]
+            data.append(part)
+            continue
+        found = one if found is None else found.intersect(one) if op == "&&" else found.union(one)
+    return found, data
+
+
+def _operands(node: c_ast.Node, op: str) -> Iterator[c_ast.Node]:
+    """What a chain of one operator joins, left to right."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == op:
+        yield from _operands(node.left, op)
+        yield from _operands(node.right, op)
+    else:
+        yield node
