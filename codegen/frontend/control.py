@@ -133,7 +133,7 @@ class Walker:
         sign = 1 if header.step > 0 else -1
         made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
         if header.outside and not frame.domain.is_empty() and self.site.used_outside(header.name):
-            made.append(self._final_value(header.name, header.ctype, space.exit_value, frame, loc))
+            made.append(self._final_value(header.name, header.ctype, space.exit_value(), frame, loc))
         return tuple(made)
 
     def _final_value(self, name: str, ctype: CType, value: isl.PwAff, frame: Frame, loc: Loc) -> int:

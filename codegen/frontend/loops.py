@@ -82,10 +82,21 @@ def _step(node: c_ast.Node | None, name: str) -> int | None:
 
 @record
 class LoopSpace:
-    """The frame inside a loop, and the value its variable has after it, in the outer frame."""
+    """The frame inside a loop, the frame around it, and the first value of its variable."""
 
     inner: Frame
-    exit_value: isl.PwAff
+    outer: Frame
+    first: isl.PwAff
+    step: int
+
+    def exit_value(self) -> isl.PwAff:
+        """What the variable holds afterwards: one step past the last iteration, or `first` if there was none."""
+        pos = len(self.outer.iterators)
+        per_outer = isl.Map.from_range(self.inner.domain).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, pos)
+        last = per_outer.lexmax_pw_multi_aff() if self.step > 0 else per_outer.lexmin_pw_multi_aff()
+        past = last.get_pw_aff(0).add(self.outer.constant(self.step))
+        ran = per_outer.domain()
+        return past.intersect_domain(ran).union_add(self.first.intersect_domain(ran.complement())).coalesce()
 
 
 def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> LoopSpace:
@@ -132,7 +143,7 @@ def loop_space(header: Header, frame: Frame, affiner: Affiner, loc: Loc) -> Loop
         domain, first = _shift(domain, pos, header.step), first.add(frame.constant(header.step))
     body = inner.restrict(domain)
     _assume_no_wrap(header, body, it, affiner, loc)
-    return LoopSpace(body, _exit_value(domain, frame, first, header.step, pos))
+    return LoopSpace(body, frame, first, header.step)
 
 
 def _condition(header: Header, inner: Frame, affiner: Affiner, up: bool) -> isl.Set:
@@ -211,13 +222,3 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     affiner.assumptions.append(
         Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc)
     )
-
-
-def _exit_value(domain: isl.Set, frame: Frame, first: isl.PwAff, step: int, pos: int) -> isl.PwAff:
-    """What the variable holds afterwards: one step past the last iteration, or `first` if there was none."""
-    per_outer = isl.Map.from_range(domain).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, pos)
-    last = per_outer.lexmax_pw_multi_aff() if step > 0 else per_outer.lexmin_pw_multi_aff()
-    past = last.get_pw_aff(0).add(frame.constant(step))
-    ran = per_outer.domain()
-    value = past.intersect_domain(ran).union_add(first.intersect_domain(ran.complement())).coalesce()
-    return value
