@@ -68,7 +68,7 @@ def helpers(body: str, types: Types) -> list[str]:
             if name not in out and _needs(text, name):
                 template = environment().get_template(f"sparse/helpers/{name}.c.j2")
                 mine = template.render(value=types.c_value, index=types.c_index)
-                if name.endswith(("_omp", "_starts", "_share")):
+                if name.endswith(("_omp", "_starts", "_share", "_join")):
                     mine = f"#ifdef _OPENMP\n{mine}#endif\n"
                 out[name] = ""  # it may call itself
                 need(mine)

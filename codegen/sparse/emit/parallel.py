@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import num
+from codegen.sparse.algebra.expr import num, product, var
 from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.ahead import fill_ahead
+from codegen.sparse.emit.distinct import distinct_on_threads
 from codegen.sparse.emit.packets import declare, receive, sample
 from codegen.sparse.emit.shares import FOR, SHARE, SharePrinter
-from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.counting import Count, Distinct, Scatter
 from codegen.sparse.ir.model import Alloc, Copy, Loop
 from codegen.sparse.ir.nest import VALUE as VALUES
 from codegen.sparse.ir.nest import For, Guard
 from codegen.sparse.ir.passes.packets import VALUE, unpacked
 from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.sorting import Radix, SortSegments
-from codegen.sparse.ir.statement import Once, Reject, Store
-from codegen.sparse.ir.walk import parts
+from codegen.sparse.ir.statement import Recall, Reject, Store
+from codegen.sparse.ir.walk import parts, rename_array
 
 
 class ParallelPrinter(SharePrinter):
@@ -30,6 +31,9 @@ class ParallelPrinter(SharePrinter):
 
     def print_alloc(self, s: Alloc) -> None:
         """Values are filled by all threads, which so also share the work of getting pages."""
+        if s.each:
+            self.one_for_each(s)
+            return
         if s.kind != VALUES or s.fill != 0:
             super().print_alloc(s)
             return
@@ -42,10 +46,20 @@ class ParallelPrinter(SharePrinter):
         self.w.line(f"memset({s.array} + low, 0, (size_t)(high - low) * sizeof *{s.array});")
         self.w.close()
 
+    def one_for_each(self, s: Alloc) -> None:
+        """An array for each thread, one after the other, filled by whoever will use it."""
+        assert s.fill in (0, -1)  # what memset can write
+        super().print_alloc(replace(s, size=product(var("threads"), s.size), fill=None))
+        self.w.line(f"{FOR} schedule(static, 1)")
+        self.w.line("for (int64_t t = 0; t < threads; t++)")
+        size = self.c(s.size)
+        self.w.line(f"    memset({s.array} + t * ({size}), {s.fill}, (size_t)({size}) * sizeof *{s.array});")
+
     # --- loops -------------------------------------------------------------------------------------------------
 
     def print_loop(self, s: Loop) -> None:
-        if s.carried or any(isinstance(x, (Reject, Once)) for x in parts(s.body)) or not isinstance(s.nest[0], For):
+        alone = s.carried and not (s.grouped is not None and s.follow and self.dealt(s.nest, s.grouped))
+        if alone or any(isinstance(x, Reject) for x in parts(s.body)) or not isinstance(s.nest[0], For):
             super().print_loop(s)
             return
         self.w.comment(s.note)
@@ -87,8 +101,23 @@ class ParallelPrinter(SharePrinter):
         assert s.grouped is not None
         self.region()
         self.share_between(s.nest, s.grouped)
-        self.nest(s.nest, lambda: self.body(s.body), SHARE)
+        body = s.body
+        for x in parts(body):
+            if isinstance(x, Recall):  # a table of one's own
+                self.w.line(f"{self.types.c_index} *const mine = {x.table} + t * ({self.c(x.span)});")
+                self.w.line(f"int64_t {x.var}_at = INT64_MIN;")
+                body = rename_array(body, x.table, "mine")
+        self.nest(s.nest, lambda: self.body(body), SHARE)
         self.w.close()
+
+    def print_distinct(self, s: Distinct) -> None:
+        if not self.dealt(s.nest, s.owner):
+            super().print_distinct(s)
+            return
+        if s.name:
+            self.scalars[s.name] = "int64_t"
+        self.w.comment(s.note)
+        distinct_on_threads(self, s)
 
     def print_copy(self, s: Copy) -> None:
         self.w.line(f"{FOR} schedule(static)")

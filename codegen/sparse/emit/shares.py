@@ -1,8 +1,10 @@
 """How iterations are dealt out to threads: part t of `parts` of the outermost loop, from `low` to `high` - 1."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, var
-from codegen.sparse.algebra.terms import subst
+from collections.abc import Callable
+
+from codegen.sparse.algebra.expr import Exp, num, var
+from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For, Let, Nest
 from codegen.sparse.ir.passes.ahead import pointers
@@ -30,15 +32,17 @@ class SharePrinter(StepPrinter):
 
     def share(self, nest: Nest) -> None:
         """Define low and high."""
+        bounds = self.bounds(nest)
+        self.w.line(f"const int64_t low = {bounds[0]}, high = {bounds[1]};")
+
+    def bounds(self, nest: Nest) -> list[str]:
         first = nest[0]
         assert isinstance(first, For)
         segments = pointers(nest)
-        if segments:  # as many elements for each thread, not as many segments
-            size = self.c(first.high)
-            bounds = [f"tw_share({segments[0]}, {size}, {t}, parts)" for t in ("t", "t + 1")]
-        else:
-            bounds = self.equal_parts(first)
-        self.w.line(f"const int64_t low = {bounds[0]}, high = {bounds[1]};")
+        if not segments:
+            return self.equal_parts(first)
+        size = self.c(first.high)  # as many elements for each thread, not as many segments
+        return [f"tw_share({segments[0]}, {size}, {t}, parts)" for t in ("t", "t + 1")]
 
     def equal_parts(self, loop: For) -> list[str]:
         low, count = self.c(loop.low), self.c(loop.high - loop.low)
@@ -46,21 +50,32 @@ class SharePrinter(StepPrinter):
         count = count if count.isidentifier() else f"({count})"
         return [f"{base}{count} * {t} / parts" for t in ("t", "(t + 1)")]
 
-    def share_between(self, nest: Nest, key: Exp) -> None:
-        """Define low and high for a nest with one loop such that iterations of equal keys, which follow one another,
-        fall into one part."""
+    def dealt(self, nest: Nest, key: Exp) -> bool:
+        """Can parts of the outermost loop be cut where the key changes, and is it known how many entries come before
+        each part? Entries are in order of the key."""
+        first = nest[0]
+        loops = {x.var for x in nest if isinstance(x, For)}
+        if not isinstance(first, For) or first.low != num(0) or not all(isinstance(x, (For, Let)) for x in nest):
+            return False
+        return names(_inlined(nest, key)) & loops == {first.var} and (len(loops) == 1 or bool(pointers(nest)))
+
+    def share_between(self, nest: Nest, key: Exp) -> Callable[[Exp], str]:
+        """Define low and high such that iterations of equal keys, which follow one another, fall into one part. The
+        result prints the key at an iteration of the outermost loop."""
         first = nest[0]
         assert isinstance(first, For)
-        values = {x.var: x.value for x in nest if isinstance(x, Let)}
-        for _ in values:
-            key = subst(key, values)
+        value = _inlined(nest, key)
+
+        def at(place: Exp) -> str:
+            return self.c(subst(value, {first.var: place}))
+
         start, end = self.c(first.low), self.c(first.high)
-        w, bounds = self.w, self.equal_parts(first)
+        w, bounds = self.w, self.bounds(nest)
         w.line(f"int64_t low = {bounds[0]}, high = {bounds[1]};")
         for bound in SHARE:
-            here, before = (self.c(subst(key, {first.var: var(bound) - d})) for d in (0, 1))
-            w.line(f"while ({bound} > {start} && {bound} < {end} && {here} == {before})")
+            w.line(f"while ({bound} > {start} && {bound} < {end} && {at(var(bound))} == {at(var(bound) - 1)})")
             w.line(f"    {bound}++;")
+        return at
 
     def look(self, nest: Nest, keys: tuple[Exp, ...]) -> None:
         first = nest[0]
@@ -74,3 +89,11 @@ class SharePrinter(StepPrinter):
         before = f"low > {self.c(first.low)} ? low - 1 : low"  # the last one of the part before is looked at too
         self.nest(nest, lambda: self.in_order(keys, "#pragma omp atomic write", "in_order = 0;"), (before, "high"))
         self.w.close()
+
+
+def _inlined(nest: Nest, e: Exp) -> Exp:
+    """An expression in loop variables and arrays alone."""
+    values = {x.var: x.value for x in nest if isinstance(x, Let)}
+    for _ in values:
+        e = subst(e, values)
+    return e

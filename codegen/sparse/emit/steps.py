@@ -5,10 +5,11 @@ from codegen.sparse.algebra.expr import Exp, call, var
 from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.ahead import fill_ahead
 from codegen.sparse.emit.cexpr import false_condition, size_exp
+from codegen.sparse.emit.distinct import distinct
 from codegen.sparse.emit.packets import count_packets, place_packets
 from codegen.sparse.emit.radix import radix
 from codegen.sparse.emit.stmts import StmtPrinter
-from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix, Scatter
+from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix, Scatter
 from codegen.sparse.ir.model import Alloc, Branch, Copy, Define, Free, Loop, Require, Shrink, Step, Sweep
 from codegen.sparse.ir.nest import For, Guard, Let, Nest
 from codegen.sparse.ir.sorting import NewList, Radix, SortList, SortSegments
@@ -79,6 +80,11 @@ class StepPrinter(StmtPrinter):
             return
         nest, many = short
         self.nest(nest, lambda: self.w.line(f"{s.counter}[{self.c(s.index + 2)}] += {self.c(many)};"))
+
+    def print_distinct(self, s: Distinct) -> None:
+        self.reset(s.name or "distinct", "0")
+        self.w.comment(s.note)
+        distinct(self, s, s.seen, s.name or "distinct")
 
     def print_prefix(self, s: Prefix) -> None:
         self.w.line(f"for (int64_t x = 2; x < {self.c(s.size + 2)}; x++)")

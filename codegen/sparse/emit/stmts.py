@@ -7,7 +7,7 @@ from codegen.sparse.algebra.expr import Call, Exp, single
 from codegen.sparse.emit.cexpr import Extents, cexp, element, false_condition
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.ir.nest import For, Guard, Let, Nest, Tick
-from codegen.sparse.ir.statement import Find, Insert, Once, OnChange, Recall, Reject, Stmt, Store
+from codegen.sparse.ir.statement import Find, Insert, OnChange, Recall, Reject, Stmt, Store
 
 
 class StmtPrinter:
@@ -79,12 +79,6 @@ class StmtPrinter:
             self.w.line(f"const {self.types.c(s.kind)} {s.var} = {self.c(s.value)};")
         elif isinstance(s, OnChange):
             self.on_change(s)
-        elif isinstance(s, Once):
-            place = f"{s.flag}[{self.c(s.index)}]"
-            self.w.open(f"if ({place} != {self.c(s.stamp)})")
-            self.w.line(f"{place} = {self.c(s.stamp)};")
-            self.body(s.body)
-            self.w.close()
         elif isinstance(s, Recall):
             self.recall(s)
         elif isinstance(s, Reject):
@@ -171,6 +165,6 @@ class StmtPrinter:
 def _all(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     for s in body:
         yield s
-        if isinstance(s, (OnChange, Once)):
+        if isinstance(s, OnChange):
             yield from _all(s.body)
 

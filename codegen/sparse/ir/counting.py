@@ -33,6 +33,27 @@ class Count:
 
 
 @record
+class Distinct:
+    """The distinct values among the entries of each owner, in the order in which they are met.
+
+    Owners ascend, so entries of one owner follow one another. `found` gets the values, ptr(owner + 1) how many there
+    are up to an owner's end; owners without entries keep 0. `name`: how many there are in all, where anyone asks.
+    `seen` is a table for `index`, of `span` elements, -1 at first.
+    """
+
+    nest: Nest
+    owner: Exp
+    value: Exp
+    index: Exp
+    span: Exp
+    seen: str
+    found: str
+    ptr: str
+    name: str
+    note: str
+
+
+@record
 class Prefix:
     """Counts become starts: what Count left in `array` as running sums."""
 

@@ -10,7 +10,7 @@ from typing import Union
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.algebra.relation import Constraint
-from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix, Scatter
+from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix, Scatter
 from codegen.sparse.ir.nest import INDEX, Nest
 from codegen.sparse.ir.sorting import NewList, Radix, SortList, SortSegments
 from codegen.sparse.ir.statement import Stmt
@@ -18,7 +18,8 @@ from codegen.sparse.ir.statement import Stmt
 
 @record
 class Loop:
-    """A nest around statements. `carried`: iterations depend on one another, so the order is kept on one thread.
+    """A nest around statements. `carried`: iterations depend on one another, so the order is kept on one thread; where
+    the loop is `grouped` too, only those of one group do.
 
     `ahead`: the innermost loop stores one value all over its segment, and segments come one after the other; so
     stores may run past a segment's end, since what is there gets its own value later. `grouped`: iterations that store
@@ -36,12 +37,16 @@ class Loop:
 
 @record
 class Alloc:
-    """A new array of `size` elements. `fill`: None leaves it as it comes, else every element's first value."""
+    """A new array of `size` elements. `fill`: None leaves it as it comes, else every element's first value.
+
+    `each`: where several threads work, each needs one of its own.
+    """
 
     array: str
     size: Exp
     kind: str = INDEX
     fill: int | None = None
+    each: bool = False
 
 
 @record
@@ -103,8 +108,8 @@ class Branch:
     note: str
 
 
-Step = Union[Branch, Loop, Alloc, Free, Define, Count, Prefix, Scatter, Sweep, Max, Number, Gather, Copy, SortList,
-             NewList, Radix, SortSegments, Require, Shrink]
+Step = Union[Branch, Loop, Alloc, Free, Define, Count, Distinct, Prefix, Scatter, Sweep, Max, Number, Gather, Copy,
+             SortList, NewList, Radix, SortSegments, Require, Shrink]
 
 
 @record

@@ -29,18 +29,11 @@ class OnChange:
 
 
 @record
-class Once:
-    """The body runs where flag(index) was not yet stamped with `stamp`."""
-
-    flag: str
-    index: Exp
-    stamp: Exp
-    body: tuple["Stmt", ...]
-
-
-@record
 class Recall:
-    """At each new `key`, table(values(p)) = p for every p of low..high-1; then `var` = table(index)."""
+    """At each new `key`, table(values(p)) = p for every p of low..high-1; then `var` = table(index).
+
+    `span`: elements of the table.
+    """
 
     var: str
     table: str
@@ -49,6 +42,7 @@ class Recall:
     low: Exp
     high: Exp
     index: Exp
+    span: Exp
 
 
 @record
@@ -76,4 +70,4 @@ class Reject:
     index: Exp
 
 
-Stmt = Union[Store, OnChange, Once, Recall, Insert, Find, Reject, Let]
+Stmt = Union[Store, OnChange, Recall, Insert, Find, Reject, Let]

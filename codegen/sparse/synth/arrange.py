@@ -37,8 +37,8 @@ class Arranged:
         """An expression in the source's names, for people."""
         return str(in_source(self.p, e))
 
-    def temp(self, name: str, size: Exp, kind: str = INDEX, fill: int | None = None) -> str:
-        self.add(Alloc(name, size, kind, fill))
+    def temp(self, name: str, size: Exp, kind: str = INDEX, fill: int | None = None, each: bool = False) -> str:
+        self.add(Alloc(name, size, kind, fill, each))
         self.temps.append(name)
         return name
 

@@ -87,9 +87,9 @@ class Filled(Numbered):
         pos = place.pos
         owner, (f, local) = owner_of(self.p, place), pos.values[0]
         ptr, found = pos.ptr or "segment", f if pos.ptr else "found"
-        at, low = self.at(owner), self.need(local)[0]
+        at, (low, high) = self.at(owner), self.need(local)
         return Recall(pos.var if pos.ptr else "q", "seen", found, at, call(ptr, at), call(ptr, at + 1),
-                      self.at(local) - low)
+                      self.at(local) - low, high - low + 1)
 
     def place_full(self, place: Place, head: list[Stmt], loops: list[tuple[tuple[Stmt, ...], str]],
                    sweeps: list[Step]) -> None:
@@ -118,7 +118,10 @@ class Filled(Numbered):
             self.add(Loop((*nest, Tick(full.pos.var)), (*head, *body), "every entry in turn", True))
             return
         if head:
-            self.add(Loop(nest, (*head, *body), "every entry in turn", carried))
+            recalled = next((s for s in head if isinstance(s, Recall)), None)
+            group = recalled.key if recalled and not any(isinstance(s, OnChange) for s in head) else None
+            self.add(Loop(nest, (*head, *body), "every entry in turn", carried, grouped=group,
+                          follow=group is not None))
             return
         flat = sum(isinstance(x, For) for x in nest) == 1
         # Entries of one segment store to one pointer; only a loop over the segments keeps them on one thread.

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
-from codegen.sparse.ir.counting import Count, Gather, Max, Number, Prefix
+from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix
 from codegen.sparse.ir.model import Alloc, Define, Loop, Require, Shrink, Sweep
 from codegen.sparse.ir.nest import INDEX, For
 from codegen.sparse.ir.sorting import SortSegments
-from codegen.sparse.ir.statement import Once, OnChange, Store
+from codegen.sparse.ir.statement import OnChange, Store
 from codegen.sparse.synth.arrange import Arranged
 from codegen.sparse.synth.bounds import linear, volume
 from codegen.sparse.synth.mechanisms import RUN, owner_of
@@ -65,7 +65,7 @@ class Numbered(Arranged):
         (_, top), (low, high) = self.need(owner), self.need(local)
         size = top + 1
         ptr = pos.ptr or "segment"
-        seen = self.temp("seen", high - low + 1, INDEX, -1)
+        seen = self.temp("seen", high - low + 1, INDEX, -1, each=True)
         self.add(Alloc(ptr, size + 1, INDEX, 0))
         found = f if pos.ptr else "found"
         total = self.total()
@@ -73,14 +73,10 @@ class Numbered(Arranged):
         if not pos.ptr:
             self.temps += [ptr, found]
         at = self.at(local)
-        body = Once(seen, at - low, self.at(owner), (
-            Store(found, var("distinct"), at),
-            Store("distinct", None, num(1), "+="),
-            Store(ptr, self.at(owner) + 1, var("distinct")),
-        ))
         note = f"find the distinct {self.named(local)} of each {self.named(owner)}"
-        self.add(Define("distinct", num(0)), Loop(self.stream.nest, (body,), note, True),
-                 Sweep(ptr, size, "<="))
+        counted = pos.ptr or (self.p.policy == REJECT and pos.full)
+        self.add(Distinct(self.stream.nest, self.at(owner), at, at - low, high - low + 1, seen, found, ptr,
+                          "distinct" if counted else "", note), Sweep(ptr, size, "<="))
         if not place.order.free:
             self.add(SortSegments(found, ptr, size))
         if self.p.policy == REJECT and pos.full:

@@ -30,6 +30,8 @@ def _both(a: Loop, b: Loop) -> Loop:
     """One loop that does what two did; `b` goes second."""
     marks = {(x.grouped, x.follow) for x in (a, b) if x.grouped is not None}
     grouped, follow = next(iter(marks)) if len(marks) == 1 else (None, False)
+    if any(x.carried and x.grouped is None for x in (a, b)):
+        grouped, follow = None, False  # what is carried by all iterations is not carried by groups alone
     carried = a.carried or b.carried or len(marks) > 1
     return Loop(a.nest, (*a.body, *b.body), _note(a.note, b.note), carried, grouped=grouped, follow=follow)
 

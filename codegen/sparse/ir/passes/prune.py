@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.ir.counting import Count, Scatter
+from codegen.sparse.ir.counting import Count, Distinct, Scatter
 from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Step
 from codegen.sparse.ir.nest import Let, Nest, Tick
 from codegen.sparse.ir.sorting import Radix
@@ -45,7 +45,7 @@ def _names(c: Computation) -> Computation:
 
 
 def _trimmed(s: Step) -> Step:
-    if not isinstance(s, (Loop, Count, Scatter, Radix)):
+    if not isinstance(s, (Loop, Count, Distinct, Scatter, Radix)):
         return s
     if isinstance(s, (Loop, Scatter)):
         s = replace(s, body=_used_names(s.body))
