@@ -15,7 +15,7 @@ from codegen.sparse.ir.nest import Guard, Let
 from codegen.sparse.ir.walk import reads
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.plan import plan
-from codegen.sparse.kernels.sums import SumPrinter
+from codegen.sparse.kernels.strips import StripPrinter
 
 
 def executor(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> CFunction:
@@ -23,7 +23,7 @@ def executor(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types)
     return _Executor(plan(k, formats), formats, types).function(name)
 
 
-class _Executor(SumPrinter):
+class _Executor(StripPrinter):
     def function(self, name: str) -> CFunction:
         self.clear()
         self.nest()
@@ -55,11 +55,18 @@ class _Executor(SumPrinter):
             if n in used:
                 w.line(f"const int64_t {n} = {self.s.c(e)};")
         for f in d.functions:
-            w.line(f"const {self.types.c_index} *restrict const {f.name} = {a}->{f.name.removeprefix(a + '_')};")
+            w.line(self.index_array(f.name, f"{a}->{f.name.removeprefix(a + '_')}"))
         w.line(f"const {self.types.c_value} *restrict const {d.data} = {a}->{d.data.removeprefix(a + '_')};")
         for n, t in sorted(self.s.scalars.items()):
             w.line(f"{t} {n} = 0;")
         return self.trimmed(w.text)
+
+    def index_array(self, name: str, given: str) -> str:
+        """The declaration of an index array: as unsigned where that says the same and saves extending signs."""
+        kind = self.types.c_index
+        if not self.whole_index(name):
+            return f"const {kind} *restrict const {name} = {given};"
+        return f"const u{kind} *restrict const {name} = (const u{kind} *){given}; /* none is negative */"
 
     def trimmed(self, text: str) -> str:
         """Without what the body does not mention."""
@@ -72,13 +79,17 @@ class _Executor(SumPrinter):
         return "".join(f"{x}\n" for x in reversed(kept))
 
     def clear(self) -> None:
-        if self.p.kernel.adds or self.p.same or self.stores_once():
+        if self.p.kernel.adds or self.p.same or self.once:
             return
         size = " * ".join(self.p.extent[x] for x in self.out.indices) or "1"
         self.w.line(f"for (int64_t tw_x = 0; tw_x < {size}; tw_x++)")
         self.w.line(f"    {self.out.name}[tw_x] = 0;")
 
     def nest(self) -> None:
+        rows = self.strip()
+        if rows:
+            self.strips(rows)
+            return
         at = self.fixed()
         while at < len(self.levels) and isinstance(self.levels[at], (Let, Guard)) and self.early(self.levels[at]):
             at += 1

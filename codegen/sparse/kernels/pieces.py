@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.sparse.algebra.expr import Call, Exp, Name, single, var
-from codegen.sparse.algebra.terms import coefficient, names, subst
+from codegen.sparse.algebra.expr import Call, Exp, Name, as_call, as_name, div, num, single, var
+from codegen.sparse.algebra.terms import coefficient, functions, names, subst
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.ir.passes.prune import used_levels
-from codegen.sparse.ir.walk import reads
+from codegen.sparse.ir.walk import expressions, reads
 from codegen.sparse.kernels.notation import Tensor
 from codegen.sparse.kernels.plan import Plan
 from codegen.sparse.synth.pair import sizes
@@ -30,6 +30,7 @@ class Pieces:
         need = frozenset().union(*(names(p.index[x]) for x in self.out.indices if x in p.index)) if not p.same else \
             frozenset(p.scan.loops)
         self.need = self.loops_of(need)
+        self.once = self.stores_once()
 
     def used(self) -> frozenset[str]:
         """Names that the product and its place need."""
@@ -77,6 +78,19 @@ class Pieces:
         term = self.p.kernel.terms[0]
         return " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
 
+    def whole_index(self, name: str) -> bool:
+        """Is a function that is never negative only used as it is: to find elements of dense operands?"""
+        f = self.p.lay.desc.function(name)
+        assert f is not None
+        y = var(f.range.ins[0])
+        low = [y - c.exp for c in f.range.cons if not c.equal]
+        if not any(not e.terms and e.const >= 0 for e in low):
+            return False
+        lets = [x.value for x in self.levels if isinstance(x, Let)]
+        plain = [e for e in (*lets, *self.p.index.values()) if name in functions(e)]
+        others = expressions(tuple(x for x in self.levels if not isinstance(x, Let)))
+        return bool(plain) and all(as_call(e) for e in plain) and not any(name in functions(e) for e in others)
+
     # --- loops -------------------------------------------------------------------------------------------------
 
     def open(self, levels: list[Level]) -> int:
@@ -106,8 +120,13 @@ class Pieces:
             return False
         e = self.p.index.get(self.out.indices[0])
         first = next(x for x in self.levels if isinstance(x, For))
-        whole = first.high == var(self.p.extent[self.out.indices[0]])
-        return e is not None and e == var(first.var) and whole
+        extent = var(self.p.extent[self.out.indices[0]])
+        if e is None or first.low != num(0):
+            return False
+        if e == var(first.var):
+            return first.high == extent
+        size = owned_block(e, first.var, self.levels)
+        return size > 0 and dict(self.p.lay.desc.lets).get(as_name(first.high) or "") == div(extent + (size - 1), size)
 
     def fixed(self) -> int:
         """How many levels, from outside, must be run before the place of the result is known but for small loops."""
@@ -132,12 +151,12 @@ class Pieces:
         first = next(x for x in self.levels if isinstance(x, For))
         if self.p.same:
             return True
-        return any(self.p.index[x] == var(first.var) or _owned(self.p.index[x], first.var, self.levels)
+        return any(self.p.index[x] == var(first.var) or owned_block(self.p.index[x], first.var, self.levels)
                    for x in self.out.indices if x in self.p.index)
 
 
-def _owned(e: Exp, v: str, levels: list[Level]) -> bool:
-    """B*v + r with r of a loop of length B: blocks of the result that no other iteration touches."""
+def owned_block(e: Exp, v: str, levels: list[Level]) -> int:
+    """B for B*v + r with r of a loop of length B: blocks of the result that no other iteration touches; else 0."""
     full = e
     for x in reversed(levels):
         if isinstance(x, Let):
@@ -148,6 +167,6 @@ def _owned(e: Exp, v: str, levels: list[Level]) -> bool:
     for a, k in rest.terms:
         loop = next((x for x in levels if isinstance(x, For) and a == Name(x.var) and not x.high.terms), None)
         if loop is None or k < 0:
-            return False
+            return 0
         span += k * (loop.high.const - 1)
-    return c > 0 and rest.const == 0 and span < c
+    return c if c > 0 and rest.const == 0 and span < c else 0

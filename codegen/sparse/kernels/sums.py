@@ -13,21 +13,24 @@ from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.kernels.guards import extreme
 from codegen.sparse.kernels.pieces import Pieces
 
-AHEAD = 8  # blocks: SpMV of 4x4 blocks that lie anywhere takes 4.4 ms with 8, 4.6 with 16, 6.4 without (Neoverse N1)
+# Blocks: SpMV of 4x4 blocks that lie anywhere takes 7.5 ms without, 4.3 with 8, 4.1 with 16, 4.2 with 32 on a Neoverse
+# N1; 5.2 when only the first element is asked for, since a block may lie on two cache lines.
+AHEAD = 16
 LANES = 4  # sums in flight: a fused multiply-add takes 4 cycles where loads allow one a cycle
 
 
 class SumPrinter(Pieces):
     """Prints the loops inside the place of the result."""
 
-    def sums(self, tail: list[Level]) -> None:
-        """Sums in variables, one for each iteration of the small loops that the place of the result depends on."""
+    def sums(self, tail: list[Level], lanes: int = LANES) -> None:
+        """Sums in variables, one for each iteration of the small loops that the place of the result depends on; `lanes`
+        of them where there are no such loops."""
         v = self.types.c_value
         held = [x for x in tail if isinstance(x, For) and x.var in self.need]
         size = 1
         for x in held:
             size *= x.high.const
-        lanes = LANES if not held and len([x for x in tail if isinstance(x, For)]) == 1 else 1
+        lanes = lanes if not held and len([x for x in tail if isinstance(x, For)]) == 1 else 1
         count = size * lanes
         self.w.line(f"{v} sum[{count}] = {{0}};" if count > 1 else f"{v} sum = 0;")
         slot = num(0)
@@ -37,7 +40,7 @@ class SumPrinter(Pieces):
         self.unswitched(tail, place, lanes)
         total = " + ".join(f"sum[{n}]" for n in range(lanes)) if lanes > 1 else place
         inner = self.open([x for x in tail if self.for_result(x, held)])
-        once = self.stores_once() and not self.p.kernel.adds
+        once = self.once and not self.p.kernel.adds
         self.w.line(f"{self.target()} {'=' if once else '+='} {f'({total})' if lanes > 1 else total};")
         self.close(inner)
 
@@ -82,20 +85,27 @@ class SumPrinter(Pieces):
         pos = self.p.lay.position(loop.var) if loop else None
         if loop is None or pos is None:
             return
-        other = {x.var: num(0) for x in self.levels if isinstance(x, For) and x.var != loop.var}
+        loops = [x for x in self.levels if isinstance(x, For) and x.var != loop.var]
+        ends = [{x.var: num(0) for x in loops}, {x.var: num(0) if x.high.terms else x.high - 1 for x in loops}]
         lets = {x.var: x.value for x in self.levels if isinstance(x, Let)}
         index = dict(self.p.index)
         for _ in lets:
             index = {i: subst(e, lets) for i, e in index.items()}
-        at = {i: subst(e, {**other, loop.var: var("tw_ahead")}) for i, e in index.items()}
-        moved = replace(self.p, index=at)
+        first, last = ({i: subst(e, {**end, loop.var: var("tw_ahead")}) for i, e in index.items()} for end in ends)
         factors = [f for f in self.p.kernel.terms[0].factors
-                   if f != self.p.operand and any(functions(at[i]) for i in f.indices if i in at)]
-        if factors and not self.p.summed:
-            v = loop.var
-            self.w.line(f"const int64_t tw_ahead = {v} + {AHEAD} < {pos.size} ? {v} + {AHEAD} : {v};")
-            for f in factors:
-                self.w.line(f"__builtin_prefetch(&{self.element(f, moved)});")
+                   if f != self.p.operand and any(functions(first[i]) for i in f.indices if i in first)]
+        if not factors or self.p.summed:
+            return
+        v = loop.var
+        self.w.line(f"const int64_t tw_ahead = {v} + {AHEAD} < {pos.size} ? {v} + {AHEAD} : {v};")
+        for i, e in last.items():
+            if functions(e) and e != first[i]:  # the last block may be cut off
+                there, extent = self.s.c(e), self.p.extent[i]
+                self.w.line(f"const int64_t tw_last_{i} = {there} < {extent} ? {there} : {extent} - 1;")
+                last[i] = var(f"tw_last_{i}")
+        for f in factors:
+            for place in dict.fromkeys(self.element(f, replace(self.p, index=at)) for at in (first, last)):
+                self.w.line(f"__builtin_prefetch(&{place});")
 
     def product(self) -> frozenset[str]:
         """Names that the product needs."""

@@ -52,30 +52,47 @@ int spmv(double *restrict y, const dia_f64_i32 *A, const double *restrict x)
     const double *restrict const A_val = A->val;
 
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 256)
+#pragma omp parallel for schedule(dynamic, 64)
 #endif
-    for (int64_t ii = 0; ii < A_NR; ii++) {
-        double sum[4] = {0};
-        if (0 < A_ND && A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii) {
-            int64_t d = 0;
-            for (; d < A_ND - 3; d += 4) {
-                sum[0] += A_val[A_ND * ii + d] * x[A_off[d] + ii];
-                sum[1] += A_val[A_ND * ii + d + 1] * x[A_off[d + 1] + ii];
-                sum[2] += A_val[A_ND * ii + d + 2] * x[A_off[d + 2] + ii];
-                sum[3] += A_val[A_ND * ii + d + 3] * x[A_off[d + 3] + ii];
+    for (int64_t ii = 0; ii < A_NR - 7; ii += 8) {
+        double sum[8] = {0};
+        if (0 < A_ND && A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii + 7) {
+            for (int64_t d = 0; d < A_ND; d++) {
+                for (int64_t tw_r = 0; tw_r < 8; tw_r++) {
+                    const int64_t jj = A_off[d] + ii + tw_r;
+                    sum[tw_r] += A_val[A_ND * (ii + tw_r) + d] * x[jj];
+                }
             }
-            for (; d < A_ND; d++) {
-                sum[0] += A_val[A_ND * ii + d] * x[A_off[d] + ii];
+        } else {
+            for (int64_t d = 0; d < A_ND; d++) {
+                for (int64_t tw_r = 0; tw_r < 8; tw_r++) {
+                    const int64_t jj = A_off[d] + ii + tw_r;
+                    if (jj < 0 || A_NC <= jj)
+                        continue;
+                    sum[tw_r] += A_val[A_ND * (ii + tw_r) + d] * x[jj];
+                }
+            }
+        }
+        for (int64_t tw_r = 0; tw_r < 8; tw_r++) {
+            y[ii + tw_r] = sum[tw_r];
+        }
+    }
+    for (int64_t ii = A_NR / 8 * 8; ii < A_NR; ii++) {
+        double sum = 0;
+        if (0 < A_ND && A_off[0] + ii >= 0 && A_NC > A_off[A_ND - 1] + ii) {
+            for (int64_t d = 0; d < A_ND; d++) {
+                const int64_t jj = A_off[d] + ii;
+                sum += A_val[A_ND * ii + d] * x[jj];
             }
         } else {
             for (int64_t d = 0; d < A_ND; d++) {
                 const int64_t jj = A_off[d] + ii;
                 if (jj < 0 || A_NC <= jj)
                     continue;
-                sum[0] += A_val[A_ND * ii + d] * x[jj];
+                sum += A_val[A_ND * ii + d] * x[jj];
             }
         }
-        y[ii] = (sum[0] + sum[1] + sum[2] + sum[3]);
+        y[ii] = sum;
     }
     return status;
 }
