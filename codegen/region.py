@@ -22,7 +22,7 @@ from codegen.machine import Machine
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.choice import Decision
-from codegen.plan.model import Multiply, Parallel, Plan, Tile, Vector
+from codegen.plan.model import Multiply, Parallel, Pipeline, Plan, Tile, Vector
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
@@ -370,7 +370,7 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
 def summarize(plan: Plan) -> str:
     """One line for people."""
     tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
-    threads = [d.loop.name for d in plan.directives if isinstance(d, Parallel)]
+    threads = [d.loop.name for d in plan.directives if isinstance(d, (Parallel, Pipeline))]
     vectors = [d.loop.name for d in plan.directives if isinstance(d, Vector)]
     products = [d.stmt for d in plan.directives if isinstance(d, Multiply)]
     parts = []

@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.ast.blocks import Blocks, find_blocks
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Seq, statements
+from codegen.scop.tree import STAGE, Band, Hold, Leaf, Loop, Node, Seq, statements
 
 
 @dataclass
@@ -55,6 +55,8 @@ def _build(
     for k, lp in enumerate(tree.loops):
         if lp.kind == "unroll" and lp.factor == 0:
             node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.unroll)
+        if lp.kind == STAGE:  # waits are told by the loop's values: no stage may be taken out of it
+            node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.atomic)
     node = node.insert_mark(isl.Id(f"m{number}"))
     inner = node.child(0).child(0)
     return _build(inner, tree.child, scop, blocks, marks, depth + len(tree.loops)).parent().parent()

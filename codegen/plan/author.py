@@ -18,7 +18,7 @@ from codegen.recognize.work import PARALLEL_MIN, most_instances
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import (
     ABREAST,
-    THREADED,
+    ON_THREADS,
     Band,
     Loop,
     Place,
@@ -206,7 +206,7 @@ class Author:
     def _marked_around(self, place: Place) -> bool:
         for q in loops(self.p.tree):
             related = place.path[: len(q.path)] == q.path or q.path[: len(place.path)] == place.path
-            if q.loop.kind in THREADED and related:
+            if q.loop.kind in ON_THREADS and related:
                 return True
         return False
 

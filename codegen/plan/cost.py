@@ -18,7 +18,7 @@ from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, Ternary, walk
 from codegen.scop.model import Array, Statement
 from codegen.scop.tree import (
-    THREADED,
+    ON_THREADS,
     Band,
     Leaf,
     Loop,
@@ -71,7 +71,7 @@ def cycles(p: Program, machine: Machine, threads: int = 1) -> float:
     for g in _groups(p.tree, (), ()):
         places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
         each = _group(p, g, machine, places, seen)
-        total += each / threads if any(lp.kind in THREADED for lp in g.around) else each
+        total += each / threads if any(lp.kind in ON_THREADS for lp in g.around) else each
     return total
 
 

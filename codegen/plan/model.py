@@ -138,6 +138,16 @@ class Parallel:
 
 
 @record
+class Pipeline:
+    """Run a loop's iterations on threads; each waits, at every step of the loop `along` inside it, until those before
+    it have come as far."""
+
+    loop: LoopRef
+    along: LoopRef
+    loc: Loc = NOWHERE
+
+
+@record
 class Vector:
     """Run a loop's iterations in vector lanes: by the compiler or, with a width in bytes, written out as vectors,
     `times` of them side by side."""
@@ -209,6 +219,7 @@ Directive = Union[
     Plain,
     Distribute,
     Parallel,
+    Pipeline,
     Vector,
     Unroll,
     Jam,

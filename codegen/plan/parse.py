@@ -77,6 +77,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "skew": loops.skew,
     "distribute": lambda r, at: Distribute(r.loop(), at),
     "parallel": lambda r, at: Parallel(r.loop(), at),
+    "pipeline": loops.pipeline,
     "vector": loops.vector,
     "plain": loops.plain,
     "abreast": lambda r, at: Abreast(r.loop(), at),

@@ -1,8 +1,8 @@
 """Stencils over time: a skewed band whose tiles take many steps through a small part of the grid.
 
 Inside a tile each step runs the statements one after the other over the tile's box, so that their loops stay
-parallel, unit-stride and free of tests; several rows run side by side and share what they read. Tiles on a
-diagonal of the two outermost tile loops are independent and run on threads.
+parallel, unit-stride and free of tests; several rows run side by side and share what they read. Threads take the
+bands of steps in turn and follow each other through the grid.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codegen.machine import Machine
 from codegen.plan.isl_schedule import tilable_schedule
 from codegen.plan.model import Directive, Distribute, Jam, LoopRef, Plain, Schedule, Tile, Vector
 from codegen.plan.tiles import constant_extent
-from codegen.plan.wavefront import abreast_tiles
+from codegen.plan.wavefront import in_line
 from codegen.recognize.strides import coefficients, move
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
@@ -74,7 +74,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         needed += [Distribute(ref[lp.name]) for lp in reversed(space)]
     counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
     needed += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
-    threads = abreast_tiles(tree.loops, first, sizes)
+    threads = in_line(tree.loops, first)
     rows, vectors = [], []
     for n in names:
         s = p.scop.statement(n)

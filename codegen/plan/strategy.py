@@ -71,7 +71,7 @@ def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | Non
         return None
     for d in found.rows:
         author.attempt(d)
-    parallel = "; tiles on one diagonal run in parallel" if threads else ""
+    parallel = "; threads follow each other through the grid" if threads else ""
     author.remark("passed", "time-tiles", f"tiles of {found.text}{parallel}", first)
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.plan.model import Abreast, Directive, LoopRef, Order, Parallel, Plain, Skew, Tile
+from codegen.plan.model import Abreast, Directive, LoopRef, Order, Parallel, Pipeline, Plain, Skew, Tile
 from codegen.recognize.strides import coefficients
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
@@ -32,6 +32,14 @@ def abreast_tiles(band: Sequence[Loop], stmt: str, sizes: Sequence[int]) -> tupl
     tile along either loop is one diagonal further on: fewer waits, and more tiles at a time."""
     first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
     return Skew(second, sizes[1] // sizes[0], first), Order((second, first)), Parallel(first)
+
+
+def in_line(band: Sequence[Loop], stmt: str) -> tuple[Directive, ...]:
+    """Threads take the rows of the outermost tile loop in turn and follow each other along the second one: none waits
+    for all others, and what one row has just written is close by for the next. Two threads, against diagonals:
+    jacobi-2d 1.08, fdtd-2d 1.08, heat-3d 1.11, jacobi-1d 1.06."""
+    first, second = (LoopRef(lp.name + "t", stmt) for lp in band[:2])
+    return (Pipeline(first, second),)
 
 
 def side_by_side(scop: Scop, band: Sequence[Loop], stmt: str) -> Iterator[tuple[Directive, ...]]:

@@ -11,15 +11,15 @@ from codegen.scop.isl_helpers import maps_of, union_of
 
 def is_zero(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> bool:
     """Do all pairs share the loop's value?"""
-    return all(m.is_disjoint(a.lt_map(b)) and m.is_disjoint(a.gt_map(b)) for m, a, b in _seen(relation, exprs))
+    return all(m.is_disjoint(a.lt_map(b)) and m.is_disjoint(a.gt_map(b)) for m, a, b in seen(relation, exprs))
 
 
 def same_value(relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]) -> isl.UnionMap:
     """The pairs that share the loop's value: what inner loops still have to order."""
-    return union_of([m.intersect(a.eq_map(b)) for m, a, b in _seen(relation, exprs)], relation.get_space())
+    return union_of([m.intersect(a.eq_map(b)) for m, a, b in seen(relation, exprs)], relation.get_space())
 
 
-def _seen(
+def seen(
     relation: isl.UnionMap, exprs: Mapping[str, isl.PwAff]
 ) -> Iterator[tuple[isl.Map, isl.PwAff, isl.PwAff]]:
     """The maps between statements inside the loop, with its values at both ends."""

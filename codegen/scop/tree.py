@@ -22,10 +22,14 @@ PACKED = "packed"  # a row or column loop of a product whose operands are copied
 BLOCKED = "blocked"  # a row or column loop of a product: runs in tiles, in any order and on threads
 FOLDED = "folded"  # the depth loop of a product whose steps are joined in an order of their own
 JAMMED = "jammed"  # several iterations run side by side in the loop inside
+PIPELINED = "pipelined"  # iterations on threads, each a few stages behind the one before it: see verify/pipelines.py
+STAGE = "stage"  # the loop inside a pipelined one that says how far an iteration has come
 ABREAST = "abreast"  # the few iterations of an innermost loop, written out side by side when all are there
 # Kinds that must carry no dependence.
 CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, ABREAST})
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
+# Kinds whose iterations run on threads, in whatever way.
+ON_THREADS = THREADED | {PIPELINED}
 
 
 @record

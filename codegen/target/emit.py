@@ -42,6 +42,7 @@ SUPPORT = {
     "tw_max_threads": ("tw_team",),
     "tw_thread": ("tw_team",),
     "tw_grid": ("tw_panels", "tw_grid"),
+    "tw_follow": ("tw_min", "tw_team", "tw_follow"),
 }
 
 

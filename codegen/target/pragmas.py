@@ -13,7 +13,7 @@ from codegen.recognize.work import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, VECTOR
+from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, VECTOR
 from codegen.target.cexpr import IntPrinter
 
 
@@ -47,6 +47,7 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
         PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
+        PIPELINED: lambda node, ints: _parallel(scop, node, ints, "parallel"),
         VECTOR: _simd,
     }
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, Multiply, with_loop
+from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, with_loop
+from codegen.ast.pipelines import stage_of
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
-from codegen.scop.tree import BLOCKED, CONCURRENT, THREADED
+from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.invariants import BodyAfter, invariants
-from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, shifted
+from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, shifted, simple
 from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
 from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
@@ -51,6 +52,7 @@ class ViewBuilder:
     kernels: set[tuple[str, int, MicroKernel | MatvecKernel | NestKernel]] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
     _inside: bool = False  # inside a loop that runs on threads
+    _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
     _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
 
     def build(self, node: CNode) -> tuple[View, ...]:
@@ -91,6 +93,10 @@ class ViewBuilder:
         if side_by_side is not None:
             assert isinstance(node, For)
             return (self._abreast(node, side_by_side, names, held, taken),)
+        stage = stage_of(node) if PIPELINED in self.pragmas and not self._inside else None
+        if stage is not None:
+            assert isinstance(node, For)
+            return (self._pipeline(node, stage, names, held, taken),)
         return (self._ahead(node, names, held, taken),)
 
     def _ahead(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
@@ -214,6 +220,37 @@ class ViewBuilder:
         full = View("if", f"{end} - {name} == {node.loop.factor}", body=body, orelse=(rest,))
         return View("block", body=(first, last, full))
 
+    def _pipeline(
+        self, node: For, stage: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        """Iterations are dealt out to threads in turn; each follows the one before it from stage to stage. What that
+        covers is shown in verify/pipelines.py."""
+        name = fresh(node.loop.name, taken, ("_turn",))
+        turn, now = f"{name}_turn", {**names, node.var: name}
+        ints = IntPrinter({p.name: p for p in self.scop.params}, {**names, turn: turn}, self.helpers)
+        pragma = self.pragmas[PIPELINED](node, ints)
+        taken = taken | {name, turn}
+        self._inside, self._stage = True, (stage, turn)
+        body = self._views(node.body, now, held, taken)
+        self._inside, self._stage = False, None
+        value = ints.text(simple(Bin("+", node.lower, Bin("*", Int(node.step), Name(turn)))))
+        threads = "num_threads((int)tw_min(tw_max_threads(), TW_LINE))"
+        own = View(
+            "for",
+            f"long {turn} = tw_thread(); {value} {node.op} {ints.text(node.upper, 5)}; {turn} += tw_team_size()",
+            node.loop.note,
+            f"{pragma.words} {threads}{pragma.text[len(pragma.words) :]}",
+            body=(
+                View("decl", f"const long {name} = {value};"),
+                View("decl", f"tw_enter(tw_line, {turn});"),
+                *body,
+                View("decl", f"tw_follow(tw_line, {turn}, TW_LAST);"),
+                View("decl", "tw_reach(tw_line, TW_LAST);"),
+            ),
+        )
+        line = (View("decl", "tw_place tw_line[TW_LINE];"), View("decl", "tw_begin(tw_line);"))
+        return View("block", body=(*line, own))
+
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         given = set(taken)
@@ -274,6 +311,9 @@ class ViewBuilder:
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         body = self._views(node.body, inner, held, taken | {name})
         self._inside = outside
+        if self._stage is not None and self._stage[0] is node:
+            wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
+            body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))
         if names and pragma.test and all(v.kind == "stmt" for v in body):
             # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))

@@ -17,6 +17,7 @@ from codegen.plan.model import (
     Multiply,
     Order,
     Parallel,
+    Pipeline,
     Plain,
     Plan,
     Reverse,
@@ -32,7 +33,7 @@ from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import block, keep, mark, order, product, tile
+from codegen.transform import block, keep, mark, order, pipeline, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
@@ -134,6 +135,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Skew: order.skew,
     Distribute: order.distribute,
     Parallel: mark.parallel,
+    Pipeline: pipeline.apply,
     Vector: mark.vector,
     Plain: order.plain,
     Unroll: mark.unroll,

@@ -15,6 +15,8 @@ from codegen.scop.tree import (
     JAMMED,
     PARALLEL,
     PARALLEL_VECTOR,
+    PIPELINED,
+    STAGE,
     UNROLL,
     VECTOR,
     Node,
@@ -41,7 +43,7 @@ def vector(p: Program, d: Vector) -> Program:
         return p
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
-        tree = _set(tree, place, replace(place.loop, width=d.width, factor=d.times))
+        tree = set_loop(tree, place, replace(place.loop, width=d.width, factor=d.times))
     return p.with_tree(tree)
 
 
@@ -58,7 +60,7 @@ def jam(p: Program, d: Jam) -> Program:
         if place.loop.reductions:
             raise illegal(f"loop `{place.loop.name}` gathers a sum", d.loc, "jam another loop")
         note = ", ".join(x for x in (place.loop.note, f"{d.factor} at a time") if x)
-        tree = _set(tree, place, replace(place.loop, factor=d.factor, note=note))
+        tree = set_loop(tree, place, replace(place.loop, factor=d.factor, note=note))
     return p.with_tree(tree)
 
 
@@ -68,7 +70,7 @@ def abreast(p: Program, d: Abreast) -> Program:
     for place in find(p.tree, d.loop, d.loc):
         if place.member != len(place.band.loops) - 1 or has_band(place.band.child):
             raise illegal(f"loop `{place.loop.name}` is not innermost", d.loc, "order it inside the others first")
-        around = [q.loop.tile for q in loops(p.tree) if q.loop.of == place.loop.name and _above(q, place)]
+        around = [q.loop.tile for q in loops(p.tree) if q.loop.of == place.loop.name and above(q, place)]
         if not around or not 1 < around[-1] <= 16:
             raise illegal(f"loop `{place.loop.name}` is not inside small tiles", d.loc, "tile it by 16 or less first")
         sizes[place.path] = around[-1]
@@ -77,14 +79,14 @@ def abreast(p: Program, d: Abreast) -> Program:
     for place in find(tree, d.loop, d.loc):
         if place.loop.reductions:
             raise illegal(f"loop `{place.loop.name}` gathers a sum", d.loc, "use `vector`")
-        tree = _set(tree, place, replace(place.loop, factor=sizes[place.path], note="side by side"))
+        tree = set_loop(tree, place, replace(place.loop, factor=sizes[place.path], note="side by side"))
     return p.with_tree(tree)
 
 
 def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Program:
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
-        if place.loop.kind in (JAMMED, ABREAST):
+        if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
         found = carried(p, place)
         if found.blocker is not None:
@@ -99,7 +101,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
             )
         if place.loop.kind in CONCURRENT and place.loop.kind != kind:
             lp = replace(place.loop, kind=PARALLEL_VECTOR)
-            tree = _set(tree, place, lp)
+            tree = set_loop(tree, place, lp)
             continue
         shared = _shared_fold(p, place, {a for _, a in found.reductions})
         if shared:
@@ -108,8 +110,8 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
                 d.loc,
                 "mark only one of the two loops",
             )
-        lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=_fixed(p, place))
-        tree = _set(tree, place, lp)
+        lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=fixed(p, place))
+        tree = set_loop(tree, place, lp)
     return p.with_tree(tree)
 
 
@@ -122,14 +124,14 @@ def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] 
         theirs = {a for _, a in q.loop.reductions}
         if q.loop.kind not in CONCURRENT or (q.path, q.member) == (place.path, place.member):
             continue
-        if _above(q, place):
+        if above(q, place):
             alone = sorted(a for a in folded - theirs if not p.scop.arrays[a].inside)
-        elif _above(place, q):
+        elif above(place, q):
             alone = sorted(a for a in theirs - folded if not p.scop.arrays[a].inside)
         else:
             continue
         if alone:
-            return (q.loop.name if _above(q, place) else place.loop.name), alone[0]
+            return (q.loop.name if above(q, place) else place.loop.name), alone[0]
     return None
 
 
@@ -139,17 +141,18 @@ def _across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
     return sample_pair(apart)
 
 
-def _set(tree: Node, place: Place, lp: object) -> Node:
+def set_loop(tree: Node, place: Place, lp: object) -> Node:
+    """The tree with another loop at that place."""
     now = next(q for q in loops(tree) if (q.path, q.member) == (place.path, place.member))
     members = list(now.band.loops)
     members[place.member] = lp  # type: ignore[call-overload]
     return put(tree, place.path, replace(now.band, loops=tuple(members)))
 
 
-def _fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
+def fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
     """Iterators whose value loops around this one have already chosen."""
     out: dict[str, frozenset[int]] = {}
-    around = [q for q in loops(p.tree) if q.loop.tile == 0 and _above(q, place)]
+    around = [q for q in loops(p.tree) if q.loop.tile == 0 and above(q, place)]
     for stmt in place.loop.exprs:
         n = p.scop.statement(stmt).domain.dim(isl.dim_type.set)
         out[stmt] = frozenset(
@@ -158,7 +161,8 @@ def _fixed(p: Program, place: Place) -> dict[str, frozenset[int]]:
     return out
 
 
-def _above(q: Place, place: Place) -> bool:
+def above(q: Place, place: Place) -> bool:
+    """Does the one loop lie around the other?"""
     if q.path == place.path:
         return q.member < place.member
     return len(q.path) < len(place.path) and place.path[: len(q.path)] == q.path
@@ -169,5 +173,5 @@ def unroll(p: Program, d: Unroll) -> Program:
     p = tile.apply(p, Tile(((d.loop, d.factor),), True, d.loc))
     tree = p.tree
     for place in find(tree, LoopRef(d.loop.name, d.loop.stmt), d.loc):
-        tree = _set(tree, place, replace(place.loop, kind=UNROLL, note="written out"))
+        tree = set_loop(tree, place, replace(place.loop, kind=UNROLL, note="written out"))
     return p.with_tree(tree)

@@ -11,14 +11,16 @@ from collections.abc import Callable, Sequence
 import islpy as isl
 
 from codegen.ast.ctree import CNode, For
+from codegen.ast.pipelines import stage_of
 from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
 from codegen.scop.product import Nested
-from codegen.scop.tree import BLOCKED, CONCURRENT, FOLDED, PACKED
+from codegen.scop.tree import BLOCKED, CONCURRENT, FOLDED, PACKED, PIPELINED
 from codegen.verify.matvec import unsafe_sweep
+from codegen.verify.pipelines import unsafe_pipeline
 from codegen.verify.products import unsafe_product
 from codegen.verify.readback import Run, runs, same_iteration_until
 from codegen.verify.sentences import describe_pair
@@ -90,18 +92,29 @@ def broken_dependence(e: Evidence) -> Sequence[Finding]:
 
 
 def parallel_race(e: Evidence) -> Sequence[Finding]:
-    """No loop marked parallel or vector carries a dependence; a fold in an order of its own carries only that fold."""
+    """No loop marked parallel or vector carries a dependence; a fold in an order of its own carries only that fold, and
+    a pipeline what its waits cover."""
     out: list[Finding] = []
     seen: set[int] = set()
     for r in e.runs:
         for lp in r.point.loops:
-            if id(lp) in seen or lp.loop.kind not in CONCURRENT | {FOLDED}:
+            if id(lp) in seen or lp.loop.kind not in CONCURRENT | {FOLDED, PIPELINED}:
                 continue
             seen.add(id(lp))
+            if lp.loop.kind == PIPELINED:
+                out.extend(_pipeline(e, lp))
+                continue
             out.extend(_carried_by(e, lp, r))
             if lp.loop.kind != FOLDED:  # partial results are local to the kernel: no clause touches the variable
                 out.extend(_shared_fold(e, lp, r))
     return out
+
+
+def _pipeline(e: Evidence, lp: For) -> Sequence[Finding]:
+    """Without a loop over stages the iterations are printed to run one after the other."""
+    stage = stage_of(lp)
+    problem = unsafe_pipeline(e.scop, _ties(e, set()), e.runs, lp, stage) if stage is not None else ""
+    return [Finding("race", problem)] if problem else []
 
 
 def _shared_fold(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:

@@ -10,7 +10,7 @@ from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, latest_writers, param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import CONCURRENT
+from codegen.scop.tree import CONCURRENT, PIPELINED
 from codegen.verify.readback import Run, same_iteration_until
 
 
@@ -155,7 +155,9 @@ def _shared(
         for lp in use.run.point.loops:
             if use.run.point.when.index(lp.var) < use.depth:
                 continue
-            if lp.loop.kind not in CONCURRENT or id(lp) in seen or name in {a for _, a in lp.loop.reductions}:
+            if lp.loop.kind not in CONCURRENT | {PIPELINED} or id(lp) in seen:
+                continue
+            if name in {a for _, a in lp.loop.reductions}:
                 continue
             seen.add(id(lp))
             pairs = same_iteration_until(param_space(scop), width, use.run.point.when, lp.var)

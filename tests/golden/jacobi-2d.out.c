@@ -36,6 +36,61 @@ static inline long tw_until(const void *p, unsigned long bytes, unsigned long ea
 /* Division rounding towards minus infinity; d > 0. */
 static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
+#ifndef TW_TEAM
+#define TW_TEAM
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+static inline long tw_team_size(void) { return omp_get_num_threads(); }
+static inline long tw_thread(void) { return omp_get_thread_num(); }
+#else
+static inline long tw_max_threads(void) { return 1; }
+static inline long tw_team_size(void) { return 1; }
+static inline long tw_thread(void) { return 0; }
+#endif
+#endif
+#ifndef TW_LINE
+#define TW_LINE 128 /* threads of a pipeline, at most */
+#define TW_LAST ((long)(~0UL >> 1))
+#if defined(__unix__) || defined(__APPLE__)
+#include <sched.h>
+#define TW_YIELD() ((void)sched_yield())
+#else
+#define TW_YIELD() ((void)0)
+#endif
+/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
+typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
+static inline void tw_begin(tw_place *line)
+{
+  for (int k = 0; k < TW_LINE; k++)
+    line[k].turn = -1, line[k].stage = -TW_LAST;
+}
+/* The stage first: who sees the new turn must not take the stage of the old one for it. */
+static inline void tw_enter(tw_place *line, long turn)
+{
+  __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
+  __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
+}
+static inline void tw_reach(tw_place *line, long stage)
+{
+  __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE);
+}
+/* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
+static inline void tw_follow(tw_place *line, long turn, long stage)
+{
+  const long team = tw_team_size();
+  if (turn == 0 || team == 1)
+    return;
+  const tw_place *before = &line[(turn - 1) % team];
+  for (int spins = 0;; spins++) {
+    const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
+    if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
+      return;
+    if (spins >= 1000)
+      TW_YIELD(), spins = 0;
+  }
+}
+#endif
 /* Two sweeps over a grid, time step after time step. */
 void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
 {
@@ -46,131 +101,141 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
       (void)t;
       (void)i;
       (void)j;
-      for (long t_it = 1; t_it < 3 * (long)steps + n - 3; t_it += 8) {  /* skewed: t_it + 1*tt */
-#pragma omp parallel for if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-        for (long tt = tw_max(tw_max(0, 8 * tw_floord(-2 * (long)steps - n + t_it + 2, 8) + 8), 8 * tw_floord(t_it - n + 10, 24)); tt < tw_min(steps, t_it / 3 + 3); tt += 8) {  /* tiles of 8 */
-          for (long t_jt = 2 * tt - 2 * ((tt + 64) % 64) + 1; t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + t_it - tt + 5), n + 2 * tt + 14); t_jt += 128) {  /* tiles of 128 */
-            for (long t = tw_max(tw_max(tt, -(long)n - tt + tw_floord(n + t_it + tt, 2) + 1), tw_floord(n + t_jt, 2) - n + 1); t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it - tt + 5) / 2); t++) {  /* inside the tile */
-              {
-                const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 8);
-                long i = tw_max(1, t_it - tt - 2 * t);
-                for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                  const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                  long j = tw_max(1, t_jt - 2 * t);
-                  if (j + 1 < j_end) {
-                    {
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                      TW_F64X2(B[i][j]) = v0;
-                      TW_F64X2(B[i + 1][j]) = v1;
-                      TW_F64X2(B[i + 2][j]) = v2;
-                      TW_F64X2(B[i + 3][j]) = v3;
-                    }
-                    j += 1 + tw_until(&B[i][j + 1], 16, 8);
-                    for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                      TW_F64X2(B[i][j]) = v0;
-                      TW_F64X2(B[i + 1][j]) = v1;
-                      TW_F64X2(B[i + 2][j]) = v2;
-                      TW_F64X2(B[i + 3][j]) = v3;
-                    }
-                    for (; j < j_end; j += 2) {  /* the rest, and some again */
-                      j = tw_min(j, j_end - 2);
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                      TW_F64X2(B[i][j]) = v0;
-                      TW_F64X2(B[i + 1][j]) = v1;
-                      TW_F64X2(B[i + 2][j]) = v2;
-                      TW_F64X2(B[i + 3][j]) = v3;
-                    }
-                  } else {
-                    for (; j < j_end; j++) {
-                      TW_ONE_BY_ONE();
-                      const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                      const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
-                      const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
-                      const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
-                      B[i][j] = v0;
-                      B[i + 1][j] = v1;
-                      B[i + 2][j] = v2;
-                      B[i + 3][j] = v3;
-                    }
-                  }
-                }
-                for (; i < i_end; i++) {  /* the rest */
-#pragma omp simd
-                  for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
-                    B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                }
-              }
-              {
-                const long i_end = tw_min((long)n - 1, t_it - tt - 2 * t + 7);
-                long i = tw_max(1, t_it - tt - 2 * t - 1);
-                for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                  const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                  long j = tw_max(1, t_jt - 2 * t - 1);
-                  if (j + 1 < j_end) {
-                    {
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                      TW_F64X2(A[i][j]) = v0;
-                      TW_F64X2(A[i + 1][j]) = v1;
-                      TW_F64X2(A[i + 2][j]) = v2;
-                      TW_F64X2(A[i + 3][j]) = v3;
-                    }
-                    j += 1 + tw_until(&A[i][j + 1], 16, 8);
-                    for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                      TW_F64X2(A[i][j]) = v0;
-                      TW_F64X2(A[i + 1][j]) = v1;
-                      TW_F64X2(A[i + 2][j]) = v2;
-                      TW_F64X2(A[i + 3][j]) = v3;
-                    }
-                    for (; j < j_end; j += 2) {  /* the rest, and some again */
-                      j = tw_min(j, j_end - 2);
-                      const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                      const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                      const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                      const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                      TW_F64X2(A[i][j]) = v0;
-                      TW_F64X2(A[i + 1][j]) = v1;
-                      TW_F64X2(A[i + 2][j]) = v2;
-                      TW_F64X2(A[i + 3][j]) = v3;
-                    }
-                  } else {
-                    for (; j < j_end; j++) {
-                      TW_ONE_BY_ONE();
-                      const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                      const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
-                      const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
-                      const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
-                      A[i][j] = v0;
-                      A[i + 1][j] = v1;
-                      A[i + 2][j] = v2;
-                      A[i + 3][j] = v3;
+      {
+        tw_place tw_line[TW_LINE];
+        tw_begin(tw_line);
+#pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
+        for (long tt_turn = tw_thread(); 8 * tt_turn < steps; tt_turn += tw_team_size()) {  /* tiles of 8, on threads, one behind the other */
+          const long tt = 8 * tt_turn;
+          tw_enter(tw_line, tt_turn);
+          for (long t_it = 2 * tt + 1; t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14); t_it += 8) {  /* tiles of 8, stages */
+            tw_follow(tw_line, tt_turn, t_it);
+            for (long t_jt = 2 * tt - 2 * ((tt + 7) % 64) + 15; t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5); t_jt += 128) {  /* tiles of 128 */
+              for (long t = tw_max(tw_max(tt, tw_floord(n + t_it, 2) - n + 1), tw_floord(n + t_jt, 2) - n + 1); t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2); t++) {  /* inside the tile */
+                {
+                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
+                  long i = tw_max(1, t_it - 2 * t);
+                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
+                    long j = tw_max(1, t_jt - 2 * t);
+                    if (j + 1 < j_end) {
+                      {
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        TW_F64X2(B[i][j]) = v0;
+                        TW_F64X2(B[i + 1][j]) = v1;
+                        TW_F64X2(B[i + 2][j]) = v2;
+                        TW_F64X2(B[i + 3][j]) = v3;
+                      }
+                      j += 1 + tw_until(&B[i][j + 1], 16, 8);
+                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        TW_F64X2(B[i][j]) = v0;
+                        TW_F64X2(B[i + 1][j]) = v1;
+                        TW_F64X2(B[i + 2][j]) = v2;
+                        TW_F64X2(B[i + 3][j]) = v3;
+                      }
+                      for (; j < j_end; j += 2) {  /* the rest, and some again */
+                        j = tw_min(j, j_end - 2);
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        TW_F64X2(B[i][j]) = v0;
+                        TW_F64X2(B[i + 1][j]) = v1;
+                        TW_F64X2(B[i + 2][j]) = v2;
+                        TW_F64X2(B[i + 3][j]) = v3;
+                      }
+                    } else {
+                      for (; j < j_end; j++) {
+                        TW_ONE_BY_ONE();
+                        const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                        const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
+                        const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
+                        const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
+                        B[i][j] = v0;
+                        B[i + 1][j] = v1;
+                        B[i + 2][j] = v2;
+                        B[i + 3][j] = v3;
+                      }
                     }
                   }
-                }
-                for (; i < i_end; i++) {  /* the rest */
+                  for (; i < i_end; i++) {  /* the rest */
 #pragma omp simd
-                  for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
-                    A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                    for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
+                      B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                  }
+                }
+                {
+                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
+                  long i = tw_max(1, t_it - 2 * t - 1);
+                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
+                    long j = tw_max(1, t_jt - 2 * t - 1);
+                    if (j + 1 < j_end) {
+                      {
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        TW_F64X2(A[i][j]) = v0;
+                        TW_F64X2(A[i + 1][j]) = v1;
+                        TW_F64X2(A[i + 2][j]) = v2;
+                        TW_F64X2(A[i + 3][j]) = v3;
+                      }
+                      j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        TW_F64X2(A[i][j]) = v0;
+                        TW_F64X2(A[i + 1][j]) = v1;
+                        TW_F64X2(A[i + 2][j]) = v2;
+                        TW_F64X2(A[i + 3][j]) = v3;
+                      }
+                      for (; j < j_end; j += 2) {  /* the rest, and some again */
+                        j = tw_min(j, j_end - 2);
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        TW_F64X2(A[i][j]) = v0;
+                        TW_F64X2(A[i + 1][j]) = v1;
+                        TW_F64X2(A[i + 2][j]) = v2;
+                        TW_F64X2(A[i + 3][j]) = v3;
+                      }
+                    } else {
+                      for (; j < j_end; j++) {
+                        TW_ONE_BY_ONE();
+                        const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                        const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
+                        const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
+                        const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
+                        A[i][j] = v0;
+                        A[i + 1][j] = v1;
+                        A[i + 2][j] = v2;
+                        A[i + 3][j] = v3;
+                      }
+                    }
+                  }
+                  for (; i < i_end; i++) {  /* the rest */
+#pragma omp simd
+                    for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
+                      A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                  }
                 }
               }
             }
+            tw_reach(tw_line, t_it);
           }
+          tw_follow(tw_line, tt_turn, TW_LAST);
+          tw_reach(tw_line, TW_LAST);
         }
       }
     }

@@ -87,6 +87,17 @@ ILLEGAL = {
         "skew i by -1*s\n  skew j by -2*s\n  tile s:8, i:8, j:8",
         ("`A`", "line 7", "backwards"),
     ),
+    "pipeline that runs into the iterations before it": (
+        SEIDEL,
+        "pipeline s along i",
+        ("`A`", "line 7", "is not behind it along `i`", "cannot be a pipeline"),
+    ),
+    "pipeline across an antidiagonal": (ANTIDIAGONAL, "pipeline i along j", ("`A`", "line 6", "cannot be a pipeline")),
+    "pipeline of a sum": (
+        SUM.replace("i++)\n", "i++)\n        for (int j = 0; j < n; j++)\n"),
+        "pipeline i along j",
+        ("`s`", "line 6", "cannot be a pipeline"),
+    ),
     "interchange across an antidiagonal": (ANTIDIAGONAL, "order j, i", ("`A`", "line 6", "backwards")),
     "tile across an antidiagonal": (ANTIDIAGONAL, "tile i:4, j:4", ("`A`", "line 6", "backwards")),
     "unroll does not reorder, reverse does": (
@@ -129,6 +140,9 @@ def test_the_witness_is_a_real_pair_of_iterations() -> None:
     [
         (SEIDEL, "skew i by s\n  skew j by 2*s\n  skew j by i\n  tile s:8, i:8, j:8"),
         (ANTIDIAGONAL, "skew j by i\n  tile i:4, j:4"),
+        (ANTIDIAGONAL, "skew j by i\n  pipeline i along j"),
+        (SEIDEL, "skew i by s\n  pipeline s along i"),
+        (SEIDEL, "pipeline i along j"),
         (ANTIDIAGONAL, "vector j"),
         (PREFIX, "tile i:16"),
         (PREFIX, "unroll i by 4"),
@@ -166,6 +180,7 @@ def test_storage_that_threads_would_share() -> None:
         ("skew i by 2*j", "does not enclose"),
         ("distribute i", "no sequence"),
         ("store A in i", "not a variable of the region"),
+        ("pipeline i along j", "is not directly inside"),
     ],
 )
 def test_directives_that_mean_nothing(plan: str, words: str) -> None:

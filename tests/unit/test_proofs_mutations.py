@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -19,7 +19,7 @@ from codegen.pipeline import open_source
 from codegen.recognize.contraction import contraction
 from codegen.region import Made, make, model_region
 from codegen.scop.product import Blocking, Product
-from codegen.scop.tree import PACKED, PARALLEL_VECTOR
+from codegen.scop.tree import PACKED, PARALLEL_VECTOR, PIPELINED, STAGE
 from codegen.verify.proofs import CHECKS, prove
 
 COPY = "void f(int n, double A[n], double B[n])", "for (int i = 0; i < n; i++)\n    A[i] = B[i];"
@@ -32,6 +32,14 @@ PAIR = (
 LOCAL = (
     "void f(int n, double A[n], double B[n])",
     "for (int i = 0; i < n; i++) {\n    double t;\n    t = A[i];\n    B[i] = t + 1.0;\n}",
+)
+ROWS = (
+    "void f(int n, double A[n][n])",
+    "for (int i = 1; i < n; i++)\n    for (int j = 0; j < n; j++)\n        A[i][j] += A[i - 1][j];",
+)
+DIAGONAL = (
+    "void f(int n, double A[n][n])",
+    "for (int i = 1; i < n; i++)\n    for (int j = 0; j < n - 1; j++)\n        A[i][j] += A[i - 1][j + 1];",
 )
 MATMUL = (
     "void f(int n, double A[n][n], double B[n][n], double C[n][n])",
@@ -124,6 +132,13 @@ def hoist(tree: CNode) -> CNode:
     return Declare(declare.slots, at(Declare, lambda node: node.body)(tree))
 
 
+def kinds(tree: CNode, *names: str) -> CNode:
+    """The loops from the outermost one inwards made something else."""
+    for number, name in enumerate(names):
+        tree = at(For, partial(with_loop, kind=name), number)(tree)
+    return tree
+
+
 @dataclass(frozen=True)
 class Mutation:
     """What is damaged, and the check that must find it."""
@@ -162,6 +177,12 @@ SOLE = {
     ),
     "sequential loop made both": Mutation(
         PREFIX, "tile i:16", at(For, lambda n: with_loop(n, kind=PARALLEL_VECTOR), 1), "race"
+    ),
+    "pipeline without its stages": Mutation(
+        ROWS, "pipeline i along j", at(For, lambda n: with_loop(n, kind="parallel")), "race"
+    ),
+    "loops made a pipeline": Mutation(
+        DIAGONAL, "vector j", lambda tree: kinds(tree, PIPELINED, STAGE), "race"
     ),
     "read one element further": Mutation(COPY, "", at(Instance, shift_access(1, 1)), "subscript"),
     "write one element further": Mutation(COPY, "", at(Instance, shift_access(0, 1)), "subscript"),

@@ -89,6 +89,11 @@ def planned(source: str, plan: str) -> str:
         (SCALE, "parallel i\n  jam i by 4", "is parallel already"),
         (SCALE, "jam i by 4\n  parallel i", "is jammed already"),
         (SCALE, "plain i as k", "runs S1 and S2"),
+        (SCALE, "pipeline i along j\n  vector i", "is pipelined already"),
+        (SCALE, "pipeline i along j\n  parallel i", "is pipelined already"),
+        (SCALE, "pipeline i along j\n  vector j", "is stage already"),
+        (SEIDEL, "pipeline s along j", "is not directly inside"),
+        (SCALE, "parallel i\n  pipeline i along j", "is parallel already"),
         (SEIDEL, "plain i as k", "no iterator k"),
         (SEIDEL, "plain i as j", "a loop j already"),
         (SEIDEL, "skew j by 2*i\n  plain i as s", "a loop s already"),
@@ -158,9 +163,44 @@ int main(void)
 def test_results(source: str, plan: str, words: str, tmp_path: Path) -> None:
     text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
     assert words in text
+    run(build(source, text, tmp_path), {"OMP_NUM_THREADS": "3"})
+
+
+def build(source: str, text: str, tmp_path: Path) -> Path:
+    """A program that compares the source with the generated text."""
     old, new = source.replace("void f(", "void old_f("), text.replace("void f(", "void new_f(")
     (tmp_path / "t.c").write_text(old + new + DRIVER)
     flags = ["-O2", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Wno-unknown-pragmas"]
     subprocess.run(["cc", *flags, "-o", tmp_path / "t", tmp_path / "t.c", "-lm"], check=True)
-    ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env={"OMP_NUM_THREADS": "3"})
+    return tmp_path / "t"
+
+
+def run(program: Path, env: dict[str, str]) -> None:
+    ran = subprocess.run([program], capture_output=True, text=True, env=env, timeout=100)
     assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize(
+    "source, plan",
+    [
+        (JACOBI, ""),
+        (SEIDEL, "skew i by s\n  tile s:2, i:3\n  pipeline st along it"),
+        (SEIDEL, "skew j by i\n  pipeline i along j"),
+    ],
+    ids=["time tiles", "tiles", "rows"],
+)
+def test_threads_in_line(source: str, plan: str, tmp_path: Path) -> None:
+    """However many threads there are, more than processors or fewer than were asked for."""
+    text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
+    assert text.count("tw_follow(tw_line") == 2
+    program = build(source, text, tmp_path)
+    for threads in ("1", "2", "3", "64"):
+        run(program, {"OMP_NUM_THREADS": threads})
+    run(program, {"OMP_NUM_THREADS": "64", "OMP_THREAD_LIMIT": "2"})
+    run(program, {"OMP_NUM_THREADS": "5", "OMP_DYNAMIC": "true"})
+
+
+def test_a_line_of_one_stage_runs_in_order() -> None:
+    """isl drops the loop over stages, and with it what threads would wait for."""
+    text = planned(SCALE.replace("j < n;", "j < 1;"), "pipeline i along j")
+    assert "tw_follow" not in text and "#pragma omp parallel" not in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Directive, Jam, LoopRef, Plain, Skew, Tile, Unroll, Vector
+from codegen.plan.model import Directive, Jam, LoopRef, Pipeline, Plain, Skew, Tile, Unroll, Vector
 from codegen.plan.read.reader import Reader
 
 
@@ -35,6 +35,12 @@ def plain(r: Reader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("as")
     return Plain(loop, r.word("an iterator").text, at)
+
+
+def pipeline(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("along")
+    return Pipeline(loop, r.loop(), at)
 
 
 def unroll(r: Reader, at: Loc) -> Directive:

@@ -11,7 +11,7 @@ from codegen.record import record
 from codegen.report.html.sample import Sample, blocks, point_at, product_of, span
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Statement
-from codegen.scop.tree import THREADED, Loop, Node, enclosing
+from codegen.scop.tree import ON_THREADS, Loop, Node, enclosing
 
 MOST_CUTS = 3  # of one statement
 MOST_CELLS = 30  # along a side
@@ -97,7 +97,7 @@ def _side(domain: isl.Set, d: int, sizes: Sequence[int]) -> tuple[int, int, int]
 def _keys(tree: Node, s: Statement) -> Callable[[isl.Point], tuple[Values, Values, int | None, Values]]:
     """From a point to its tile, the step it runs in, its share of the parallel loop, and its time."""
     loops = enclosing(tree, s.name)
-    threaded = next((k for k, lp in enumerate(loops) if lp.kind in THREADED), None)
+    threaded = next((k for k, lp in enumerate(loops) if lp.kind in ON_THREADS), None)
     last = max((k for k, lp in enumerate(loops) if lp.tile or k == threaded), default=-1)
     extra = blocks(product_of(tree, s.name))
 

@@ -10,7 +10,7 @@ from codegen.diagnostics import InputError
 from codegen.plan.model import Plan
 from codegen.plan.text import show_directive
 from codegen.report.html.model import StepView, TreeRow
-from codegen.scop.tree import ABREAST, JAMMED, THREADED, VECTOR, Band, Hold, Leaf, Loop, Node, kids
+from codegen.scop.tree import ABREAST, JAMMED, ON_THREADS, VECTOR, Band, Hold, Leaf, Loop, Node, kids
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -40,7 +40,7 @@ def loop_words(lp: Loop) -> str:
 def loop_kinds(lp: Loop, band: Band) -> str:
     """Words for the style of a loop."""
     kinds = ["loop"]
-    if lp.kind in THREADED:
+    if lp.kind in ON_THREADS:
         kinds.append("threads")
     elif lp.kind in (VECTOR, JAMMED, ABREAST):
         kinds.append("lanes")

@@ -10,7 +10,7 @@ from collections import defaultdict
 from math import log2
 
 from codegen.machine import Machine
-from codegen.plan.model import Jam, Multiply, Parallel, Plan, Tile, Vector
+from codegen.plan.model import Jam, Multiply, Parallel, Pipeline, Plan, Tile, Vector
 from codegen.plan.tiles import footprint
 from codegen.scop.product import Blocking
 from codegen.scop.tree import enclosing
@@ -24,7 +24,7 @@ NEARLY = 0.5  # measurements that the first guess of an effect counts for
 def estimate(base: Base, plan: Plan, machine: Machine, threads: int) -> float:
     """How many times too slow, as a power of two, as far as the description tells."""
     cost = 0.0
-    parallel = any(isinstance(d, Parallel) for d in plan.directives)
+    parallel = any(isinstance(d, (Parallel, Pipeline)) for d in plan.directives)
     for d in plan.directives:
         if isinstance(d, Multiply) and isinstance(d.how, Blocking):
             cost += _product(d.how, machine)
