@@ -63,6 +63,15 @@ class CoreGroup:
         return table[-1][1] * 1e6 / self.clock_hz
 
 
+def line_of(group: CoreGroup) -> tuple[float, float]:
+    """(a, b) so that an element of 8 bytes in a row of n takes about a + b / n cycles of the memory controller."""
+    table = [(b / 8, 8 * group.clock_hz / (r * 1e6)) for b, r in group.dma if 128 <= b <= 2048]
+    count, one, two = len(table), sum(1 / n for n, _ in table), sum(1 / n / n for n, _ in table)
+    cycles, mixed = sum(c for _, c in table), sum(c / n for n, c in table)
+    slope = (count * mixed - one * cycles) / (count * two - one * one)
+    return (cycles - slope * one) / count, slope
+
+
 SW26010 = CoreGroup(
     "sw26010-cpe", "64 compute cores of an SW26010 core group", 65536, 4096, 256, 32, 1.45e9, _SW26010_DMA,
     ((224, 8749), (448, 11486)), launch=20000, barrier=300, startup=270, fma_latency=7, load_latency=4, gld=278,

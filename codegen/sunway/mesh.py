@@ -1,21 +1,24 @@
 """Panels shared across the mesh: a product whose operands every row and column of cores loads only once.
 
-Core (r, c) fetches the slice c of its row's left panel and the slice r of its column's right panel. Slice after slice,
-the owner hands the left one along its row and the right one along its column; every core multiplies what passes by.
-The steps of each sum keep their order.
+In every step half of the cores of a row and of a column hand out what they have fetched of the left and of the right
+panel, while the other half fetches for the next step; every core multiplies what passes by.
+The steps of each sum keep their order. While a tile of the target is worked on, the one before it goes and the one
+after it comes, some rows in every step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, CExpr, Declare, For, Fun, If, Int, Name, expr_names, substitute
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, Declare, For, Fun, If, Int, Name, expr_names, walk
 from codegen.record import record
 from codegen.scop.expr import Binary, Expr, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.machine import CoreGroup
 from codegen.sunway.sharing import bound_axes, owned
 from codegen.sunway.vector import Blocked, motion, plan_nest
 
@@ -32,6 +35,8 @@ class Mesh:
     right: Buffer
     plan: Blocked
     scalar: Expr  # what is handed along rows: left operand, already scaled
+    before: tuple[CNode, ...]  # what else happens to a tile of the target: first, and at last
+    after: tuple[CNode, ...]
 
 
 def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
@@ -42,22 +47,29 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
     stage = columns.body
     if not isinstance(stage, Stage) or len(stage.buffers) != 1:
         return None
+    if isinstance(stage.body, Stage):
+        return None
+    parts = stage.body.children if isinstance(stage.body, Block) else (stage.body,)
     loops = [n for n in staged_nodes(stage.body) if isinstance(n, For) and n.loop.tile]
     if len(loops) != 1 or any(isinstance(n, (If, Declare)) for n in staged_nodes(stage.body)):
         return None
     depth, target = loops[0], stage.buffers[0]
+    inside = {v for lp in (columns, depth) for e in (lp.lower, lp.upper) for v in expr_names(e)}
+    if not any(p is depth for p in parts) or inside & {rows.var, columns.var}:
+        return None
     inner = depth.body
     if not isinstance(inner, Stage) or len(inner.buffers) != 2 or target.when is not None:
         return None
     plan = plan_nest(scop, inner.body, lambda k: False)  # type: ignore[arg-type]
     if plan is None or plan.row is None or len(plan.depth) != 1 or plan.turned or plan.outer or len(plan.vectors) != 1:
         return None
-    return _match(scop, rows, columns, depth, target, inner, plan)
+    return _match(scop, rows, columns, depth, target, inner, plan, parts)
 
 
 def _match(
-    scop: Scop, rows: For, columns: For, depth: For, target: Buffer, inner: Stage, plan: Blocked
-) -> Mesh | None:
+    scop: Scop, rows: For, columns: For, depth: For, target: Buffer, inner: Stage, plan: Blocked,
+    parts: tuple[CNode, ...],
+) -> Mesh | None:  # fmt: skip
     s = scop.statement(plan.nest.instance.stmt)
     assert plan.row is not None
     at = plan.nest.instance
@@ -89,7 +101,12 @@ def _match(
     # The target stays with its core; operands go along rows and columns, and change with the depth.
     if not good or kept != [(True, True), (True, False), (False, True)] or deep != [False, True, True]:
         return None
-    return Mesh(rows, columns, depth, target, left, right, plan, scalar)
+    tile = (rows.step, columns.step, depth.step)
+    if (target.most, left.most, right.most) != (tile[:2], tile[::2], tile[:0:-1]):
+        return None
+    number_of = next(k for k, p in enumerate(parts) if p is depth)
+    found = Mesh(rows, columns, depth, target, left, right, plan, scalar, parts[:number_of], parts[number_of + 1 :])
+    return found if _resizable(found) else None
 
 
 def _bound(node: For) -> bool:
@@ -97,37 +114,47 @@ def _bound(node: For) -> bool:
 
 
 SIDE = 8
+GIVERS = SIDE // 2  # cores of a row or column that hand out slices in a step, while the others fetch theirs
 
 
-def part_of(m: Mesh, crts: bool) -> int:
-    """Rows of the left panel that each core of a row fetches over the whole depth of a step: long blocks, which are
-    fast. 0 where it fetches all rows over an eighth of the depth: broadcasts hand on whole slices of depth."""
-    return 0 if crts or m.target.most[0] % SIDE else m.target.most[0] // SIDE
+def pool(group: CoreGroup) -> int:
+    """Elements of local memory for two copies of the target's tile and for slices, whatever their shape."""
+    return (group.ldm_bytes - group.reserve - 1024) // 8
 
 
-def slices(m: Mesh, crts: bool) -> tuple[Buffer, Buffer]:
-    """What one core fetches of the left and the right panel. Its row and column are called \\0row and \\0column."""
-    right = slice_of(m.right, m.depth.var, "\0row", m.depth.step)
-    part = part_of(m, crts)
-    if not part:
-        return slice_of(m.left, m.depth.var, "\0column", m.depth.step), right
-    first: CExpr = Bin("+", Name(m.rows.var), Bin("*", Name("\0column"), Int(part)))
-    lows = tuple(substitute(e, {m.rows.var: first}) for e in m.left.lows)
-    sides = ((m.rows, first, part), (m.depth, Name(m.depth.var), SIDE * m.depth.step))
-    lens = tuple(Fun("min", (Int(n), Bin("-", _past(lp), at))) for lp, at, n in sides)
-    return replace(m.left, lows=lows, lens=lens), right
-
-
-def _past(loop: For) -> CExpr:
+def past(loop: For) -> CExpr:
+    """The first value that a loop does not reach."""
     return loop.upper if loop.op == "<" else Bin("+", loop.upper, Int(1))
 
 
-def slice_of(b: Buffer, var: str, by: str, size: int) -> Buffer:
-    """A buffer whose tile along `var` is the core's own slice: `by` is the name of its row or column."""
-    env = {var: Bin("+", Name(var), Bin("*", Name(by), Int(size)))}
-    return replace(
-        b,
-        lows=tuple(substitute(e, env) for e in b.lows),  # type: ignore[arg-type]
-        lens=tuple(substitute(e, env) for e in b.lens),  # type: ignore[arg-type]
-    )
+def _sides(m: Mesh) -> dict[str, tuple[str, int]]:
+    return {lp.loop.of: (lp.var, lp.step) for lp in (m.rows, m.columns)}
 
+
+def _resizable(m: Mesh) -> bool:
+    """Do the nests on the target's tile end where the tile does, so that it may have other sides at run time?"""
+    for node in (n for part in (*m.before, *m.after) for n in walk(part)):
+        if isinstance(node, For) and node.loop.name in _sides(m):
+            var, step = _sides(m)[node.loop.name]
+            upper = past(node)
+            ends = upper.args if isinstance(upper, Fun) and upper.name == "min" else (upper,)
+            if Bin("+", Name(var), Int(step)) not in ends or node.lower != Name(var):
+                return False
+    return True
+
+
+def resized(m: Mesh, node: CNode, names: Mapping[str, str]) -> CNode:
+    """A nest on the target's tile with the sides that it has at run time."""
+    if isinstance(node, Block):
+        return Block(tuple(resized(m, c, names) for c in node.children))
+    if not isinstance(node, For):
+        return node
+    body = resized(m, node.body, names)
+    if node.loop.name not in _sides(m):
+        return replace(node, body=body)
+    var, step = _sides(m)[node.loop.name]
+    full, end = Bin("+", Name(var), Int(step)), Bin("+", Name(var), Name(names[var]))
+    upper = past(node)
+    ends = upper.args if isinstance(upper, Fun) else (upper,)
+    now = tuple(end if e == full else e for e in ends)
+    return replace(node, op="<", upper=Fun("min", now) if len(now) > 1 else now[0], body=body)

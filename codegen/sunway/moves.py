@@ -29,9 +29,6 @@ def geometry_of(p: Phase, b: Buffer) -> Geometry:
 def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
            puts: list[View]) -> None:  # fmt: skip
     def guarded(*views: View) -> list[View]:
-        if p.mesh is not None and b == p.mesh.target:
-            a, c = (ints.names[lp.var] for lp in (p.mesh.rows, p.mesh.columns))
-            return [View("if", f"{a}_in && {c}_in", views)]
         return list(views) if b.when is None else [View("if", ints.text(b.when), views)]
 
     copy = f"[{now}]" if b.ahead else ""
@@ -75,9 +72,6 @@ def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[View]) -> tuple[tupl
         if isinstance(size, Bin) and isinstance(size.left, Bin) and size.left.op == "-" and size.left.right == low:
             size = replace(size, left=replace(size.left, right=lows[-1]))
         text = ints.text(size)
-        if p.mesh is not None:
-            p.helpers.add("tw_max")
-            text = f"tw_max(1, {text})"
         if b.when is not None:
             text = f"{ints.text(b.when, 1)} ? {ints.text(size, 1)} : 1"
         lets.append(line(f"const long {b.name}_len{suffix} = {text};"))

@@ -14,7 +14,7 @@ from codegen.sunway.cost import cost_text
 from codegen.sunway.local import Buffer, SNode, Stage
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import Mesh
-from codegen.sunway.mesh_views import first_panels, mesh_views
+from codegen.sunway.mesh_views import mesh_declarations, mesh_views
 from codegen.sunway.moves import geometry_of, moves, pointer, sides
 from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
@@ -46,9 +46,9 @@ class Phase:
 
     def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
         taken = _reserved(self.scop) | set(outer.values()) | set(self.words.all)
-        body = self._views(node, outer, held, frozenset(taken), {})
         if self.mesh is not None:
-            body = (line(f"int {self.mesh.depth.loop.name}_now = 0;"), *body)
+            return mesh_views(self, self.mesh, outer, held)
+        body = self._views(node, outer, held, frozenset(taken), {})
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
         waits = tuple(
@@ -61,6 +61,8 @@ class Phase:
 
     def declarations(self) -> tuple[View, ...]:
         """Local arrays and reply words."""
+        if self.mesh is not None:
+            return mesh_declarations(self, self.mesh)
         out = []
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)
@@ -125,7 +127,7 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
-        name = fresh(node.loop.name, taken, ("_now", "_next", "_all", "_in", "_then", "_same"))
+        name = fresh(node.loop.name, taken, ("_now", "_next"))
         inner = {**names, node.var: name}
         lower, step, comment = ints.text(node.lower), str(node.step), node.loop.note
         upper = ints.text(node.upper, 5)
@@ -133,10 +135,6 @@ class Phase:
         if dealt:
             comment = f"{comment}, dealt out one by one" if self._bound else comment
             self._bound += 1
-        elif node.loop.kind in THREADED and self.mesh is not None:
-            return self._lockstep(node, inner, held, taken | {name}, local, lower, upper)
-        elif self.mesh is not None and node is self.mesh.depth:
-            return mesh_views(self, self.mesh, inner, lower, upper)
         elif node.loop.kind in THREADED:
             who, count = self._share()
             own = f"{who} * {node.step}" if node.step != 1 else who
@@ -162,25 +160,6 @@ class Phase:
             advance += f", {name}_now ^= 1"
         loop = View("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
         return (View("block", body=(*before, loop)),) if before else (loop,)
-
-    def _lockstep(
-        self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], lower: str, upper: str,
-    ) -> tuple[View, ...]:  # fmt: skip
-        """A bound loop that all cores run through together, those without a tile of their own included."""
-        who, count = self._share()
-        self._bound += 1
-        name = names[node.var]
-        own = line(f"const long {name} = {name}_all + {who} * {node.step};")
-        assert self.mesh is not None
-        first = first_panels(self, self.mesh, names) if node is self.mesh.columns else ()
-        inside = line(f"const int {name}_in = {name} {node.op} {upper};")
-        body = self._views(node.body, names, held, taken, local)
-        self._bound -= 1
-        head = f"long {name}_all = {lower}; {name}_all {node.op} {upper}; {name}_all += {node.step * count}"
-        line_ = "row" if who == self.words.row else "column"
-        note = f"tiles of {node.step}, {count} of them at a time, one on each {line_}"
-        return (View("for", head, (own, inside, *first, *body), comment=note),)
 
     def _share(self) -> tuple[str, int]:
         if self.wide < 2:

@@ -21,6 +21,7 @@ SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
 # Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
 EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
+SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
 SHORT = 16  # loops that never run longer than this stay whole
 
 
@@ -61,7 +62,7 @@ class TileModel:
         """The sizes with the least time per point among those that fit."""
         full = (self.grid.rows, self.grid.columns) == (8, 8)
         if self.mesh and full and nest.is_product:
-            return self._shared(nest)
+            return SHARED if self.group.vector_bits == 256 else tuple(2 * n for n in SHARED)
         choices = [self._choices(nest, k) for k in range(len(nest.names))]
         found = self._climb(nest, choices) if len(nest.names) > 3 else self._all(nest, choices)
         whole = [e is not None and e <= SHORT for e in nest.extents]
@@ -89,32 +90,6 @@ class TileModel:
             if better is None or self.cost(nest, sizes(better)) >= now:
                 return sizes(at)
             at, now = better, self.cost(nest, sizes(better))
-
-    def _shared(self, nest: Nest) -> tuple[int, ...]:
-        """Sizes for panels that the mesh shares: eight slices of depth for every fetch."""
-        found: tuple[float, tuple[int, ...]] | None = None
-        lanes, width = self.group.vector_bits // 64, self.group.vector_bits // 16
-        for rows, columns, depth in itertools.product(range(16, 129, 8), range(width, 257, width), (8, 16, 24, 32, 64)):
-            room = 8 * (rows * columns + 2 * depth * (rows + columns))
-            room += 8 * 2 * depth * (rows + columns) if self.group.crts else 0
-            if room > self._room:
-                continue
-            busy = 1.0
-            for k, size in ((0, rows), (1, columns)):
-                extents = EXTENTS if nest.extents[k] is None else (nest.extents[k] or 1,)
-                # Larger problems weigh more: that is where the time goes.
-                busy *= sum(e * e / (-(-e // (8 * size)) * 8 * size) for e in extents) / sum(extents)
-            compute = 8 * rows * columns * depth / lanes * (1 + 90 / (128 * depth)) / busy
-            # The left panel comes in longer blocks (mesh.py). With their rate the estimate prefers tiles so small that
-            # what a step costs besides shows: over nine shapes 56 % of peak on the model instead of 64 %.
-            fetch = 512 * depth * (rows / self.group.rate(depth * 8) + columns / self.group.rate(columns * 8))
-            steps = max(1.0, (nest.extents[2] or 2400) / (8 * depth))
-            around = 1024 * rows * columns / self.group.rate(columns * 8)  # the target, both ways
-            cost = (max(compute, fetch) + 600 + (fetch + around / busy) / steps) / (rows * columns * depth)
-            if found is None or cost < found[0]:
-                found = cost, (rows, columns, depth)
-        assert found is not None
-        return found[1]
 
     def _choices(self, nest: Nest, k: int) -> tuple[int, ...]:
         extent = nest.extents[k]

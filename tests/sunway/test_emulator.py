@@ -62,7 +62,6 @@ FAULTS = {
     "alignment": RIGHT.replace("&a[i * n + j]", "(char *)&a[i * n + j] + 2"),
     "not-local": RIGHT.replace("], x,", "], b,"),
     "barrier": "if (id == 3) athread_syn(ARRAY_SCOPE, 0xffff);",
-    "put-at-barrier": " ".join((GET, WAIT, WORK, PUT, "athread_syn(ARRAY_SCOPE, 0xffff);", DONE)),
     "mesh": "doublev4 v; REG_GETR(v); x[0] = v[0];",
     "broadcast": "get = 1; if (id == 0) athread_get(BCAST_MODE, a, x, 64, &get, 0, 0, 0);",
     "length": RIGHT.replace("x, T * T * 8, &get", "x, 0, &get"),

@@ -89,7 +89,6 @@ static void issue(sw_command c, dma_mode mode, void *reply)
   controller = c.done;
   sw_event(c.put ? "put" : "get", me->clock, c.done, c.len);
   me->clock += 20; /* the instructions that set up the command */
-  c.epoch = sw_epoch;
   if (!sw_model) {
     if (c.put)
       c.digest = digest(c.ldm, c.len);
@@ -125,13 +124,16 @@ int sw_put(dma_mode mode, void *src, void *dst, long len, void *reply, long stri
   return 0;
 }
 
+void sw_touch_again(const sw_command *c)
+{
+  sw_touch(c->put, c->mem, c->ldm, c->len, c->stride, c->bsize ? c->bsize : c->len, c->file, c->line, c->name);
+}
+
 static void finish(sw_core *me, const sw_command *c)
 {
   if (!sw_model) {
     if (c->put && digest(c->ldm, c->len) != c->digest)
       sw_fail("stale-put", c->file, c->line, "%s was changed before its put was waited for", c->name);
-    if (c->epoch != sw_epoch)
-      sw_touch(c->put, c->mem, c->ldm, c->len, c->stride, c->bsize ? c->bsize : c->len, c->file, c->line, c->name);
     copy(c);
   }
   ++*c->reply;

@@ -7,7 +7,7 @@
 #include <ucontext.h>
 #include "athread.h"
 
-enum { CORES = 64, SIDE = 8, PENDING = 512, QUEUE = 8 };
+enum { CORES = 64, SIDE = 8, PENDING = 512, QUEUE = 8, ARRIVALS = 64 };
 
 typedef struct {
   int put, row_of, serial;
@@ -18,7 +18,6 @@ typedef struct {
   int line;
   uint64_t digest; /* of what a put will read, when it was issued */
   double done;     /* when the memory controller has served it */
-  long epoch;
 } sw_command;
 
 /* Messages on their way to a core along its row or its column, in the order in which they were sent. */
@@ -38,7 +37,11 @@ typedef struct {
   sw_command pending[PENDING];
   int npending;
   sw_queue rows, columns;
-  char *rma_to[2];
+  struct {
+    volatile int *reply;
+    double when;
+  } arrivals[ARRIVALS]; /* broadcasts between local memories, with the time at which they are there */
+  int narrivals;
 } sw_core;
 
 typedef struct {
@@ -63,6 +66,7 @@ void sw_block(int why);
 void sw_turn(void); /* let the core with the earliest clock go first */
 void sw_touch(int write, const char *mem, const char *ldm, long len, long stride, long bsize, const char *file,
               int line, const char *name);
+void sw_touch_again(const sw_command *c);
 double sw_rate(long bsize);
 void sw_event(const char *kind, double from, double to, long bytes);
 void sw_check_ldm(const void *p, long bytes, const char *name, const char *file, int line);

@@ -88,24 +88,35 @@ void sw_rma(int row, void *dst, void *src, long len, void *sent, void *received,
       sw_fail("mesh", file, line, "a broadcast to a core that does not run");
     if (!sw_model)
       memmove(other(me, to, dst), src, (size_t)len);
-    ++*(volatile int *)other(me, to, received);
-    to->clock = to->waiting == 2 && to->clock < done ? done : to->clock;
+    volatile int *const reply = (volatile int *)other(me, to, received);
+    ++*reply;
+    if (to->narrivals == ARRIVALS)
+      sw_fail("mesh", file, line, "%d broadcasts that nobody waits for", ARRIVALS);
+    to->arrivals[to->narrivals].reply = reply;
+    to->arrivals[to->narrivals++].when = done;
     if (to->waiting == 2)
       to->waiting = 0;
-    to->rma_to[row] = 0;
   }
   ++*(volatile int *)sent;
   sw_totals.mesh_messages++;
   sw_totals.mesh_bytes += len;
-  me->clock = done;
 }
 
 void sw_rma_wait(volatile int *reply, int count, const char *name, const char *file, int line)
 {
+  sw_core *const me = &sw_cores[sw_current];
   sw_turn();
   while (*reply < count)
     sw_block(2);
   if (*reply != count)
     sw_fail("reply-count", file, line, "the wait for %s never ends: it is %d and should become %d", name, *reply,
             count);
+  int kept = 0;
+  for (int k = 0; k < me->narrivals; k++) {
+    if (me->arrivals[k].reply != reply)
+      me->arrivals[kept++] = me->arrivals[k];
+    else if (me->arrivals[k].when > me->clock)
+      me->clock = me->arrivals[k].when;
+  }
+  me->narrivals = kept;
 }
