@@ -2,36 +2,68 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome
+from codegen.cli.progress import Line
 from codegen.source.write import write_if_changed
+
+if TYPE_CHECKING:
+    from codegen.report.speed import Speed
 
 
 def run(job: Job) -> Outcome:
     """The description goes to standard output, or as a page to a file."""
+    _check_options(job)
     if job.arguments.html:
         return _page(job)
     from codegen.report.text import describe_file
 
-    text = describe_file(job.name, job.text, job.options)
-    if job.arguments.sizes or job.arguments.timeline:
-        if job.options.target != "sunway" or not job.arguments.sizes:
-            raise BadCommandLine("--timeline needs --target sunway and --sizes 'n=1000 ...'")
+    text = describe_file(job.name, job.text, job.options, _speeds(job))
+    if job.arguments.sizes and job.options.target == "sunway":
         from codegen.report.sunway import timeline
 
         text += "\n".join(timeline(job.name, job.options, job.arguments.sizes, job.arguments.timeline or "")) + "\n"
     return Outcome(stdout=text if text.endswith("\n") else text + "\n", diagnostics=resolved_machine(job))
 
 
+def _check_options(job: Job) -> None:
+    a, sunway = job.arguments, job.options.target == "sunway"
+    if a.html and (a.timeline or (a.sizes and sunway)):
+        raise BadCommandLine("--html excludes --timeline, and --sizes of a core group")
+    if a.timeline and not (sunway and a.sizes):
+        raise BadCommandLine("--timeline needs --target sunway and --sizes 'n=1000 ...'")
+    if a.measure and sunway:
+        raise BadCommandLine("--measure is for this machine; --sizes predicts the time on a core group")
+    if a.sizes and not (sunway or a.measure):
+        raise BadCommandLine("--sizes needs --measure, or --target sunway")
+
+
+def _speeds(job: Job) -> dict[int, Speed]:
+    """With --measure, how fast the regions run."""
+    if not job.arguments.measure:
+        return {}
+    from codegen.tune.plans.sizes import parse_sizes
+    from codegen.tune.plans.speed import speeds
+
+    try:
+        sizes = parse_sizes(job.arguments.sizes)
+    except ValueError as error:
+        raise BadCommandLine(f"--sizes: {error}") from None
+    line = Line(job.arguments)
+    try:
+        return speeds(job.name, job.text, job.options, sizes, line.say)
+    finally:
+        line.end()
+
+
 def _page(job: Job) -> Outcome:
     """The report for a browser; nothing goes to standard output, unless it is named as the file."""
-    if job.arguments.sizes or job.arguments.timeline:
-        raise BadCommandLine("--html excludes --sizes and --timeline")
     from codegen.report.html.page import describe_html
 
-    text = describe_html(job.name, job.text, job.options)
+    text = describe_html(job.name, job.text, job.options, _speeds(job))
     if job.arguments.html == "-":
         return Outcome(stdout=text, diagnostics=resolved_machine(job))
     _never_the_source(job)

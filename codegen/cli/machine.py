@@ -1,9 +1,12 @@
 """`tilewright machine`: the processor descriptions."""
 from __future__ import annotations
 
+from subprocess import SubprocessError
+
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Job, Outcome
-from codegen.machine.detect import cache_summary, detect
+from codegen.diagnostics import InputError, Loc
+from codegen.machine.detect import Detected, cache_summary, detect, measured
 from codegen.machine.load import load, names
 from codegen.machine.toml import dump
 
@@ -13,12 +16,27 @@ def run(job: Job) -> Outcome:
     action, name = job.arguments.action, job.arguments.name
     if (action == "show") != (name is not None):
         raise BadCommandLine("machine show needs a NAME" if name is None else f"machine {action} takes no NAME")
+    if job.arguments.measure and action != "detect":
+        raise BadCommandLine("--measure goes with machine detect")
     if action == "list":
         return Outcome(stdout=_list())
     if action == "show" and name != "native":
         return Outcome(stdout=dump(load(name)))
     found = detect()
+    if job.arguments.measure:
+        found = _measured(found)
     return Outcome(stdout=dump(found.machine, tuple(str(n) for n in found.notes)))
+
+
+def _measured(found: Detected) -> Detected:
+    from codegen.cli.doctor import Ailment, compiler_words
+
+    try:
+        return measured(found, compiler_words())
+    except Ailment as error:
+        raise InputError("no-compiler", str(error), Loc("--measure"), error.mend) from None
+    except (OSError, SubprocessError) as error:
+        raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--measure")) from None
 
 
 def _list() -> str:

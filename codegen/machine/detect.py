@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def detect(root: Path = Path("/"), cc: str = "cc") -> Detected:
     described = f"this host: {info.model or 'unknown processor'}"
     machine = replace(base, name="native", description=described, frequency_hz=None)
     notes = [Note("processor", info.model or "unknown", "/proc/cpuinfo", bool(info.model))]
-    for step in (_isa, _caches, _cores, _frequency):
+    for step in (_isa, _caches, _cores, _frequency, _memory):
         machine, note = step(machine, base, info, root, cc)
         notes.append(replace(note, how=note.how or origin))
     units = f"{base.fma_throughput:g} per cycle, latency {base.fma_latency:g}"
@@ -100,6 +101,31 @@ def _frequency(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) ->
         return replace(m, frequency_hz=hertz), Note("frequency", f"{hertz / 1e9:g} GHz", "sysfs", True)
     shown = f"{base.frequency_hz / 1e9:g} GHz" if base.frequency_hz else "not needed"
     return replace(m, frequency_hz=base.frequency_hz), Note("frequency", shown, "", False)
+
+
+def _memory(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tuple[Machine, Note]:
+    """Of a part of the processor's cores, such as a virtual machine has, the part of its bandwidth."""
+    if base.memory_bandwidth is None:
+        return m, Note("memory", "bandwidth not known", "", False)
+    share = base.memory_bandwidth * min(1.0, m.cores / base.cores)
+    m = replace(m, memory_bandwidth=share)
+    return m, Note("memory", memory_summary(m), "", False)
+
+
+def measured(found: Detected, compiler: Sequence[str]) -> Detected:
+    """With the bandwidth of memory as it is; OSError or SubprocessError where it cannot be measured."""
+    from codegen.machine.bandwidth import measure
+
+    speed = measure(found.machine, compiler)
+    machine = replace(found.machine, core_bandwidth=round(speed.one, -7), memory_bandwidth=round(speed.all, -7))
+    note = Note("memory", memory_summary(machine), "measured", True)
+    return Detected(machine, tuple(note if n.what == "memory" else n for n in found.notes))
+
+
+def memory_summary(m: Machine) -> str:
+    """Bandwidth for people."""
+    one = f"{m.core_bandwidth / 1e9:.3g} GB/s for one core, " if m.core_bandwidth else ""
+    return f"{one}{m.memory_bandwidth / 1e9:.3g} GB/s for all" if m.memory_bandwidth else f"{one}more not known"
 
 
 def cache_summary(caches: tuple[Cache, ...]) -> str:

@@ -46,6 +46,8 @@ class Machine:
     Where there is no FMA instruction, the FMA's figures are those of a multiplication and the addition after it.
     `parallel_overhead_cycles` is the cost of forking and joining a team of `cores` threads.
     `load_latency` is that of a vector load which hits the first cache, `prefetch_latency` that of memory.
+    `memory_bandwidth` is what all cores together can read from memory, `core_bandwidth` what one can alone; bytes per
+    second, and only reports use them.
     `add_latency` and `operations` refine what is otherwise derived from the FMA: see `operations.operation`.
     """
 
@@ -65,6 +67,8 @@ class Machine:
     prefetches_per_cycle: float = 1.0
     prefetch_latency: float = 300.0
     add_latency: float | None = None
+    core_bandwidth: float | None = None
+    memory_bandwidth: float | None = None
     operations: tuple[Operation, ...] = ()
 
     def cache(self, level: int) -> Cache | None:

@@ -33,6 +33,8 @@ _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
     "prefetches_per_cycle": ((int, float), False),
     "prefetch_latency": ((int, float), False),
     "add_latency": ((int, float), False),
+    "core_bandwidth": ((int, float), False),
+    "memory_bandwidth": ((int, float), False),
 }
 _TABLES = ("caches", "operations")
 _CACHE_KEYS = ("level", "bytes", "ways", "line", "shared_by")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import islpy as isl
 
 from codegen.ast.ctree import Instance
@@ -17,6 +19,7 @@ from codegen.region import Made, Modelled, make, model_region
 from codegen.report.html.sample import sample
 from codegen.report.html.traffic import work_of
 from codegen.report.ownership import ownership
+from codegen.report.speed import Speed
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
@@ -24,7 +27,7 @@ from codegen.source.slice import RegionSlice
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 
-def describe_file(path: str, text: str, options: GenOptions) -> str:
+def describe_file(path: str, text: str, options: GenOptions, speeds: Mapping[int, Speed] | None = None) -> str:
     """All regions of a file."""
     source = open_source(path, text, options)
     machine = load_for(options.machine, use_isa(options.isa))
@@ -38,6 +41,8 @@ def describe_file(path: str, text: str, options: GenOptions) -> str:
             parts += [head, "  switched off by the preprocessor"]
             continue
         parts += [head, *_bounded(active[region.index], options, machine)]
+        if speeds and region.index in speeds:
+            parts.append(f"  measured on one thread: {speeds[region.index].text}")
     return "\n".join(parts) + "\n"
 
 
@@ -46,6 +51,8 @@ def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]
         return run_with_deadline(lambda: _region(s, options, machine), options.timeout)
     except TimedOut:
         return [f"  left as it is: the analysis took longer than {options.timeout:g} s [timeout]"]
+    except RecursionError:
+        return ["  left as it is: its expressions are nested too deeply [nesting-too-deep]"]
     except Died:
         return ["  left as it is: the analysis crashed [worker-died]"]
 

@@ -50,7 +50,7 @@ class Fake:
         self._called(path, text, options)
         return self.made
 
-    def describe(self, path: str, text: str, options: GenOptions) -> str:
+    def describe(self, path: str, text: str, options: GenOptions, speeds: object = None) -> str:
         self._called(path, text, options)
         return f"regions of {path}"
 

@@ -81,10 +81,10 @@ GOOD = dump(load("haswell"))
     ('isa = "avx2"', 'isa = "mmx"', 3, "unknown isa 'mmx'"),
     ("vector_bits = 256", "vector_bits = 255", 4, "not a width"),
     ("fma_latency = 5", 'fma_latency = "5"', 7, "must be a number"),
-    ("level = 2", "level = 3", 16, "must be 1, 2"),
-    ("bytes = 262144", "bytes = 262143", 25, "whole number of sets"),
-    ("bytes = 262144", "bites = 262144", 25, "unknown cache key 'bites'"),
-    ("bytes = 262144\n", "", 23, "cache 2 has no 'bytes'"),
+    ("level = 2", "level = 3", 17, "must be 1, 2"),
+    ("bytes = 262144", "bytes = 262143", 26, "whole number of sets"),
+    ("bytes = 262144", "bites = 262144", 26, "unknown cache key 'bites'"),
+    ("bytes = 262144\n", "", 24, "cache 2 has no 'bytes'"),
 ])
 def test_bad_file_is_located(old: str, new: str, line: int, says: str) -> None:
     assert old in GOOD
@@ -135,7 +135,8 @@ def test_detect_a_full_host(tmp_path: Path) -> None:
     m = found.machine
     assert (m.isa, m.vector_bits, m.cores, m.frequency_hz) == ("avx2", 256, 2, 4.5e9)
     assert m.caches == (Cache(1, 32768, 8, 64, 1), Cache(2, 524288, 8, 64, 1), Cache(3, 33554432, 16, 64, 2))
-    assert {n.what for n in found.notes if not n.found} == {"prefetch", "fork-join cost"}
+    assert {n.what for n in found.notes if not n.found} == {"memory", "prefetch", "fork-join cost"}
+    assert m.memory_bandwidth == 83.2e9 / 4  # of two of its eight cores
     assert m.operations == load("zen3").operations and m.load_latency == 7
     assert "found: caches = L1 32 KB 8-way, L2 512 KB 8-way, L3 32768 KB 16-way shared by 2 cores (sysfs)" in map(
         str, found.notes)

@@ -11,7 +11,7 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
-from codegen.report.html.charts import footprint_picture, footprint_table, roofline
+from codegen.report.html.charts import footprint_picture, footprint_table
 from codegen.report.html.distances import distance_picture
 from codegen.report.html.model import (
     DependenceView,
@@ -22,12 +22,14 @@ from codegen.report.html.model import (
     StatementView,
     TableView,
 )
+from codegen.report.html.roofline import roofline
 from codegen.report.html.sample import Sample, sample
 from codegen.report.html.slices import cuts
 from codegen.report.html.spaces import space_picture
 from codegen.report.html.traffic import Work, work_of
 from codegen.report.html.trees import rows_of, steps
 from codegen.report.ownership import Table, tables
+from codegen.report.speed import Speed
 from codegen.report.text import array_lines, set_text
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
@@ -42,7 +44,7 @@ LONG = 400  # characters of a relation
 OPERATIONS = 4_000_000
 
 
-def details(s: RegionSlice, options: GenOptions, machine: Machine) -> Details:
+def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed | None = None) -> Details:
     """Raises InputError as the generator does; a refusal is part of the answer."""
     model: Modelled | None = None
     try:
@@ -61,7 +63,7 @@ def details(s: RegionSlice, options: GenOptions, machine: Machine) -> Details:
             return Details(refusal=why)
         seen = seen_details(model)
         return Details(seen.facts, seen.statements, seen.source_tree, refusal=why)
-    return result_details(model, made, machine)
+    return result_details(model, made, machine, speed)
 
 
 def seen_details(model: Modelled) -> Details:
@@ -71,7 +73,7 @@ def seen_details(model: Modelled) -> Details:
     return Details(_facts(p), plain, rows_of(p.tree))
 
 
-def result_details(model: Modelled, made: Made, machine: Machine) -> Details:
+def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed | None = None) -> Details:
     p = made.program
     samples = [(s, _sample(p, made.tree, s)) for s in p.scop.statements]
     works = [(s, w) for s, at in samples if at is not None for w in _work(p, made.tree, s, at)]
@@ -90,7 +92,8 @@ def result_details(model: Modelled, made: Made, machine: Machine) -> Details:
         final_tree=rows_of(made.tree),
         footprints=footprint_table(only, machine),
         footprint_picture=footprint_picture(only, machine),
-        roofline=roofline(sized, machine),
+        roofline=roofline(sized, machine, speed if speed is not None and speed.operations else None),
+        speed=speed.text if speed is not None else "",
         ownership=tuple(map(_table, tables(p, made.tree, machine))),
         remarks=tuple(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
     )

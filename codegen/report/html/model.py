@@ -129,6 +129,7 @@ class Details:
     footprints: TableView | None = None
     footprint_picture: Picture | None = None
     roofline: Picture | None = None
+    speed: str = ""
     ownership: tuple[TableView, ...] = ()
     remarks: tuple[str, ...] = ()
     cores: tuple[str, ...] = ()

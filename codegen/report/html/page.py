@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from codegen import __version__
 from codegen.diagnostics import Diagnostic
 from codegen.isas import use as use_isa
@@ -12,16 +14,19 @@ from codegen.report.html.details import details
 from codegen.report.html.model import Details, Page, Refusal, RegionView
 from codegen.report.html.panes import panes
 from codegen.report.html.thin import LIMIT, without_pictures, without_steps, without_tables
+from codegen.report.speed import Speed
 from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
 from codegen.target.templates import environment
 from codegen.worker import Died, TimedOut, run_with_deadline
 
+Speeds = Mapping[int, Speed]  # by the number of the region
 
-def describe_html(path: str, text: str, options: GenOptions) -> str:
+
+def describe_html(path: str, text: str, options: GenOptions, speeds: Speeds | None = None) -> str:
     """The report on a file as one HTML page that needs nothing else."""
     template = environment().get_template("report.html.j2")
-    full = page(path, text, options)
+    full = page(path, text, options, speeds or {})
     html = template.render(page=full)
     for thinner in (without_steps, without_tables, without_pictures):
         if len(html.encode("utf-8", "replace")) < LIMIT:
@@ -31,12 +36,14 @@ def describe_html(path: str, text: str, options: GenOptions) -> str:
     return html
 
 
-def page(path: str, text: str, options: GenOptions) -> Page:
+def page(path: str, text: str, options: GenOptions, speeds: Speeds) -> Page:
     source = open_source(path, text, options)
     machine = load_for(options.machine, use_isa(options.isa))
     made = generate(path, text, options)
     slices = {s.region.index: s for s in source.slices}
-    regions = tuple(_region(r, slices.get(r.index), made, options, machine) for r in source.regions)
+    regions = tuple(
+        _region(r, slices.get(r.index), made, options, machine, speeds.get(r.index)) for r in source.regions
+    )
     before, after = panes(source.text, made, regions)
     return Page(
         source.name,
@@ -57,12 +64,12 @@ def _messages(found: tuple[Diagnostic, ...]) -> tuple[str, ...]:
 
 
 def _region(
-    region: Region, s: RegionSlice | None, made: Generated, options: GenOptions, machine: Machine
+    region: Region, s: RegionSlice | None, made: Generated, options: GenOptions, machine: Machine, speed: Speed | None
 ) -> RegionView:
     if s is None:
         return _view(region, "off", "switched off by the preprocessor", "", Details())
     found = next(r for r in made.regions if r.index == region.index)
-    known = _bounded(s, options, machine)
+    known = _bounded(s, options, machine, speed)
     state = "transformed" if found.transformed else "left" if known.refusal is not None else "empty"
     return _view(region, state, found.summary, found.plan, known)
 
@@ -71,13 +78,13 @@ def _view(region: Region, state: str, summary: str, plan: str, known: Details) -
     return RegionView(region.index, region.first_line, region.last_line, state, summary, plan, known)
 
 
-def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> Details:
+def _bounded(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed | None) -> Details:
     line = s.region.first_line
     try:
-        return run_with_deadline(lambda: details(s, options, machine), options.timeout)
+        return run_with_deadline(lambda: details(s, options, machine, speed), options.timeout)
     except TimedOut:
         return Details(refusal=Refusal("timeout", f"the analysis took longer than {options.timeout:g} s", line, ""))
+    except RecursionError:
+        return Details(refusal=Refusal("nesting-too-deep", "its expressions are nested too deeply", line, ""))
     except Died:
         return Details(refusal=Refusal("worker-died", "the analysis crashed", line, ""))
-
-

@@ -1,0 +1,38 @@
+"""How fast a region ran, for reports; `tune/plans/speed.py` measures it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from codegen.record import record
+
+
+@record
+class Speed:
+    """Seconds of the best run of source and result on one thread, and what they had to do. `note` says why there are
+    no figures."""
+
+    sizes: Mapping[str, int]
+    original: float = 0.0
+    result: float = 0.0
+    by_statement: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def operations(self) -> int:
+        return sum(self.by_statement.values())
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        if self.note:
+            return self.note
+        at = ", ".join(f"{k} = {v}" for k, v in self.sizes.items()) or "its own sizes"
+        return f"at {at} the source took {_run(self.original, self.operations)}, the generated code " \
+               f"{_run(self.result, self.operations)}, {self.original / self.result:.3g} times as fast"
+
+
+def _run(seconds: float, operations: int) -> str:
+    how = f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+    return f"{how} ({operations / seconds / 1e9:.3g} billion operations per second)" if operations else how
