@@ -1,8 +1,10 @@
 """The tuner on held-out matrix products: every method, the tool's own product, and NumPy: `make bench-tune`.
 
-Searches value trees by measuring. They share a cache, so that a tree is measured once; each may ask for as many trees
-as it could have measured by itself in its seconds. Then the winners of all methods run in turns in one process, beside
-what `tilewright gen` makes of the loops and NumPy with one thread, and only these figures count.
+Searches value trees by measuring. They share a cache, so that an order of points is compiled and measured once; each
+may ask for as many as it could have measured by itself in its seconds, at the rate that is measured first. Then the
+winners of all methods run in turns in one process, beside what `tilewright gen` makes of the loops, the loops as the
+compiler leaves them, and NumPy with one thread, and only these figures count. How far two copies of one tree lie apart
+there is the noise: within it, two methods are equal.
 """
 
 from __future__ import annotations
@@ -22,30 +24,31 @@ from random import Random
 
 from benchmarks.tensor_build import ROOT
 from benchmarks.tune_race import race
-from benchmarks.tune_report import Case, as_data, table
+from benchmarks.tune_report import SEARCHES, Case, as_data, table
+from codegen.machine.detect import detect
 from codegen.tune.contraction import Contraction
+from codegen.tune.cost import Model
 from codegen.tune.learn import shapes
-from codegen.tune.learn.estimate import estimate
-from codegen.tune.learn.network import shipped
-from codegen.tune.learn.policy import follow
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
-from codegen.tune.search import METHODS, Budget, Space, modelled, run
-from codegen.tune.tree import Tree, start
+from codegen.tune.plans.search.trees import BEST, ORDERED, policy_tree, searches
+from codegen.tune.search import Budget, Space, run
+from codegen.tune.search.frame import Over
+from codegen.tune.tree import Tree, key, start
 
 SEED = 7
-DEPTH = 6  # of the exhaustive search, which goes through about 1,600 trees
-DEFAULT = "shortlist"  # the method of `tilewright tune`
+DEPTH = 8  # of the exhaustive search: about 12,000 trees in 600 orders, among them all register tiles with both blocks
+DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or nothing
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
-    parser.add_argument("--cases", type=int, default=40, metavar="N", help="products of the 440 (default 40)")
+    parser.add_argument("--cases", type=int, default=24, metavar="N", help="products of the 440 (default 24)")
     parser.add_argument(
-        "--searched", type=int, default=2, metavar="N", help="so many of these go through all searches too (default 2)"
+        "--searched", type=int, default=6, metavar="N", help="so many of these go through all searches too (default 6)"
     )
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
-    parser.add_argument("--rate", type=float, default=0.0, help="trees a second that a search can measure (measured)")
+    parser.add_argument("--rate", type=float, default=0.0, help="orders a second that a search can measure (measured)")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     return parser.parse_args(words)
@@ -56,68 +59,79 @@ def main(words: Sequence[str] | None = None) -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
     cases: list[Case] = []
-    with Measurer(effort=Effort(busy=given.busy), cache=str(given.out / "tune.records")) as bench:
+    cache = str(given.out / "tune.records")
+    with Measurer(options=ORDERED, effort=Effort(busy=given.busy), cache=cache) as bench:
         print(f"peak {bench.peak():.1f} GFLOPS; a policy's answer from start to end: {_answer():.2f} s", flush=True)
         problems = Random(SEED).sample(shapes.testing(), given.cases)
         rate = given.rate or _rate(bench, shapes.training()[:2])
-        print(f"a search measures {rate:.1f} trees a second, {rate * given.budget:.0f} in its time", flush=True)
+        print(f"a search measures {rate:.1f} orders a second, {rate * given.budget:.0f} in its time", flush=True)
         for n, problem in enumerate(problems):
-            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, n >= given.searched)
+            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, n < given.searched)
             cases.append(race(bench, problem, found, seconds))
             print(f"{time.perf_counter() - began:5.0f} s  {cases[-1].line()}", flush=True)
-    text = table(cases, DEFAULT)
-    print(text)
-    (given.out / "tune.json").write_text(json.dumps(as_data(cases), indent=1) + "\n")
+            (given.out / "tune.json").write_text(json.dumps(as_data(cases), indent=1) + "\n")
+        print(table(cases, BEST, bench.peak()))
     return 0
 
 
+class _Count:
+    """A value that counts the orders one search asks for, and ends it after so many."""
+
+    def __init__(self, bench: Measurer, limit: int) -> None:
+        self.bench, self.limit, self.asked = bench, limit, set[str]()
+
+    def __call__(self, trees: Sequence[Tree]) -> list[float | None]:
+        self.asked |= {key(t) for t in trees}
+        if len(self.asked) > self.limit:
+            raise Over
+        return self.bench(trees)
+
+
 def _tuned(
-    bench: Measurer, problem: Contraction, trees: int, rate: float, quick: bool
+    bench: Measurer, problem: Contraction, limit: int, rate: float, all_of_them: bool
 ) -> tuple[dict[str, Tree], dict[str, float]]:
     """The tree of each method, and the seconds it takes: those of searches are what they would have taken alone."""
-    first, found, seconds = start(problem), dict[str, Tree](), dict[str, float]()
-    found["untuned"], seconds["untuned"] = first, 0.0
-    began = time.perf_counter()
-    path = follow(first, shipped("policy"))
-    found["policy"], seconds["policy"] = path[-1], time.perf_counter() - began
-    model = estimate(shipped("estimate"), bench.shop.isa)
-    ways = {**METHODS, **modelled(lambda ts: list(model(ts)), bench.shop.isa)}
-    for name, search in ways.items():
-        if quick and name not in ("fixed", "analytic", "shortlist"):
-            continue
-        depth = DEPTH if name == "exhaustive" else 10
-        limit = 0 if name == "exhaustive" else trees
-        guess = name == "wide"
-        space = Space("v2") if guess else Space()
-        value = (lambda ts: list(model(ts))) if guess else bench
+    first, isa = start(problem), bench.shop.isa
+    found, seconds = {"untuned": first}, {"untuned": 0.0}
+    model = Model(detect().machine, isa)
+    ways = searches(model, isa)
+    for name in (*DIRECT, *((*SEARCHES, "exhaustive", "wide") if all_of_them else ())):
+        guess, oracle = name == "wide", name == "exhaustive"
+        value = model if guess else _Count(bench, 10**9 if oracle else limit)
         began = time.perf_counter()
-        result = run(search, first, value, Budget(1e9, depth, limit), None, space)
+        result = run(
+            ways[name], first, value, Budget(1e9, DEPTH if oracle else 10), None, Space("v2" if guess else "v1")
+        )
         took = time.perf_counter() - began
         found[name] = result.best
-        seconds[name] = took if guess else result.trees / rate
+        seconds[name] = took if not isinstance(value, _Count) else len(value.asked) / rate
+    began = time.perf_counter()
+    found["policy"] = policy_tree(first, isa)  # be it better than the start or not: nothing is measured
+    seconds["policy"] = time.perf_counter() - began
     return found, seconds
 
 
 def _rate(bench: Measurer, problems: Sequence[Contraction]) -> float:
-    """Trees that are compiled and measured in a second."""
+    """Orders that are compiled and measured in a second."""
     from codegen.tune.learn.samples import strange
 
     trees = [strange(p, 24, "v1", Random(3)) for p in problems]
-    with Measurer(effort=bench.effort) as fresh:
+    with Measurer(options=bench.shop.options, effort=bench.effort) as fresh:
+        fresh.peak()
         began = time.perf_counter()
         for group in trees:
             fresh(group)
-        return sum(map(len, trees)) / (time.perf_counter() - began)
+        return fresh.measured / (time.perf_counter() - began)
 
 
 def _answer() -> float:
     """Seconds for one product, from the start of Python to the tree."""
     words = (
-        "from codegen.tune.learn.policy import follow;"
-        "from codegen.tune.learn.network import shipped;"
+        "from codegen.target.isa.load import load;"
+        "from codegen.tune.plans.search.trees import policy_tree;"
         "from codegen.tune.contraction import matmul;"
         "from codegen.tune.tree import show, start;"
-        "print(show(follow(start(matmul(112, 128, 192)), shipped('policy'))[-1]))"
+        "print(show(policy_tree(start(matmul(112, 128, 192)), load('neon'))))"
     )
     best = float("inf")
     for _ in range(3):

@@ -17,10 +17,11 @@ from codegen.tune.contraction import Contraction
 from codegen.tune.measure.clock import Effort, figures
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.measure.workshop import clock_text
-from codegen.tune.tree import Tree, show_nest
+from codegen.tune.tree import Tree, key, show_nest
 
 ROUNDS = 12
 SECONDS = 0.02  # of each in a round
+AGAIN = "policy"  # whose tree runs a second time, as another function: the difference is noise
 PRODUCT = """
 void product(const float *restrict a, const float *restrict b, float *restrict c)
 {{
@@ -36,22 +37,36 @@ void product(const float *restrict a, const float *restrict b, float *restrict c
 }}
 """
 
+# The same loops left to the compiler, in the order of the source and in that of the untuned tree.
+PLAIN = """
+void plain_{name}(const float *restrict a, const float *restrict b, float *restrict c)
+{{
+  for (int i = 0; i < {m}; i++)
+    for (int {x} = 0; {x} < {nx}; {x}++)
+      for (int {y} = 0; {y} < {ny}; {y}++)
+        c[i * {n} + j] += a[i * {k} + k] * b[k * {n} + j];
+}}
+"""
+LEFT = {"compiler, ijk": "plain_ijk", "compiler, ikj": "plain_ikj"}
+
 
 def race(bench: Measurer, problem: Contraction, found: dict[str, Tree], seconds: dict[str, float]) -> Case:
     """GFLOPS of each method, best of many; a tree that two methods found runs once."""
-    nests = list({t.compute: t for t in found.values()}.values())
-    path = _library(bench, problem, nests)
-    names = [*(f"tree_{n}" for n in range(len(nests))), "product"]
+    nests = list({key(t): t for t in found.values()}.values())
+    path = _library(bench, problem, [*nests, found[AGAIN]])
+    names = [*(f"tree_{n}" for n in range(len(nests) + 1)), "product", *LEFT.values()]
     best = alone(lambda: _times(path, problem, names, bench.effort.busy), 60.0 + ROUNDS * len(names) * SECONDS * 3)
     speed = {name: problem.flops / s / 1e9 for name, s in best.items()}
-    place = {t.compute: n for n, t in enumerate(nests)}
-    gflops = {method: speed[f"tree_{place[t.compute]}"] for method, t in found.items()}
+    place = {key(t): n for n, t in enumerate(nests)}
+    gflops = {method: speed[f"tree_{place[key(t)]}"] for method, t in found.items()}
+    others = {**{x: speed[name] for x, name in LEFT.items()}, "gen": speed["product"], "numpy": speed["numpy"]}
     sizes = dict(problem.sizes)
     return Case(
         f"{sizes['i']}x{sizes['j']}x{sizes['k']}",
-        {**gflops, "gen": speed["product"], "numpy": speed["numpy"]},
-        {**seconds, "gen": 0.0, "numpy": 0.0},
+        {**gflops, **others},
+        {**seconds, **dict.fromkeys(others, 0.0)},
         {method: show_nest(t.compute) for method, t in found.items()},
+        abs(gflops[AGAIN] / speed[f"tree_{len(nests)}"] - 1),
     )
 
 
@@ -61,8 +76,10 @@ def _library(bench: Measurer, problem: Contraction, trees: list[Tree]) -> Path:
     clock = clock_text(shop.isa)
     race_c, product_c, out = (shop.folder / x for x in ("race.c", "race_product.c", "race.so"))
     race_c.write_text("\n".join([clock[0], prelude(shop.isa, [*texts, *clock]), clock[1], *texts]))
-    plain = PRODUCT.format(m=sizes["i"], n=sizes["j"], k=sizes["k"])
-    product_c.write_text(generate(plain, machine="native", target="c", reassociate=True).text)
+    numbers = {"m": sizes["i"], "n": sizes["j"], "k": sizes["k"]}
+    made = generate(PRODUCT.format(**numbers), machine="native", target="c").text
+    plain = [PLAIN.format(name=f"i{x}{y}", x=x, y=y, nx=sizes[x], ny=sizes[y], **numbers) for x, y in ("jk", "kj")]
+    product_c.write_text("\n".join([made, *plain]))
     out = out.with_name(f"race{len(list(shop.folder.glob('race*.so')))}.so")
     shared = ("-shared", "-fPIC", "-std=gnu11", "-w")
     subprocess.run([*shop.words, *shop.flags, *shared, race_c, product_c, "-o", out], check=True, timeout=120)

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from codegen.target.nest.contraction import Contraction
 from codegen.target.nest.contraction import show as show_problem
-from codegen.target.nest.loops import BadTree, Loop, check_nest, inner, parse_nest, show_nest, steps
+from codegen.target.nest.loops import BadTree, Loop, check_nest, inner, joined, parse_nest, show_nest, steps
 
 __all__ = [
-    "BadTree", "Loop", "Tree", "inner", "key", "loops", "parse", "shared", "show", "show_nest", "start", "steps",
+    "BadTree", "Loop", "Tree", "inner", "joined", "key", "loops", "parse", "shared", "show", "show_nest", "start",
+    "steps",
 ]  # fmt: skip
 
 
@@ -52,8 +53,8 @@ def loops(tree: Tree) -> int:
 
 
 def key(tree: Tree) -> str:
-    """What the generated code depends on: the contraction and the nest that computes, without the cursor."""
-    return f"{show_problem(tree.problem)} : {show_nest(tree.compute)}"
+    """What the generated code depends on: the contraction and the order of its points, without the cursor."""
+    return f"{show_problem(tree.problem)} : {show_nest(joined(tree.compute))}"
 
 
 def show(tree: Tree) -> str:

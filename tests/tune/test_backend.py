@@ -113,8 +113,16 @@ def test_what_is_held_in_registers() -> None:
     # Both operands along vectors: a piece of C and of one of them must have room.
     both = schedule(parse("k8 j1024", parse_problem("C[j] += A[k,j] * B[j] : k=8 j=1024")), load("avx2"))
     assert [f"{v.var}{v.size}" for v in both.levels] == ["k8", "j18", "j56"]
-    # 16 registers: a tile of 4 x 16 takes 8 of them, 8 x 16 does not fit.
-    assert schedule(parse("i14 k192 i8 j8 j16", matmul(112, 128, 192)), load("avx2")).hold == 4
+    # 16 registers: a tile of 8 x 16 does not fit, and half of it does.
+    made = schedule(parse("i14 j8 k192 i8 j16", matmul(112, 128, 192)), load("avx2"))
+    assert [f"{v.var}{v.size}" for v in made.levels] == ["i14", "j8", "k192", "i2", "i4", "j16"]
+    assert (made.hold, made.unroll) == (4, 4)
+
+
+def test_cuts_that_keep_the_order_make_no_difference() -> None:
+    for one, other in (("i28 i4 k192 j8 j16", "i112 k192 j128"), ("j8 i28 k12 k16 i4 j16", "j8 i28 k192 i2 i2 j16")):
+        made = [schedule(parse(x, matmul(112, 128, 192)), load("neon")) for x in (one, other)]
+        assert made[0] == made[1]
 
 
 def test_too_much_to_pack() -> None:

@@ -1,6 +1,7 @@
 """Loop trees: text, actions, and the counts and the worked example of the published system."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,7 +9,7 @@ from codegen.tune.actions import ACTION_SETS, action, allowed, apply, legal, rep
 from codegen.tune.contraction import BadContraction, Contraction, elements, matmul, strides
 from codegen.tune.contraction import parse as parse_problem
 from codegen.tune.contraction import show as show_problem
-from codegen.tune.tree import BadTree, Tree, inner, key, loops, parse, show, start, steps
+from codegen.tune.tree import BadTree, Loop, Tree, inner, joined, key, loops, parse, show, start, steps
 
 FIGURE = ("split_4", "swap_down", "swap_down", "down", "split_16", "swap_up", "swap_up")
 
@@ -108,7 +109,7 @@ def test_random_walks_print_and_parse() -> None:
         for _ in range(12):
             tree = allowed(tree, rng.choice(ACTION_SETS["v2"]), lanes=4) or tree
         assert parse(show(tree), problem) == tree
-        assert parse(key(tree).rpartition(" : ")[2], problem).compute == tree.compute
+        assert parse(key(tree).rpartition(" : ")[2], problem).compute == joined(tree.compute)
         assert parse_problem(show_problem(problem)) == problem
 
 
@@ -163,3 +164,34 @@ def test_bad_trees(text: str, message: str) -> None:
 def test_bad_contractions(text: str, message: str) -> None:
     with pytest.raises(BadContraction, match=message):
         parse_problem(text)
+
+
+def visits(nest: tuple[Loop, ...], left: dict[str, int], at: dict[str, int]) -> Iterator[tuple[int, ...]]:
+    """The points of a nest, one after the other."""
+    if not nest:
+        yield tuple(at[v] for v in sorted(at))
+        return
+    var, step = nest[0].var, inner(nest, 0)
+    for first in range(0, left[var], step):
+        here = {**left, var: min(step, left[var] - first)}
+        yield from visits(nest[1:], here, {**at, var: at[var] + first})
+
+
+def test_pieces_that_follow_each_other_are_one_loop() -> None:
+    """The order of the points stays, whatever the tails."""
+    rng, shorter = random.Random(4), 0
+    for _ in range(60):
+        problem = matmul(*(rng.randrange(4, 15) for _ in range(3)))
+        tree = start(problem)
+        for _ in range(rng.randrange(4, 14)):
+            tree = allowed(tree, rng.choice(ACTION_SETS["v2"]), lanes=1) or tree
+        less, zero = joined(tree.compute), dict.fromkeys(problem.names, 0)
+        sizes = dict(problem.sizes)
+        assert list(visits(less, sizes, zero)) == list(visits(tree.compute, sizes, zero)), show(tree)
+        shorter += len(less) < len(tree.compute)
+    assert shorter > 20
+    wide = matmul(112, 128, 192)
+    same = ("i28 i4 k192 j8 j16", "i112 k1 k192 j128", "i112 k192 j4 j2 j16")
+    assert {key(parse(x, wide)) for x in same} == {key(start(wide))}
+    assert len(joined(parse("i28 j8 k192 i4 j16", wide).compute)) == 5
+    assert len(joined(parse("i28 i4[B] k192 j128", wide).compute)) == 4

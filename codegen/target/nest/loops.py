@@ -59,6 +59,23 @@ def steps(nest: tuple[Loop, ...]) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
+def joined(nest: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The same points in the same order with fewer loops: pieces of one variable that follow each other are one loop,
+    unless something is packed between them, or the inner one has a tail; and those that run once are none."""
+    found: list[tuple[Loop, int]] = []  # innermost first, each with its step
+    covered: dict[str, int] = {}
+    for loop in reversed(nest):
+        if loop[1:] == (1, 0, "") and loop.var in covered:
+            continue
+        last, step = found[-1][0] if found else None, covered.get(loop.var, 1)
+        total = covered[loop.var] = step * loop.size + loop.tail
+        if last is not None and last.var == loop.var and not last.tail and not last.pack:
+            step = found.pop()[1]
+            loop = Loop(loop.var, *divmod(total, step), loop.pack)
+        found.append((loop, step))
+    return tuple(loop for loop, _ in reversed(found))
+
+
 def show_nest(nest: tuple[Loop, ...], cursor: int = -1) -> str:
     return " ".join(_show_loop(loop) + "*" * (at == cursor) for at, loop in enumerate(nest))
 

@@ -2,7 +2,8 @@
 
 From outside in: loops; at `hold` the tile of C is loaded; loops over sums only; at `unroll` everything below becomes
 one block of straight code, the vector loop innermost; then the tile is stored. Loops are injected where a nest asks for
-more registers or more code than there is, and to unroll a sum; that keeps the order of the points.
+more registers or more code than there is, to fill the registers, and to unroll a sum. Only the order of the points is
+given: how a variable was cut into pieces that follow each other makes no difference.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from math import ceil, prod
 from codegen.record import record
 from codegen.target.isa.model import Isa
 from codegen.target.nest.contraction import TENSORS, Contraction, strides
-from codegen.target.nest.loops import Loop, Ordered, inner, steps
+from codegen.target.nest.loops import Loop, Ordered, inner, joined, steps
 
 CAP = 320  # vector multiply-adds in one block
 # Accumulators that keep two units busy when a multiply-add takes four cycles: the least of processors in use.
@@ -75,7 +76,7 @@ def schedule(tree: Ordered, isa: Isa) -> Schedule:
     if not isa.bits:
         raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
     lanes = isa.lanes_max(tree.problem.elem)
-    nest, unroll = _unrolled(tree.problem, _injected(tree.problem, tree.compute, isa, lanes), isa, lanes)
+    nest, unroll = _unrolled(tree.problem, _injected(tree.problem, joined(tree.compute), isa, lanes), isa, lanes)
     hold = unroll
     while hold and nest[hold - 1].var not in tree.problem.c:
         hold -= 1
@@ -126,13 +127,26 @@ def _injected(problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int
 def _unrolled(
     problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int
 ) -> tuple[tuple[Loop, ...], int]:
-    """The depth from which on all is one block; a sum around it is unrolled a few times."""
+    """The depth from which on all is one block; a sum around it is unrolled a few times, and of another loop goes into
+    the block what has room."""
     unroll = next(d for d in range(len(nest)) if _fits(problem, nest[d:], isa, lanes))
-    around = nest[unroll - 1] if unroll else None
-    times = _times(problem, nest[unroll:], lanes)
-    if around is None or around.var in problem.c or around.size < 2 * times or times < 2:
+    if not unroll:
         return nest, unroll
-    return _split(nest, unroll - 1, times), unroll
+    around, block = nest[unroll - 1], nest[unroll:]
+    if around.var in problem.c:
+        times = _piece(problem, around, block, isa, lanes)
+    else:
+        times = _times(problem, block, lanes)
+        times = times if around.size >= 2 * times else 1
+    return (_split(nest, unroll - 1, times) if times > 1 else nest), unroll
+
+
+def _piece(problem: Contraction, around: Loop, block: tuple[Loop, ...], isa: Isa, lanes: int) -> int:
+    """How many iterations of a loop around a block have room in it, in pieces of equal length."""
+    room = 1
+    while room < around.size and _fits(problem, (Loop(around.var, room + 1), *block), isa, lanes):
+        room += 1
+    return ceil(around.size / ceil(around.size / room))
 
 
 def _times(problem: Contraction, nest: tuple[Loop, ...], lanes: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codegen.target.isa.model import Isa
 from codegen.target.nest.schedule import Schedule, schedule
 from codegen.tune.contraction import TENSORS, strides
-from codegen.tune.tree import Tree, inner
+from codegen.tune.tree import Tree, inner, joined
 
 if TYPE_CHECKING:
     import numpy
@@ -75,9 +75,10 @@ def _tails(tree: Tree) -> list[float]:
     """The share of each variable that lies in tails: of the first of C, the last of C, and the sum."""
     problem, sizes = tree.problem, dict(tree.problem.sizes)
     share = dict.fromkeys(problem.names, 0.0)
-    for at, loop in enumerate(tree.compute):
+    nest = joined(tree.compute)
+    for at, loop in enumerate(nest):
         if loop.tail:
-            share[loop.var] += loop.tail / (loop.size * inner(tree.compute, at) + loop.tail)
+            share[loop.var] += loop.tail / (loop.size * inner(nest, at) + loop.tail)
     ends = (problem.c[0], problem.c[-1], problem.reductions[-1] if problem.reductions else "")
     return [share.get(v, 0.0) for v in ends] + [float(sizes.get(v, 1) % 16 == 0) for v in ends]
 

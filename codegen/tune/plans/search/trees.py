@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 
 from codegen.target.isa.load import load as load_isa
@@ -21,11 +22,13 @@ from codegen.tune.plans.search.sampling import only_default
 from codegen.tune.plans.sizes import spelled
 from codegen.tune.plans.study import Study
 from codegen.tune.search import METHODS as SEARCHES
-from codegen.tune.search import Budget, Found, Search, Trial, modelled, run
+from codegen.tune.search import Budget, Found, Search, Trial, Value, modelled, run
+from codegen.tune.search.tiles import ranked
 from codegen.tune.tree import Tree, show_nest, start
 
 SHARE = 0.75  # of the time that is left, for the search on trees
 MOST = 2  # plans that the best trees become
+COUNT = 12  # trees that each value of no cost may name
 BEST = "shortlist"
 ORDERED = Options(reassociate=False)  # as plans carry trees out
 
@@ -64,19 +67,34 @@ def _search(study: Study, method: str, sole: Sole) -> Found:
 def searches(model: Model, isa: Isa) -> Mapping[str, Search]:
     """All searches on trees by name."""
     learned = {"policy": partial(_policy, isa=isa), "learned": partial(_learned, isa=isa)}
-    return {**SEARCHES, **modelled(model, isa), **learned}
+    return {**SEARCHES, **modelled(model, isa), **learned, BEST: partial(_shortlist, model=model, isa=isa)}
 
 
 def _policy(trial: Trial, isa: Isa) -> None:
-    """The tree that a trained policy ends with; nothing else is measured."""
-    lanes = isa.lanes_max(trial.start.problem.elem)
-    trial.values([follow(trial.start, _shipped("policy"), lanes=lanes)[-1]])
+    trial.values([policy_tree(trial.start, isa)])
 
 
 def _learned(trial: Trial, isa: Isa) -> None:
+    trial.values(_likely(trial.start, isa))
+
+
+def policy_tree(first: Tree, isa: Isa) -> Tree:
+    """The tree that a trained policy ends with."""
+    return follow(first, _shipped("policy"), lanes=isa.lanes_max(first.problem.elem))[-1]
+
+
+def _likely(first: Tree, isa: Isa) -> list[Tree]:
     """The few trees that a trained estimate likes best."""
     guess = estimate(_shipped("estimate"), isa)
-    modelled(lambda trees: [*guess(trees)], isa)["shortlist"](trial)
+    return ranked(first.problem, lambda trees: [*guess(trees)], isa)[:COUNT]
+
+
+def _shortlist(trial: Trial, model: Value, isa: Isa) -> None:
+    """What the processor's model likes best; where there is NumPy, also what was learned would choose."""
+    trees = ranked(trial.start.problem, model, isa)[:COUNT]
+    with suppress(NoTrees):
+        trees += [policy_tree(trial.start, isa), *_likely(trial.start, isa)]
+    trial.values(trees)
 
 
 def _shipped(name: str) -> Network:
