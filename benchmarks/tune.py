@@ -127,11 +127,11 @@ def _rate(bench: Measurer, problems: Sequence[Contraction]) -> float:
 def _answer() -> float:
     """Seconds for one product, from the start of Python to the tree."""
     words = (
-        "from codegen.target.isa.load import load;"
-        "from codegen.tune.plans.search.trees import policy_tree;"
+        "from codegen.tune.learn.policy import follow;"
+        "from codegen.tune.learn.network import shipped;"
         "from codegen.tune.contraction import matmul;"
         "from codegen.tune.tree import show, start;"
-        "print(show(policy_tree(start(matmul(112, 128, 192)), load('neon'))))"
+        "print(show(follow(start(matmul(112, 128, 192)), shipped('policy'))[-1]))"
     )
     best = float("inf")
     for _ in range(3):

@@ -148,8 +148,9 @@ def _nested(d: Multiply, h: Nested) -> list[str]:
 def _loops(loops: tuple[tuple[str, int, int, str], ...]) -> str:
     words = {"A": " left", "B": " right"}
     return ", ".join(
-        f"{n}:{size}" + (f" + {rest}" if rest else "") + ("".join([" pack", *(words[x] for x in pack)]) if pack else "")
-        for n, size, rest, pack in loops
+        f"{n}:{size}" + (f" + {rest}" if rest else "") + (" threads" if "T" in marks else "")
+        + ("".join([" pack", *(words[x] for x in marks if x in words)]) if set(marks) & set(words) else "")
+        for n, size, rest, marks in loops
     )
 
 

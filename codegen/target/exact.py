@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.recognize.strides import coefficients
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Exact
 from codegen.target.isa.load import load as load_isa
@@ -21,29 +21,41 @@ from codegen.target.nest.schedule import schedule
 STEP = "add(acc, mul(a, b))"
 
 
-def operands(s: Statement, what: Contraction) -> tuple[int, int]:
-    """The accesses that are the left and the right operand."""
-    left, right = what.step.left[0], what.step.right[0]
-    assert isinstance(left, Ref) and isinstance(right, Ref)
-    return left.access, right.access
+Operands = tuple[int | None, int | None]
 
 
-def problem_of(s: Statement, what: Contraction, sizes: Sequence[tuple[str, int]]) -> problems.Contraction | None:
+def operands(scop: Scop, s: Statement, what: Contraction) -> Operands:
+    """The accesses that a kernel reads where they lie, left and right. None is for what must be computed into a buffer
+    before: scaled or converted elements, and those of arrays that are not in one piece."""
+    inner = {s.iterators[d] for d in what.inner}
+
+    def lies(side: Sequence[Expr]) -> int | None:
+        e = side[0]
+        if not isinstance(e, Ref) or s.accesses[e.access].array == s.accesses[s.target].array:
+            return None
+        access = s.accesses[e.access]
+        there = _in_one_piece(scop, access, what.step.elem) and _subscripts(s, access, inner) is not None
+        return e.access if there else None
+
+    return lies(what.step.left), lies(what.step.right)
+
+
+def problem_of(
+    scop: Scop, s: Statement, what: Contraction, sizes: Sequence[tuple[str, int]]
+) -> problems.Contraction | None:
     """The product as a contraction of these sizes in dense arrays; None where it is not of that kind."""
     step = what.step
-    plain = all(len(side) == 1 and isinstance(side[0], Ref) for side in (step.left, step.right))
-    single = len(what.rows) == len(what.columns) == len(what.depth) == 1
-    if not plain or not single or step.careful or str(step.lane) != STEP or step.elem not in ("f32", "f64"):
+    single = all(len(x) == 1 for x in (what.rows, what.columns, what.depth, step.left, step.right))
+    if not single or step.careful or str(step.lane) != STEP or step.elem not in ("f32", "f64"):
         return None
-    a, b = operands(s, what)
-    inner = {s.iterators[d] for d in what.inner}
-    texts = [_subscripts(s, s.accesses[k], inner) for k in (a, b, s.target)]
-    if any(t is None for t in texts) or {n for n, _ in sizes} != inner:
+    row, depth, column = (s.iterators[x[0]] for x in (what.rows, what.depth, what.columns))
+    inner = {row, depth, column}
+    target = _subscripts(s, s.accesses[s.target], inner)
+    if target is None or {n for n, _ in sizes} != inner or not _in_one_piece(scop, s.accesses[s.target], step.elem):
         return None
-    if s.accesses[s.target].array in {s.accesses[k].array for k in (a, b)}:
-        return None
+    sides = zip(operands(scop, s, what), ((row, depth), (depth, column)), strict=True)
+    left, right = (_subscripts(s, s.accesses[k], inner) or () if k is not None else made for k, made in sides)
     try:
-        left, right, target = (t or () for t in texts)
         return problems.Contraction(tuple(sizes), left, right, target, step.elem)
     except problems.BadContraction:
         return None
@@ -64,20 +76,20 @@ def _subscripts(s: Statement, access: Access, inner: set[str]) -> tuple[str, ...
     return tuple(out)
 
 
-def nest_of(s: Statement, what: Contraction, x: Exact) -> Nest:
+def nest_of(scop: Scop, s: Statement, what: Contraction, x: Exact) -> Nest:
     """The nest with its contraction. ValueError says what is wrong with it."""
     compute = tuple(Loop(*loop) for loop in x.loops)
-    problem = problem_of(s, what, tuple(x.sizes.items()))
+    problem = problem_of(scop, s, what, tuple(x.sizes.items()))
     if problem is None:
         names = ", ".join(s.iterators[d] for d in what.inner)
-        raise ValueError(f"it takes a sum of products of two other arrays' elements over {names}")
+        raise ValueError(f"it takes a sum of products over {names}, in an array that is in one piece")
     check_nest(compute, problem)
     return Nest(problem, compute)
 
 
-def exact_kernel(s: Statement, what: Contraction, how: Blocking, x: Exact) -> NestKernel:
+def exact_kernel(scop: Scop, s: Statement, what: Contraction, how: Blocking, x: Exact) -> NestKernel:
     """The kernel of a nest that `unfit` has nothing against."""
-    nest, isa = nest_of(s, what, x), load_isa(how.isa, how.bits)
+    nest, isa = nest_of(scop, s, what, x), load_isa(how.isa, how.bits)
     text = f"{problems.show(nest.problem)} : {show_nest(nest.compute)}"
     sizes = "x".join(str(n) for _, n in nest.problem.sizes)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -87,17 +99,17 @@ def exact_kernel(s: Statement, what: Contraction, how: Blocking, x: Exact) -> Ne
 def unfit(scop: Scop, s: Statement, what: Contraction, how: Blocking, x: Exact) -> str:
     """What is wrong with a nest for certain sizes; empty when nothing is."""
     try:
-        nest = nest_of(s, what, x)
-        check(schedule(nest, load_isa(how.isa, how.bits)), KEPT)
+        nest = nest_of(scop, s, what, x)
+        there = zip("AB", operands(scop, s, what), strict=True)
+        made = sum(problems.elements(nest.problem, t) for t, k in there if k is None)
+        check(schedule(nest, load_isa(how.isa, how.bits)), KEPT, made)
     except ValueError as error:
         return f"this is no nest for {s.name}: {error}"
-    if not all(_in_one_piece(scop, s.accesses[k], nest.problem) for k in (*operands(s, what), s.target)):
-        return f"this is no nest for {s.name}: its arrays must be of one type, each in one piece"
     return ""
 
 
-def _in_one_piece(scop: Scop, access: Access, problem: problems.Contraction) -> bool:
-    """An array of the contraction's type in one piece of memory, so that two of its rows tell where all are."""
+def _in_one_piece(scop: Scop, access: Access, elem: str) -> bool:
+    """An array of this type in one piece of memory, so that two of its rows tell where all are."""
     array = scop.arrays[access.array]
-    same = array.elem.kind == "float" and array.elem.bits == int(problem.elem[1:])
+    same = array.elem.kind == "float" and array.elem.bits == int(elem[1:])
     return same and array.depth <= 1 and all(step.kind in ("sub", "flat") for step in access.path)

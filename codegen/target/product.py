@@ -47,9 +47,20 @@ class Table:
 
 
 @record
+class Made:
+    """An operand that is computed into a buffer before a call: `value` of row tw_y and column tw_x."""
+
+    name: str
+    rows: int
+    columns: int
+    value: str
+
+
+@record
 class ExactCall:
     """When the code for certain sizes runs, and what it is called with."""
 
+    made: tuple[Made, ...]
     test: str
     what: str
     kernel: NestKernel
@@ -156,23 +167,38 @@ class ProductPrinter:
 
     def _exact(self, how: Blocking, x: Exact) -> ExactCall:
         """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses."""
-        kernel = exact_kernel(self.s, self.what, how, x)
+        kernel = exact_kernel(self.scop, self.s, self.what, how, x)
         problem = kernel.nest.problem
         counts = dict(problem.sizes)
         sides = {self.what.rows[0]: self.rows, self.what.columns[0]: self.columns, self.what.depth[0]: self.depth}
         first = {lp.var: lp.lower for b in sides.values() for lp in b.loops}
-        numbers = (*operands(self.s, self.what), self.s.target)
+        numbers = (*operands(self.scop, self.s, self.what), self.s.target)
         tests = [f"{b.size} == {counts[self.s.iterators[d]]}" for d, b in sorted(sides.items())]
         for tensor, number in zip(TENSORS, numbers, strict=True):
             for d, b in sorted(sides.items()):
+                if number is None:
+                    continue
                 step, lp = strides(problem, tensor)[self.s.iterators[d]], b.loops[0]
                 sure = step == 1 and unit_stride(self.scop, self.s, number, d)
                 if step and not sure and counts[self.s.iterators[d]] > 1:
-                    after = Int(lp.lower.value + 1) if isinstance(lp.lower, Int) else Bin("+", lp.lower, Int(1))
-                    there = self._with(number, {**first, lp.var: after})
+                    there = self._with(number, {**first, lp.var: _plus(lp.lower, Int(1))})
                     tests.append(f"&{there} - &{self._with(number, first)} == {step}")
-        left, right, target = (f"&{self._with(number, first)}" for number in numbers)
-        return ExactCall(" && ".join(tests), show_nest(kernel.nest.compute), kernel, left, right, target)
+        left, right = (self._made(k, counts) for k in ("left", "right"))
+        made = tuple(m for m, number in zip((left, right), numbers, strict=False) if number is None)
+        names = ("tw_left", "tw_right", "")
+        given = (f"&{self._with(n, first)}" if n is not None else name for n, name in zip(numbers, names, strict=True))
+        return ExactCall(made, " && ".join(tests), show_nest(kernel.nest.compute), kernel, *given)
+
+    def _made(self, side: str, counts: Mapping[str, int]) -> Made:
+        """The buffer of an operand in the order of its loops."""
+        what = self.what
+        y, x = (self.rows, self.depth) if side == "left" else (self.depth, self.columns)
+        place = {b.name: _plus(b.loops[0].lower, Name(n)) for b, n in ((y, "tw_y"), (x, "tw_x"))}
+        (e,) = what.step.left if side == "left" else what.step.right
+        value = self._printer(place)._text(e, self.s, self._at(place), 1)
+        d = (what.rows, what.depth) if side == "left" else (what.depth, what.columns)
+        rows, columns = (counts[self.s.iterators[k[0]]] for k in d)
+        return Made(f"tw_{side}", rows, columns, value)
 
     def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int) -> Cut:
         step = self._one_step(mr, nr, copies)
@@ -366,6 +392,13 @@ class _TablePrinter(BodyPrinter):
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
+
+
+def _plus(first: CExpr, x: CExpr) -> CExpr:
+    """A sum without what adds nothing."""
+    if isinstance(first, Int) and isinstance(x, Int):
+        return Int(first.value + x.value)
+    return x if first == Int(0) else Bin("+", first, x)
 
 
 def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:

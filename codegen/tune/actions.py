@@ -1,7 +1,8 @@
 """What can be done to a loop tree, one small step at a time, at the place of the cursor.
 
 Published (v1): up, down, swap_up, swap_down, split_4, split_8, split_16. Version 2 adds more factors, the undoing of a
-split, and packing. Numbers of actions never change within a version: a trained policy depends on them.
+split, and packing; version 3 adds threads. Vectors and unrolling are not chosen: they follow from the order of loops.
+Numbers of actions never change within a version: a trained policy depends on them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.record import record
+from codegen.target.nest.loops import THREADS
 from codegen.tune.tree import Loop, Tree, inner, loops, shared
 
 LIMIT = 10  # loops that an observation has room for
@@ -17,7 +19,8 @@ LANES = 8  # of the published legality rule: AVX2, fp32
 
 @record
 class Action:
-    """`kind` is up, down, swap_up, swap_down, split, merge or pack; `factor` belongs to split, `operand` to pack."""
+    """`kind` is up, down, swap_up, swap_down, split, merge, pack or threads; `factor` belongs to split, `operand` to
+    pack."""
 
     name: str
     kind: str
@@ -31,16 +34,14 @@ def _split(factor: int) -> Action:
 
 _MOVES = tuple(Action(name, name) for name in ("up", "down", "swap_up", "swap_down"))
 _V1 = (*_MOVES, *map(_split, (4, 8, 16)))
-ACTION_SETS: dict[str, tuple[Action, ...]] = {
-    "v1": _V1,
-    "v2": (
-        *_V1,
-        *map(_split, (2, 6, 12, 32, 64)),
-        Action("merge", "merge"),
-        Action("pack_a", "pack", operand="A"),
-        Action("pack_b", "pack", operand="B"),
-    ),
-}
+_V2 = (
+    *_V1,
+    *map(_split, (2, 6, 12, 32, 64)),
+    Action("merge", "merge"),
+    Action("pack_a", "pack", operand="A"),
+    Action("pack_b", "pack", operand="B"),
+)
+ACTION_SETS: dict[str, tuple[Action, ...]] = {"v1": _V1, "v2": _V2, "v3": (*_V2, Action("threads", "threads"))}
 
 
 def action(name: str, version: str = "v2") -> Action:
@@ -78,7 +79,8 @@ def allowed(tree: Tree, act: Action, lanes: int = LANES, limit: int = LIMIT) -> 
     made = apply(tree, act)
     if made is None or made.compute == tree.compute:
         return made
-    return made if vectors(made, lanes) and loops(made) <= limit else None
+    fits = vectors(made, lanes) and loops(made) <= limit
+    return made if fits and not any(THREADS in loop.pack for loop in made.compute[1:]) else None
 
 
 def legal(
@@ -168,6 +170,15 @@ def _pack(tree: Tree, act: Action) -> Tree | None:
     return tree._replace(compute=compute)
 
 
+def _threads(tree: Tree, act: Action) -> Tree | None:
+    """Threads share the outermost loop, or no longer if they do; it must be one of the result's."""
+    first = tree.compute[0]
+    if tree.cursor or first.var not in tree.problem.c:
+        return None
+    pack = "".join(sorted(set(first.pack) ^ {THREADS}))
+    return tree._replace(compute=(first._replace(pack=pack), *tree.compute[1:]))
+
+
 _APPLY = {
     "up": _up,
     "down": _down,
@@ -176,4 +187,5 @@ _APPLY = {
     "split": _split_at,
     "merge": _merge,
     "pack": _pack,
+    "threads": _threads,
 }

@@ -62,11 +62,12 @@ def reference(problem: Contraction, a: np.ndarray, b: np.ndarray, c: np.ndarray)
     return found.reshape(c.shape)
 
 
-def library(tmp_path: Path, text: str) -> ctypes.CDLL:
+def library(tmp_path: Path, text: str, *more: str) -> ctypes.CDLL:
     source, shared = tmp_path / "trees.c", tmp_path / "trees.so"
     source.write_text(text)
-    flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", "-fPIC")
-    compiler = shutil.which("clang") or "cc"  # takes a tenth of gcc's time for thousands of intrinsics
+    flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", "-fPIC", *more)
+    # clang takes a tenth of gcc's time for thousands of intrinsics, but often comes without OpenMP
+    compiler = (not more and shutil.which("clang")) or "cc"
     subprocess.run([compiler, *flags, "-o", shared, source], check=True)
     return ctypes.CDLL(str(shared))
 
@@ -87,6 +88,26 @@ def test_random_trees_compute_the_contraction(isa: str, tmp_path: Path) -> None:
         getattr(lib, f"f{n}")(*(ctypes.c_void_p(x.ctypes.data) for x in (*ends, guarded[16:])))
         assert np.array_equal(guarded[16:-16].reshape(c.shape), want), (tree.problem, show_nest(tree.compute), fresh)
         assert (guarded[:16] == 99).all() and (guarded[-16:] == 99).all()
+
+
+def test_threads_share_the_outermost_loop(tmp_path: Path) -> None:
+    """With what is packed before it for all, and inside it for each."""
+    problem, isa = matmul(37, 44, 29), load(HERE[0])
+    texts = ("i9+1[T] j2+12 k29 i4 j16", "j2+12[T] i9+1[B] k29 i4 j16", "i9+1[BT] j2+12[A] k29 i4 j16")
+    functions = [c_for(parse(x, problem), isa, f"f{n}") for n, x in enumerate(texts)]
+    assert [f.count("#pragma omp parallel for") for f in functions] == [1, 1, 1]
+    assert ["private(" in f for f in functions] == [False, True, True]
+    lib = library(tmp_path, file_for(functions, isa), "-fopenmp")
+    lib.omp_set_num_threads(3)
+    rng = np.random.default_rng(5)
+    a, b, c = (rng.integers(-8, 9, extents(problem, t)).astype(np.float32) for t in "ABC")
+    for n in range(len(texts)):
+        found = c.copy()
+        getattr(lib, f"f{n}")(*(ctypes.c_void_p(x.ctypes.data) for x in (a, b, found)))
+        assert np.array_equal(found, reference(problem, a, b, c)), texts[n]
+    for wrong in ("k29[T] i37 j44", "i9+1 j2+12[T] k29 i4 j16"):
+        with pytest.raises(CannotEmit, match="threads"):
+            c_for(parse(wrong, problem), isa, "f")
 
 
 def test_the_order_of_a_sum_is_kept_unless_it_may_change() -> None:

@@ -93,7 +93,11 @@ def test_trees_and_plans_both_ways() -> None:
 
 
 @pytest.mark.parametrize(
-    "loops", ["i:1 + 2, k:9 pack left, j:3, i:5, j:8", "k:3, i:7, k:3, j:3, j:8", "j:24, k:9, i:7"]
+    "loops",
+    [
+        *("i:1 + 2, k:9 pack left, j:3, i:5, j:8", "k:3, i:7, k:3, j:3, j:8", "j:24, k:9, i:7"),
+        *("i:1 + 2 threads, k:9, i:5, j:24", "j:3 threads pack left right, i:7, k:9, j:8"),
+    ],
 )
 def test_tails_and_packs_are_read_back(loops: str) -> None:
     subject = opened(RECTANGLE)
@@ -115,16 +119,42 @@ def test_loops_that_cannot_be(line: str, complaint: str) -> None:
         opened(RECTANGLE).carried_out(f"{BLOCKS}    {line}\n")
 
 
-def test_scaled_products_and_rows_anywhere_have_none() -> None:
-    line = "    or nest i:7, k:9, j:24\n"
-    for source in (RECTANGLE.replace("+= A", "+= 2.0 * A"), RECTANGLE.replace("double B[p][m]", "double **B"),
-                   RECTANGLE.replace("double B[p][m]", "float B[p][m]")):  # fmt: skip
-        with pytest.raises(InputError, match="no nest for S1"):
-            opened(source).carried_out(BLOCKS + line)
+def test_rows_anywhere_and_unfit_buffers_have_none() -> None:
+    """The target must be in one piece, and what is copied must have room on the stack."""
+    apart = RECTANGLE.replace("double C[n][m]", "double **C")
+    with pytest.raises(InputError, match="no nest for S1"):
+        opened(apart).carried_out(f"{BLOCKS}    or nest i:7, k:9, j:24\n")
+    scaled = RECTANGLE.replace("+= A", "+= 2.0 * A")
+    with pytest.raises(InputError, match="too much of the stack"):
+        opened(scaled).carried_out(f"{BLOCKS}    or nest i:300, k:300, j:24\n")
 
 
-def _check(tmp_path: Path, plan: str) -> int:
-    (tmp_path / "in.c").write_text(RECTANGLE)
+OTHERS = {
+    "scaled": RECTANGLE.replace("int lda,", "int lda, double s,").replace("+= A", "+= s * A"),
+    "converted": RECTANGLE.replace("double B[p][m]", "float B[p][m]"),
+    "rows anywhere": RECTANGLE.replace("double B[p][m]", "double **B"),
+    "both": RECTANGLE.replace("A[i][k] * B[k][j]", "(A[i][k] - 1.5) * (B[k][j] * B[k][j])"),
+    "from other places": RECTANGLE.replace("i = 0; i < n", "i = 1; i < n - 1").replace("k = 0; k < p", "k = 2; k < p")
+    .replace("+= A", "+= 0.5 * A"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_other_operands_are_computed_before(name: str, tmp_path: Path) -> None:
+    subject = opened(OTHERS[name])
+    base = space_of(subject, 1).bases[0]
+    sole = sole_product(base, {"n": 9, "m": 24, "p": 11, "lda": 30})
+    assert sole is not None
+    rows, depth = (7, 9) if name == "from other places" else (9, 11)
+    assert dict(sole.problem.sizes) == {"i": rows, "k": depth, "j": 24}
+    plan = f"{BLOCKS}    or nest i:{rows // 4} + {rows % 4}, j:1 + 8, k:{depth}, i:4, j:16\n"
+    text = subject.carried_out(plan).text
+    assert text is not None and "operand, in the order of its loops" in text
+    assert _check(tmp_path, plan, OTHERS[name]) == 0
+
+
+def _check(tmp_path: Path, plan: str, source: str = RECTANGLE) -> int:
+    (tmp_path / "in.c").write_text(source)
     (tmp_path / "in.plan").write_text(plan)
     return main(["check", str(tmp_path / "in.c"), "--plan", str(tmp_path / "in.plan")])
 

@@ -8,9 +8,10 @@ import pytest
 
 from codegen.target.nest import emit
 from codegen.tune.contraction import matmul
+from codegen.tune.measure import measurer as measurer_module
 from codegen.tune.measure import workshop
 from codegen.tune.measure.cache import Cache, Measured
-from codegen.tune.measure.clock import Effort
+from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.timing import Timing
 from codegen.tune.tree import key, parse, start
@@ -46,6 +47,25 @@ def test_winner_and_default_in_turns(measurer: Measurer) -> None:
     found = measurer.confirm(GOOD, seconds=0.02)
     assert found.ratio == found.default.timing.best / found.winner.timing.best
     assert found.winner.timing.runs >= 30
+
+
+@pytest.mark.parametrize("disturbed", ["noise", "pace"])
+def test_what_was_disturbed_is_timed_again(disturbed: str, measurer: Measurer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the thread is interrupted, or the processor runs below its pace; at most twice more."""
+    peak, calls = measurer.peak(), list[int]()
+
+    def once(*_: object) -> tuple[list[Figure], float]:
+        calls.append(1)
+        bad = len(calls) == 1
+        figure = Figure(Timing(2.0 if bad else 1.0, 2.0, 0.1, 9), bad and disturbed == "noise")
+        return [figure], peak * (0.5 if bad and disturbed == "pace" else 1.0)
+
+    monkeypatch.setattr(measurer_module, "alone", lambda work, seconds: work())
+    monkeypatch.setattr(measurer, "_once", once)
+    fresh = {"noise": "j4 i32 k32 j8", "pace": "j2 i32 k32 j16"}[disturbed]
+    (found,) = measurer.figures([parse(fresh, PROBLEM)])
+    assert len(calls) == 2 and not found.noisy
+    assert found.timing is not None and found.timing.best == 1.0
 
 
 def test_a_failure_is_no_figure_and_takes_nobody_along(measurer: Measurer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,16 @@ def test_more_actions_behind_a_version() -> None:
     assert show_nest(six.compute) == "i10+4 i6 k64 j64"
 
 
+def test_threads_are_an_action_of_version_3() -> None:
+    first = dict(Space("v3", lanes=4).children(start(PROBLEM)))["threads"]
+    assert show_nest(first.compute) == "i64[T] k64 j64"
+    after = dict(Space("v3", lanes=4).children(first))
+    assert show_nest(after["threads"].compute) == "i64 k64 j64"
+    assert show_nest(after["split_4"].compute) == "i16[T] i4 k64 j64"
+    assert "swap_down" not in after
+    assert [a.name for a in Space("v3").actions[:-1]] == [a.name for a in Space("v2").actions]
+
+
 def test_trees_by_design() -> None:
     assert show_nest(tiled(matmul(100, 70, 30), 4, 16, True).compute) == "i25 j4+6 k30 i4 j16"
     packed = tiled(matmul(100, 70, 30), 6, 16, False, "S")

@@ -64,13 +64,14 @@ def _nested(r: Reader, isa: str, bits: int) -> Nested:
 def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
     name, size = _pair(r)
     rest = r.number() if r.accept("+") else 0
+    threads = "T" if r.accept("threads") else ""
     pack = ""
     if r.accept("pack"):
         found = [x for word, x in (("left", "A"), ("right", "B")) if r.accept(word)]
         if not found:
             r.take("left")
         pack = "".join(found)
-    return name, size, rest, pack
+    return name, size, rest, pack + threads
 
 
 def _pair(r: Reader) -> tuple[str, int]:

@@ -19,12 +19,12 @@ __all__ = ["CannotEmit", "Options", "c_for", "check", "file_for", "prelude"]
 STACK_BYTES = 512 * 1024
 
 
-def check(plan: Schedule, options: Options = ADDED) -> Schedule:
-    """The same schedule; CannotEmit where there is no code for it."""
+def check(plan: Schedule, options: Options = ADDED, more: int = 0) -> Schedule:
+    """The same schedule; CannotEmit where there is no code for it. `more` elements stand on the stack of its caller."""
     if not options.reassociate and plan.vector not in plan.problem.c:
         raise CannotEmit(f"vectors along {plan.vector} sum in another order than the source")
-    if sum(n for _, n in plan.buffers) * bits_of(plan.problem.elem) // 8 > STACK_BYTES:
-        raise CannotEmit("packed operands would take too much of the stack")
+    if (more + sum(n for _, n in plan.buffers)) * bits_of(plan.problem.elem) // 8 > STACK_BYTES:
+        raise CannotEmit("copies of operands would take too much of the stack")
     return plan
 
 

@@ -1,7 +1,8 @@
 """Loops over the variables of a contraction: what one covers, and how nests are written.
 
 As text, outermost first: `i28 j8 k192 i4 j16`; `j1+32` is a loop of size 1 with a tail of 32, `i64[B]` packs the part
-of B that is used below into a buffer before the loop starts. A variable whose name ends in a digit is written `i1:28`.
+of B that is used below into a buffer before the loop starts, and threads share the iterations of `i28[T]`, which is
+outermost. A variable whose name ends in a digit is written `i1:28`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from typing import NamedTuple, Protocol
 
 from codegen.target.nest.contraction import Contraction
+
+THREADS = "T"
 
 
 class BadTree(ValueError):
@@ -20,7 +23,7 @@ class Loop(NamedTuple):
     """Covers `size * inner + tail` values of `var`, where `inner` is what the loops over `var` inside it cover.
 
     `pack` names the operands that are copied, just before this loop, into the order in which the loops from here on
-    read them. Tuples and no records: a search makes millions of them.
+    read them; with a T in it, threads share the loop. Tuples and no records: a search makes millions of them.
     """
 
     var: str
@@ -88,7 +91,7 @@ def _show_loop(loop: Loop) -> str:
 def parse_nest(text: str, problem: Contraction) -> tuple[tuple[Loop, ...], int]:
     found, cursor = [], 0
     for at, word in enumerate(text.split()):
-        match = re.fullmatch(r"([A-Za-z_]\w*:|[A-Za-z_]\w*?)(\d+)(?:\+(\d+))?(?:\[([AB]+)\])?(\*?)", word)
+        match = re.fullmatch(r"([A-Za-z_]\w*:|[A-Za-z_]\w*?)(\d+)(?:\+(\d+))?(?:\[([ABT]+)\])?(\*?)", word)
         if not match:
             raise BadTree(f"'{word}' is no loop; expected a variable and a size, as in i28 or j1+32")
         var = match[1].rstrip(":")

@@ -14,7 +14,7 @@ from math import ceil, prod
 from codegen.record import record
 from codegen.target.isa.model import Isa
 from codegen.target.nest.contraction import TENSORS, Contraction, strides
-from codegen.target.nest.loops import Loop, Ordered, inner, joined, steps
+from codegen.target.nest.loops import THREADS, Loop, Ordered, inner, joined, steps
 
 CAP = 320  # vector multiply-adds in one block
 # Accumulators that keep two units busy when a multiply-add takes four cycles: the least of processors in use.
@@ -56,7 +56,7 @@ class Shape:
 
 @record
 class Schedule:
-    """`buffers` are the elements that each packed operand takes."""
+    """`buffers` are the elements that each packed operand takes; with `threads`, they share the outermost loop."""
 
     problem: Contraction
     levels: tuple[Level, ...]
@@ -64,6 +64,7 @@ class Schedule:
     unroll: int
     lanes: int
     buffers: tuple[tuple[str, int], ...]
+    threads: bool = False
 
     @property
     def vector(self) -> str:
@@ -76,13 +77,18 @@ def schedule(tree: Ordered, isa: Isa) -> Schedule:
     if not isa.bits:
         raise CannotEmit(f"the vectors of {isa.name} have no fixed length")
     lanes = isa.lanes_max(tree.problem.elem)
-    nest, unroll = _unrolled(tree.problem, _injected(tree.problem, joined(tree.compute), isa, lanes), isa, lanes)
+    whole = joined(tree.compute)
+    given = tuple(loop._replace(pack=loop.pack.replace(THREADS, "")) for loop in whole)
+    nest, unroll = _unrolled(tree.problem, _injected(tree.problem, given, isa, lanes), isa, lanes)
     hold = unroll
     while hold and nest[hold - 1].var not in tree.problem.c:
         hold -= 1
     nest = _pack_outside(nest, hold)
     levels, buffers = _levels(tree.problem, nest, lanes)
-    return Schedule(tree.problem, levels, hold, unroll, lanes, buffers)
+    threads = [at for at, loop in enumerate(whole) if THREADS in loop.pack]
+    if threads and (threads != [0] or not hold or nest[0].var not in tree.problem.c):
+        raise CannotEmit("threads share the outermost loop, one of the result's, around the tile in registers")
+    return Schedule(tree.problem, levels, hold, unroll, lanes, buffers, bool(threads))
 
 
 def shape(problem: Contraction, extents: Mapping[str, int], vector: str, lanes: int) -> Shape:

@@ -63,11 +63,17 @@ class Writer:
             counter = f"{level.var}_{at}"
             moved, lines = self._moved(level, at, here, counter)
             body = (*lines, *self._outer(at + 1, inside, moved))
+            found += self._team() if at == 0 and self.plan.threads else []
             found.append(_loop(level, counter, full, body))
         if rest:
             behind = {t: place(here[t], full * level.move(t)) for t in TENSORS}
             found += self._outer(at + 1, {**extents, level.var: rest}, behind)
         return found
+
+    def _team(self) -> list[str | Loop]:
+        """Threads share the loop that follows; each has buffers of its own for what is packed inside."""
+        own = [f"pack_{t.lower()}" for level in self.plan.levels[1:] for t in level.pack]
+        return ["#pragma omp parallel for" + (f" private({', '.join(own)})" if own else "")]
 
     def _moved(
         self, level: Level, at: int, pointers: Mapping[str, str], counter: str

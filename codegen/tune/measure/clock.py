@@ -18,12 +18,14 @@ MOST = 2000
 @record
 class Effort:
     """`seconds` of timing for each candidate; `busy`: processor time instead of the wall's, for machines at work;
-    `limit`: seconds after which a batch is given up, beside what a slow candidate may take."""
+    `limit`: seconds after which a batch is given up, beside what a slow candidate may take; `threads` share what is
+    marked so."""
 
     seconds: float = 0.01
     busy: bool = False
     rounds: int = 3
     limit: float = 10.0
+    threads: int = 1
 
 
 @record
@@ -41,6 +43,8 @@ DISTURBED = 1.05
 def figures(path: Path, problem: Contraction, names: list[str], effort: Effort) -> list[Figure]:
     """Time functions one after the other, several rounds, so that a disturbance does not hit one alone."""
     lib = ctypes.CDLL(str(path))
+    if effort.threads > 1:
+        lib.omp_set_num_threads(effort.threads)
     operands = _operands(lib, problem)
     wall: list[list[float]] = [[] for _ in names]
     busy: list[list[float]] = [[] for _ in names]

@@ -51,9 +51,11 @@ class Measurer:
         cache: str = "", jobs: int = 0,
     ) -> None:  # fmt: skip
         self._temporary = tempfile.TemporaryDirectory(prefix="tilewright-")
-        self.shop: Workshop = open_workshop(Path(self._temporary.name), isa or native_isa(), flags, options)
         self.effort = effort or Effort()
+        flags = f"{flags} -fopenmp" if self.effort.threads > 1 else flags
+        self.shop: Workshop = open_workshop(Path(self._temporary.name), isa or native_isa(), flags, options)
         clock = "processor" if self.effort.busy else "wall"
+        clock += f" | {self.effort.threads} threads" if self.effort.threads > 1 else ""
         self.cache = Cache(f"{detect().machine.description} | {self.shop.setting} | {clock}", cache)
         self.jobs = jobs or len(os.sched_getaffinity(0))
         self._peaks: dict[str, float] = {}

@@ -42,7 +42,7 @@ def sole_product(base: Base, values: Mapping[str, int]) -> Sole | None:
     what = _products(base)[d.stmt].what
     sizes = extents(fixed(s.domain, scop, values))
     inner = tuple((name, sizes[name]) for name in (s.iterators[k] for k in sorted(what.inner)) if name in sizes)
-    problem = problem_of(s, what, inner) if not what.outer else None
+    problem = problem_of(scop, s, what, inner) if not what.outer else None
     apart = contraction_of(base.program, d, what) if not what.outer else None
     if apart is not None and (problem is None or not _same_layout(apart, problem)):
         problem = apart
@@ -83,6 +83,6 @@ def trees_of(base: Base) -> tuple[Tree, ...]:
             found.append(tree_of(product.how, product.what.step.elem))
         if isinstance(product.how, Blocking):
             s = base.program.scop.statement(stmt)
-            nests = [nest_of(s, product.what, x) for x in product.how.exact]
+            nests = [nest_of(base.program.scop, s, product.what, x) for x in product.how.exact]
             found += [start(n.problem)._replace(compute=n.compute) for n in nests]
     return tuple(found)

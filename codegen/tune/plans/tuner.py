@@ -144,11 +144,9 @@ class _Tuning:
         return list(out.items())
 
     def _for_trees(self) -> bool:
-        """Is the region one small product, too small for several threads?"""
+        """Is the region one small product?"""
         sole = sole_product(self.space.bases[0], spelled(self.subject, self.bench.vector))
-        if sole is None or sole.problem.flops > SMALL:
-            return False
-        return self.settings.threads == 1 or sole.problem.flops // 2 < sole.how.threads
+        return sole is not None and sole.problem.flops <= SMALL
 
     def _study(self, method: str, budget: float, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
         s = self.settings

@@ -9,6 +9,7 @@ from functools import partial
 
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
+from codegen.target.nest.loops import THREADS
 from codegen.target.nest.writer import Options
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.cost import Model
@@ -24,7 +25,7 @@ from codegen.tune.plans.study import Study
 from codegen.tune.search import METHODS as SEARCHES
 from codegen.tune.search import Budget, Found, Search, Trial, Value, modelled, run
 from codegen.tune.search.tiles import ranked
-from codegen.tune.tree import Tree, show_nest, start
+from codegen.tune.tree import Tree, joined, show_nest, start
 
 SHARE = 0.75  # of the time that is left, for the search on trees
 MOST = 2  # plans that the best trees become
@@ -44,23 +45,36 @@ def by_trees(study: Study, method: str) -> None:
     sole = sole_product(base, spelled(study.bench.subject, study.bench.vector))
     if sole is None:
         raise NoTrees(f"{method} is for one product of two arrays, which this region is not")
-    found = _search(study, method, sole)
+    team = study.bench.threads > 1 and sole.problem.flops // 2 >= sole.how.threads
+    found = _search(study, method, sole, team)
+    trees = [together(tree) if team else tree for tree in _best(found)]
     plans = [
         (base.text(planned(base, sole, tree), study.space.digest), f"{method}: {show_nest(tree.compute)}")
-        for tree in _best(found)
+        for tree in trees
     ]
     study.measure_plans(plans[:MOST])
     if found.interrupted:
         raise KeyboardInterrupt
 
 
-def _search(study: Study, method: str, sole: Sole) -> Found:
+def together(tree: Tree) -> Tree:
+    """The same tree with its outermost loop shared by threads, where that can be."""
+    first, *rest = joined(tree.compute)
+    if first.var not in tree.problem.c:
+        return tree
+    return tree._replace(compute=(first._replace(pack="".join(sorted({*first.pack, THREADS}))), *rest), cursor=0)
+
+
+def _search(study: Study, method: str, sole: Sole, team: bool) -> Found:
+    """`team`: the product is large enough for threads, so trees are measured with their outermost loop shared."""
     isa, machine = load_isa(sole.how.isa, sole.how.bits), study.bench.subject.machine
     model = Model(machine, isa)
     search = searches(model, isa)[method]
     budget = Budget(max(1.0, SHARE * study.left))
-    flags, effort = shlex.join(study.bench.shop.flags), Effort(busy=study.bench.busy)
-    with Measurer(isa, flags, ORDERED, effort, jobs=study.jobs) as value:
+    flags = shlex.join(study.bench.shop.flags)
+    effort = Effort(busy=study.bench.busy, threads=study.bench.threads if team else 1)
+    with Measurer(isa, flags, ORDERED, effort, jobs=study.jobs) as bench:
+        value = (lambda trees: bench([together(t) for t in trees])) if team else bench
         return run(search, start(sole.problem), value, budget, lambda step: study.say(_words(method, sole, step.value)))
 
 
