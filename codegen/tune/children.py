@@ -78,6 +78,15 @@ class Children:
                     done.append((c.key, TimedOut()))
         return done
 
+    def hold(self, count: int) -> None:
+        """All but the first `count` stand still until `release`, so that a measurement has a processor of its own."""
+        for c in self._running[count:]:
+            self._signal(c, signal.SIGSTOP)
+
+    def release(self) -> None:
+        for c in self._running:
+            self._signal(c, signal.SIGCONT)
+
     def _ended(self, c: _Child) -> Any:
         self._kill(c)
         data = b"".join(c.chunks)
@@ -85,10 +94,13 @@ class Children:
 
     def _kill(self, c: _Child) -> None:
         self._running.remove(c)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(c.pid, signal.SIGKILL)
+        self._signal(c, signal.SIGKILL)
         os.close(c.reader)
         os.waitpid(c.pid, 0)
+
+    def _signal(self, c: _Child, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(c.pid, number)
 
     def stop(self) -> None:
         """End all that still run."""

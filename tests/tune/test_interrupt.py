@@ -39,6 +39,37 @@ def test_what_was_found_is_written(sign: int, tmp_path: Path) -> None:
     assert '"confirmed"' not in records.read_text()  # a search that was cut short is gone on with
 
 
+def test_children_stand_still_while_something_is_measured(tmp_path: Path) -> None:
+    def work(name: str) -> None:
+        for _ in range(10_000):
+            with open(tmp_path / name, "a") as stream:
+                stream.write("x")
+            time.sleep(0.002)
+
+    def length(name: str) -> int:
+        return (tmp_path / name).stat().st_size if (tmp_path / name).exists() else 0
+
+    def grows(name: str) -> bool:
+        first, end = length(name), time.monotonic() + 10
+        while length(name) == first and time.monotonic() < end:
+            time.sleep(0.01)
+        return length(name) > first
+
+    children = Children(2)
+    for name in ("one", "two"):
+        children.start(name, lambda name=name: work(name), 60.0)  # type: ignore[misc]
+    try:
+        assert grows("one") and grows("two")
+        children.hold(1)
+        time.sleep(0.1)
+        still = length("two")
+        assert grows("one") and length("two") == still
+        children.release()
+        assert grows("two")
+    finally:
+        children.stop()
+
+
 def test_children_end_in_every_way() -> None:
     def crash() -> None:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen.target.nest import emit
+from codegen.target.nest.writer import Options
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import measurer as measurer_module
 from codegen.tune.measure import workshop
@@ -14,7 +15,7 @@ from codegen.tune.measure.cache import Cache, Measured
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.timing import Timing
-from codegen.tune.tree import key, parse, start
+from codegen.tune.tree import Tree, key, parse, start
 
 PROBLEM = matmul(32, 32, 32)
 QUICK = Effort(seconds=0.003, busy=True, limit=0.5)
@@ -84,6 +85,21 @@ def test_a_failure_is_no_figure_and_takes_nobody_along(measurer: Measurer, monke
     assert found[0].why == "Died"
     assert found[2].why == "TimedOut"
     assert "does not compile" in found[3].why
+
+
+def test_a_tree_without_code_is_left_out_of_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would not compile, and all others would have to be compiled one by one."""
+    judged: list[int] = []
+    with Measurer(flags="-O1", options=Options(reassociate=False), effort=QUICK, jobs=1) as bench:
+
+        def timed(batch: list[Tree], path: Path) -> list[Figure]:
+            judged.append(len(batch))
+            return [Figure(Timing(1.0, 1.0, 0.0, 3), False) for _ in batch]
+
+        monkeypatch.setattr(bench, "_timed", timed)
+        found = bench.figures([GOOD, parse("i32 j32 k32", PROBLEM), start(PROBLEM)])
+    assert [m.gflops is None for m in found] == [False, True, False]
+    assert "another order" in found[1].why and judged == [2]
 
 
 def test_the_cache_is_text_that_is_added_to(tmp_path: Path) -> None:

@@ -134,8 +134,11 @@ def _unrolled(
     problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int
 ) -> tuple[tuple[Loop, ...], int]:
     """The depth from which on all is one block; a sum around it is unrolled a few times, and of another loop goes into
-    the block what has room."""
-    unroll = next(d for d in range(len(nest)) if _fits(problem, nest[d:], isa, lanes))
+    the block what has room. Long sums stay loops, also where the whole of them has room."""
+    last = len(nest) - 1
+    unroll = next(
+        d for d in range(len(nest)) if _fits(problem, nest[d:], isa, lanes) and (d == last or _sums(problem, nest[d:]))
+    )
     if not unroll:
         return nest, unroll
     around, block = nest[unroll - 1], nest[unroll:]
@@ -145,6 +148,13 @@ def _unrolled(
         times = _times(problem, block, lanes)
         times = times if around.size >= 2 * times else 1
     return (_split(nest, unroll - 1, times) if times > 1 else nest), unroll
+
+
+def _sums(problem: Contraction, nest: tuple[Loop, ...]) -> bool:
+    """Whether the sums of a block are short enough to be straight code: the compiler's time goes by it, and more steps
+    than it takes to keep the units busy gain nothing."""
+    count = covered(problem, nest)
+    return prod(count[v] for v in problem.reductions if v != nest[-1].var) <= INDEPENDENT
 
 
 def _piece(problem: Contraction, around: Loop, block: tuple[Loop, ...], isa: Isa, lanes: int) -> int:

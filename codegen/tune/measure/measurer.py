@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,8 @@ from codegen.machine.detect import detect
 from codegen.record import record
 from codegen.target.isa.load import load
 from codegen.target.isa.model import Isa
-from codegen.target.nest.emit import CannotEmit
+from codegen.target.nest.emit import CannotEmit, check
+from codegen.target.nest.schedule import schedule
 from codegen.target.nest.writer import ADDED, Options
 from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
@@ -20,6 +20,7 @@ from codegen.tune.measure.cache import Cache, Measured
 from codegen.tune.measure.clock import Effort, Figure, figures, peak
 from codegen.tune.measure.workshop import Workshop, open_workshop, peak_flops
 from codegen.tune.plans.build import FLAGS, Failed
+from codegen.tune.timing import cores
 from codegen.tune.tree import Tree, key, start
 
 BATCH = 12  # functions in a compilation: the compiler's start and its headers cost as much as three of them
@@ -57,7 +58,7 @@ class Measurer:
         clock = "processor" if self.effort.busy else "wall"
         clock += f" | {self.effort.threads} threads" if self.effort.threads > 1 else ""
         self.cache = Cache(f"{detect().machine.description} | {self.shop.setting} | {clock}", cache)
-        self.jobs = jobs or len(os.sched_getaffinity(0))
+        self.jobs = jobs or cores()
         self._peaks: dict[str, float] = {}
         self._count = 0
         self.measured = 0
@@ -101,6 +102,7 @@ class Measurer:
 
     def _measure(self, trees: list[Tree]) -> None:
         """Compile in children, as many as there are cores; time what is ready, one batch at a time."""
+        trees = [t for t in trees if self._possible(t)]
         batches = [trees[n : n + BATCH] for n in range(0, len(trees), BATCH)]
         compilers, ready = Children(self.jobs), list[tuple[int, object]]()
         waiting = list(range(len(batches)))
@@ -112,11 +114,22 @@ class Measurer:
                     compilers.start(n, lambda b=batch, w=name: self.shop.compile(b, w), 120.0)  # type: ignore[misc]
                 if ready:
                     n, made = ready.pop(0)
+                    compilers.hold(cores() - self.effort.threads)
                     self._judge(batches[n], made)
+                    compilers.release()
                 elif compilers.busy:
                     ready += [(int(str(k)), made) for k, made in compilers.wait()]
         finally:
             compilers.stop()
+
+    def _possible(self, tree: Tree) -> bool:
+        """Whether there is code for a tree; one without would take its batch along."""
+        try:
+            check(schedule(tree, self.shop.isa), self.shop.options)
+        except CannotEmit as error:
+            self.cache.add(key(tree), Measured(None, why=_why(error)))
+            return False
+        return True
 
     def _judge(self, batch: list[Tree], made: object) -> None:
         """Time a batch. Where it failed as a whole, tree by tree, so that one does not take the others along."""
