@@ -34,6 +34,8 @@ class Children:
     def __init__(self, limit: int) -> None:
         self.limit = max(1, limit)
         self._running: list[_Child] = []
+        self._still: list[_Child] = []
+        self._since = 0.0
 
     @property
     def free(self) -> bool:
@@ -79,13 +81,19 @@ class Children:
         return done
 
     def hold(self, count: int) -> None:
-        """All but the first `count` stand still until `release`, so that a measurement has a processor of its own."""
-        for c in self._running[count:]:
+        """All but the first `count` stand still until `release`, so that a measurement has a processor of its own; that
+        time does not count for them."""
+        self._still = self._running[max(0, count) :]
+        self._since = time.monotonic()
+        for c in self._still:
             self._signal(c, signal.SIGSTOP)
 
     def release(self) -> None:
-        for c in self._running:
+        """All go on."""
+        for c in self._still:
+            c.end += time.monotonic() - self._since
             self._signal(c, signal.SIGCONT)
+        self._still = []
 
     def _ended(self, c: _Child) -> Any:
         self._kill(c)

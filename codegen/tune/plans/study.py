@@ -95,17 +95,18 @@ class Study:
                 self._note(text, self.cache[text], True)
 
     def _measure(self, texts: Sequence[str]) -> None:
-        """Build several at a time; the first of all is measured whatever the budget. Where processors are left beside
-        those of a run, the next ones are built meanwhile; else nothing is built while something runs."""
-        spare = cores() - self.bench.threads
-        children = Children(min(self.jobs, spare) if spare > 0 else self.jobs)
+        """Build several at a time; the first of all is measured whatever the budget. While something runs, only as many
+        are built as there are processors beside those of the run; the others stand still."""
+        children = Children(self.jobs)
         waiting, ready = list(texts), list[tuple[str, object]]()
         try:
             while waiting or children.busy or ready:
                 while waiting and children.free and (self.left > 0 or (not self.history and not children.busy)):
                     self._start(waiting.pop(0), children)
-                if ready and (spare > 0 or not children.busy):
+                if ready:
+                    children.hold(cores() - self.bench.threads)
                     self._finish(*ready.pop(0))
+                    children.release()
                 elif children.busy:
                     ready += [(str(key), value) for key, value in children.wait()]
                 elif self.left <= 0 and self.history:
