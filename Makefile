@@ -81,7 +81,8 @@ bench-sunway: venv $(VENV)/.installed-bench
 sunway-corpus: venv
 	$(PY) -m benchmarks.sunway_corpus $(B)
 
-# Sparse conversions and kernels against SciPy: make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'
+# Sparse conversions and kernels against SciPy, and TACO where it is installed; whole run about ten minutes:
+# make bench-sparse B='--nnz 1e6,2e7 --only COO->CSR,spmv --busy'
 bench-sparse: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sparse $(B)
 

@@ -107,6 +107,20 @@ def peer_mcoo(m: Matrix, a: Arrays) -> Any:
     return m.row[order], m.col[order], m.val[order]
 
 
+def peer_mcoo3(t: Arrays) -> Any:
+    """A comparison sort of the keys, then the coordinates in that order."""
+    def spread3(x: Any) -> Any:
+        x = x.astype(np.uint64) & np.uint64(0x1fffff)
+        for shift, mask in ((32, 0x001f00000000ffff), (16, 0x001f0000ff0000ff), (8, 0x100f00f00f00f00f),
+                            (4, 0x10c30c30c30c30c3), (2, 0x1249249249249249)):
+            x = (x | x << np.uint64(shift)) & np.uint64(mask)
+        return x
+
+    key = spread3(t["row"]) << np.uint64(2) | spread3(t["col"]) << np.uint64(1) | spread3(t["lay"])
+    order = np.argsort(key, kind="stable")
+    return tuple(t[k][order] for k in ("row", "col", "lay", "val"))
+
+
 def _equal(*names: str) -> Callable[[Arrays, Any], bool]:
     return lambda ours, peer: all(np.array_equal(ours[n].ravel(), p.ravel()) for n, p in zip(names, peer, strict=True))
 
@@ -143,3 +157,4 @@ PAIRS = (
     Pair("COO", "BCSR:4x4", peer_bcsr(4), _blocks, _blocked),
     Pair("COO", "MCOO", peer_mcoo, _equal("row", "col", "val")),
 )
+SAME_MCOO3 = _equal("row", "col", "lay", "val")

@@ -14,22 +14,55 @@ def geomean(values: Sequence[float]) -> float:
     return math.exp(sum(math.log(v) for v in values) / len(values)) if values else math.nan
 
 
+def table(rows: Sequence[Row]) -> list[str]:
+    """For each pair and size: the lowest and the mean ratio over the kinds, and what threads add."""
+    taco = "TACO takes part" if any(r["taco installed"] for r in rows) else "TACO: not installed"
+    out = ["", f"speed / best peer, lowest and mean over the kinds, and more threads ({taco})"]
+    sizes = sorted({r["size"] for r in rows})
+    out.append(f"  {'':15}" + "".join(f"{size:>22,}" for size in sizes))
+    for name in dict.fromkeys(r["pair"] for r in rows):
+        cells = []
+        for size in sizes:
+            mine = [r for r in rows if r["pair"] == name and r["size"] == size]
+            ratios, more = [r["ratio"] for r in mine], [r["ours"] / r["threads"] for r in mine if "threads" in r]
+            threads = f" {geomean(more):.2f}x" if more else ""
+            cells.append(f"{min(ratios):.2f} {geomean(ratios):.2f}{threads}" if mine else "")
+        out.append(f"  {name:15}" + "".join(f"{c:>22}" for c in cells))
+    return out
+
+
 def verdicts(rows: Sequence[Row]) -> list[str]:
     """Measured against asked, one line for each goal."""
     pairs = [r for r in rows if "->" in r["pair"] and r["pair"] != "COO3->MCOO3"]
     out = ["", "measured / asked"]
+    threaded: dict[str, float] = {}
     for name in dict.fromkeys(r["pair"] for r in pairs):
         found = [r["ratio"] for r in pairs if r["pair"] == name]
-        out.append(f"  {name:15} speed / best peer: lowest {min(found):.2f} / 1.00, mean {geomean(found):.2f}")
+        more = [r["ours"] / r["threads"] for r in pairs if r["pair"] == name and "threads" in r]
+        if more:
+            threaded[name] = geomean(more)
+        threads = f", more threads {threaded[name]:.2f}x" if more else ""
+        out.append(f"  {name:15} speed / best peer: lowest {min(found):.2f} / 1.00, mean {geomean(found):.2f}{threads}")
     if pairs:
         out.append(f"  all pairs       mean {geomean([r['ratio'] for r in pairs]):.2f} / 1.50")
-    threaded = [r["ours"] / r["threads"] for r in pairs if "threads" in r]
     if threaded:
-        out.append(f"  more threads    mean {geomean(threaded):.2f} / 1.60")
+        out.append(f"  more threads    mean of the pairs {geomean(list(threaded.values())):.2f} / 1.60")
     out += [f"  COO3->MCOO3     {r['nnz']:,}: {r['ratio']:.2f} / 2.00" for r in rows if r["pair"] == "COO3->MCOO3"]
-    out += [f"  {r['pair']:15} speed / SciPy {r['ratio']:.2f} / 1.00, {r['bound'] / r['ours']:.0%} of the bound"
-            for r in rows if "bound" in r]
-    return [*out, *(f"  {name}: time grows as nonzeros to the power {p:.2f}" for name, p in slopes(rows).items())]
+    out += [_kernel(r) for r in rows if "bound" in r]
+    found = slopes(rows)
+    if found:
+        steep = max(found, key=lambda name: found[name])
+        out.append(f"  time grows as nonzeros to the power {geomean(list(found.values())):.2f} in the mean, at most "
+                   f"{found[steep]:.2f} ({steep})")
+    return out
+
+
+def _kernel(r: Row) -> str:
+    more = ""
+    if "threads" in r:
+        more = f"; more threads {r['ours'] / r['threads']:.2f}x, {r['bound threads'] / r['threads']:.0%} of their bound"
+    return (f"  {r['pair']:15} {r['nnz']:,}: speed / SciPy {r['ratio']:.2f} / 1.00, {r['bound'] / r['ours']:.0%} of "
+            f"the bound, {r['gathered'] / r['ours']:.0%} with x as it must be fetched{more}")
 
 
 def slopes(rows: Sequence[Row]) -> dict[str, float]:
