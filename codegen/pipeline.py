@@ -18,7 +18,7 @@ from codegen.options import GenOptions, effective_options
 from codegen.record import record
 from codegen.source.linemap import quote
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
-from codegen.source.regions import Region, find_regions
+from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.worker import Died, TimedOut, run_with_deadline
@@ -127,6 +127,9 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         clock.append((f"region {region.index}", time.perf_counter()))
         outcomes.append(outcome)
         messages.extend(outcome.diagnostics)
+        line = first_conditional(text, region) if outcome.text is not None else None
+        if line is not None:
+            messages.append(_decided(region, Loc(source.name, line)))
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     names = names_for(options.prefix, (s.text[slice(*s.span)] for s in source.slices),
                       (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
@@ -168,8 +171,23 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     )
     clock.append(("printing", time.perf_counter()))
     spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
-    return Generated(banner + body[:start] + support + body[start:], results, tuple(messages), source.deps, plan,
-                     extra, spent)  # fmt: skip
+    whole = banner + body[:start] + support + body[start:]
+    return Generated(whole, results, tuple(messages), _deps(source, options), plan, extra, spent)
+
+
+def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
+    """The headers, and the plans that the source names."""
+    from codegen.plan.hinted import plan_file
+
+    found = (plan_file(s.region, source.name) for s in source.slices if options.plan_text is None)
+    return tuple(dict.fromkeys((*source.deps, *(f[0] for f in found if f is not None))))
+
+
+def _decided(region: Region, loc: Loc) -> Diagnostic:
+    """Only one branch was seen, and the result has no other."""
+    words = f"region {region.index} holds `#if`: the result is for the macros of this run only"
+    hint = "generate once for each configuration, or put `#if` around whole regions"
+    return Diagnostic(Severity.WARNING, "conditional-region", words, loc, hint)
 
 
 def _sunway(
@@ -196,6 +214,8 @@ def _nest(text: str, region: Region) -> str:
 def _moved(outcome: RegionOutcome, changed: list[tuple[Region, str]], above: int) -> Links:
     """The region's links as lines of the new file, which has `above` lines more before the user's own."""
     for region, text in changed:
+        if region.index <= outcome.index:
+            above -= region.leading_lines
         if region.index < outcome.index:
             above += text.count("\n") - (region.last_line - region.first_line + 1)
     return tuple((line + outcome.line + above, stmt) for line, stmt in outcome.links)

@@ -413,6 +413,15 @@ TABLE: tuple[Entry, ...] = (
     ),
     _error("worker-failed", "A Dask worker could not tune a file.", "See the worker's log."),
     Entry(
+        "conditional-region",
+        WARNING,
+        "There is an `#if`, `#ifdef` or `#ifndef` inside the region. Only the branch that the macros of this run "
+        "choose was read, so the result has no other.",
+        "Generate once for each configuration, with its -D options, or put `#if` around whole regions. `#if 0` and "
+        "`#if 1` say nothing, and are not warned of.",
+        "#pragma scop ... #ifdef FAST ... #endif ... #pragma endscop",
+    ),
+    Entry(
         "inactive-region",
         WARNING,
         "The preprocessor switches the region off, so it is left as it is.",

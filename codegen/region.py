@@ -22,6 +22,7 @@ from codegen.machine import Machine
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.choice import Decision
+from codegen.plan.hinted import plan_hint, with_hinted_plan
 from codegen.plan.model import Multiply, Parallel, Pipeline, Plan, Tile, Vector
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
@@ -97,12 +98,12 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
             assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
-        else:
+        elif plan_hint(hint) is None:
             raise InputError(
                 "bad-hint",
                 f"unknown hint `{hint.text.strip()}`",
                 Loc(s.file, hint.line, 1),
-                "known hints: assume(condition), reassociate",
+                "known hints: assume(condition), reassociate, plan(file)",
             )
     found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
@@ -131,6 +132,7 @@ def _digest(site: RegionSite) -> str:
 def process_region(s: RegionSlice, original: str, options: GenOptions, machine: Machine) -> RegionOutcome:
     """Transform one region, or say why not. Raises InputError only for what the user must mend."""
     line = s.region.first_line
+    options = with_hinted_plan(s.region, s.file, options)
     try:
         try:
             model = model_region(s, options)

@@ -26,7 +26,8 @@ class Hint:
 class Region:
     """One `#pragma scop` ... `#pragma endscop`; offsets count characters, lines and `index` count from 1.
 
-    text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines.
+    text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines; `leading` are the
+    offsets of the hints before it, which go with it, and `leading_lines` how many lines they take.
     """
 
     index: int
@@ -38,6 +39,8 @@ class Region:
     last_line: int
     indent: str
     hints: tuple[Hint, ...] = ()
+    leading: tuple[tuple[int, int], ...] = ()
+    leading_lines: int = 0
 
 
 @record
@@ -107,9 +110,11 @@ def _pragmas(text: str) -> list[_Pragma]:
 def _region(text: str, pragmas: list[_Pragma], first: int, last: int, index: int) -> Region:
     begin, end = pragmas[first], pragmas[last]
     inside = [p for p in pragmas[first:last] if p.kind == "tilewright"]
+    before = _leading(text, pragmas, first)
     return Region(
         index, begin.begin, end.end, begin.end, end.begin, begin.line, end.line, begin.indent,
-        tuple(Hint(p.argument, p.line) for p in [*_leading(text, pragmas, first), *inside]))
+        tuple(Hint(p.argument, p.line) for p in [*before, *inside]), tuple((p.begin, p.end) for p in before),
+        sum(text.count("\n", p.begin, p.end) for p in before))
 
 
 def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
@@ -120,6 +125,16 @@ def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
             break
         low -= 1
     return pragmas[low:first]
+
+
+def first_conditional(text: str, region: Region) -> int | None:
+    """The line of the first `#if` inside a region whose condition is not a plain 0 or 1."""
+    body = text[region.body_begin:region.body_end]
+    for match in _SCAN.finditer(body):
+        words = blank_comments(SPLICE.sub(" ", match.group("directive") or "")).lstrip("#%:").split()
+        if words[:1] in (["if"], ["ifdef"], ["ifndef"]) and words[1:] not in (["0"], ["1"]):
+            return region.first_line + text.count("\n", region.begin, region.body_begin + match.start())
+    return None
 
 
 def _unbalanced(file: str, pragma: _Pragma, message: str, hint: str) -> InputError:

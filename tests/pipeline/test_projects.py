@@ -187,3 +187,39 @@ def test_stats(project: Path) -> None:
     wanted = rf"src/f.c: note: 2 regions, 1 transformed, 1 left; {stages} \[stats\]\n"
     assert done.returncode == 0 and re.fullmatch(wanted, done.stderr), done.stderr
     assert tilewright("gen", "src/f.c", "--target", "sunway", "--keep-original", "-o", "o.c").returncode == 2
+
+
+HINTED = """\
+void f(int n, double a[n][n], double b[n][n])
+{
+#pragma tilewright plan("f.plan")
+  /* kept */
+#pragma tilewright assume(n >= 1)
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i][j] = b[j][i];
+#pragma endscop
+}
+"""
+
+
+def test_hints_of_the_source(project: Path) -> None:
+    """The plan that a region names is found beside its file, is a dependency, and no hint is left in the result."""
+    (project / "src/h.c").write_text(HINTED, encoding="utf-8")
+    (project / "src/f.plan").write_text("region 1\n  tile i:7, j:11\n", encoding="utf-8")
+    done = tilewright("gen", "src/h.c", "-o", "h.tw.c", "-MD")
+    made = (project / "h.tw.c").read_text(encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "") and "it += 7" in made and "jt += 11" in made
+    assert "#pragma tilewright" not in made and "  /* kept */\n  /* tilewright: region 1" in made
+    assert "src/f.plan" in (project / "h.tw.d").read_text(encoding="utf-8").split()
+    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-c", "h.tw.c"]
+    subprocess.run(words, cwd=project, check=True)
+    assert "tile i:7, j:11" in tilewright("inspect", "src/h.c").stdout
+    (project / "other.plan").write_text("region 1\n  tile i:5\n", encoding="utf-8")
+    assert "it += 5" in tilewright("gen", "src/h.c", "--plan", "other.plan").stdout
+    (project / "src/f.plan").write_text("region 2\n  tile i:7\n", encoding="utf-8")
+    done = tilewright("gen", "src/h.c")
+    assert done.returncode == 1 and "src/h.c:3:1: error: src/f.plan has no plan for region 1" in done.stderr
+    (project / "src/f.plan").unlink()
+    assert "cannot-read" in tilewright("gen", "src/h.c").stderr

@@ -119,7 +119,14 @@ def test_warnings(gen) -> None:
     code, out, messages = gen(off)
     assert code == 0 and out.endswith(off)
     assert [(m["id"], m["line"]) for m in messages] == [("inactive-region", 4)]
-    tested = {"no-region", "inactive-region", "region-refused"}
+    choice = "#if 0\n#endif\n# ifdef FAST /* or not */\n A[i] = 0.5 +\n#else\n A[i] =\n#endif\n"
+    inside = REGION.replace("        A[i] =", choice)
+    for words, has in ((("-DFAST",), True), ((), False)):
+        code, out, messages = gen(inside, *words)
+        assert code == 0 and ("0.5" in out) == has and "#else" not in out
+        assert [(m["id"], m["line"]) for m in messages] == [("conditional-region", 7)]
+    assert gen(inside, "-Wno-conditional-region")[2] == []
+    tested = {"no-region", "inactive-region", "region-refused", "conditional-region"}
     assert {e.id for e in TABLE if e.family == WARNING} == tested
 
 

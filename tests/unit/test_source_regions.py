@@ -57,6 +57,10 @@ def test_hints_before_and_inside() -> None:
     first, second = find_regions(text, "f.c")
     assert first.hints == (Hint("assume(n > 4)", 3), Hint("plan    a.plan", 6), Hint("inner", 9))
     assert second.hints == (Hint("next", 11),)
+    assert first.leading_lines == 3 and second.leading_lines == 1
+    out = splice(text, [(first, "ONE\n")])
+    before, after = text.index("#pragma tilewright assume"), text.index("#pragma tilewright next")
+    assert out == f"{text[:before]}\n/* c */\nONE\n{text[after:]}"
 
 
 def test_splice_keeps_every_other_byte() -> None:

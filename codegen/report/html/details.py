@@ -9,6 +9,7 @@ import islpy as isl
 from codegen.diagnostics import Unsupported
 from codegen.machine import Machine
 from codegen.options import GenOptions
+from codegen.plan.hinted import with_hinted_plan
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
 from codegen.report.html.charts import footprint_picture, footprint_table
@@ -47,6 +48,7 @@ OPERATIONS = 4_000_000
 def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed | None = None) -> Details:
     """Raises InputError as the generator does; a refusal is part of the answer."""
     model: Modelled | None = None
+    options = with_hinted_plan(s.region, s.file, options)
     try:
         model = model_region(s, options)
         if model is None:

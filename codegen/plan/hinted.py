@@ -1,0 +1,43 @@
+"""`#pragma tilewright plan(FILE)`: a plan that the source itself names, beside it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from codegen.diagnostics import InputError, Loc
+from codegen.options import GenOptions
+from codegen.source.regions import Hint, Region
+
+
+def plan_hint(hint: Hint) -> str | None:
+    """The file that a hint names; None where it is another hint."""
+    word, _, rest = hint.text.strip().partition("(")
+    if word.strip() != "plan" or not rest.endswith(")"):
+        return None
+    return rest[:-1].strip().strip('"')
+
+
+def plan_file(region: Region, source: str) -> tuple[str, Hint] | None:
+    """The plan a region asks for, found from the folder of the source."""
+    for hint in region.hints:
+        named = plan_hint(hint)
+        if named:
+            return os.path.join(os.path.dirname(source), named), hint
+    return None
+
+
+def with_hinted_plan(region: Region, source: str, options: GenOptions) -> GenOptions:
+    """The options for a region; a plan of the command line comes before one of the source."""
+    found = plan_file(region, source) if options.plan_text is None else None
+    if found is None:
+        return options
+    from codegen.plan.parse import planned_regions
+    from codegen.source.write import read_source
+
+    path, hint = found
+    text = read_source(path)
+    if region.index not in {number for number, _ in planned_regions(text, path)}:
+        message = f"{path} has no plan for region {region.index}"
+        raise InputError("bad-plan", message, Loc(source, hint.line, 1), "they are numbered in order")
+    return replace(options, plan_text=text, plan_name=path)
