@@ -10,6 +10,7 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.chains import chains
+from codegen.plan.gather import gathering, on_threads
 from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Tile, Vector
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling, written_out
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape
@@ -184,6 +185,10 @@ class Author:
             names = statements(place.band)
             if self._few(place, names):
                 continue
+            vectors = gathering(self.p, place.band, self.machine) if _is_innermost(place) else None
+            if vectors is not None and self.all_or_none(on_threads(vectors)):
+                self.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", names[0])
+                continue
             if self.attempt(Parallel(LoopRef(place.loop.name, names[0]))):
                 self.remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
 
@@ -227,7 +232,11 @@ class Author:
             if written_out(self.p.scop, lp, names):
                 continue
             ref = LoopRef(lp.name, names[0])
-            if self.attempt(Vector(ref)):
+            gathered = gathering(self.p, node, self.machine)
+            if gathered is not None and self.attempt(gathered):
+                text = f"loop {lp.name} gathers in {gathered.times} vectors of {gathered.width} bytes side by side"
+                self.remark("passed", "vector", text, names[0])
+            elif self.attempt(Vector(ref)):
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
             else:
                 self.remark("missed", "not-vector", self.why, names[0])

@@ -41,10 +41,11 @@ class Reduction:
 
 @record
 class _Fold:
-    """The target joined with one of `values` by `op`, or kept."""
+    """The target joined with one of `values` by `op`, or kept; with the one value there is if `always`."""
 
     op: str
     values: tuple[Expr, ...]
+    always: bool = True
 
 
 def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
@@ -53,7 +54,13 @@ def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
     return tuple(r for r in found if r is not None)
 
 
-def _reduction(scop: Scop, s: Statement) -> Reduction | None:
+def joined(scop: Scop, s: Statement) -> tuple[str, Expr] | None:
+    """The operator of a reduction and the value that every instance joins to the target; None if it is not one value."""
+    fold = _fold(scop, s)
+    return (fold.op, fold.values[0]) if fold is not None and fold.always else None
+
+
+def _fold(scop: Scop, s: Statement) -> _Fold | None:
     target = s.accesses[s.target]
     array = scop.arrays[target.array]
     same = [k for k, a in enumerate(s.accesses) if a.array == target.array and k != s.target]
@@ -63,8 +70,15 @@ def _reduction(scop: Scop, s: Statement) -> Reduction | None:
         return None  # a clause cannot name the member of a struct
     reader = _Reader(scop, s, frozenset(same), array.elem)
     fold = reader.fold(s.rhs) if s.op == "=" else reader.compound()
-    if fold is None or (fold.op in _BITS and not array.elem.is_int):
+    return None if fold is None or (fold.op in _BITS and not array.elem.is_int) else fold
+
+
+def _reduction(scop: Scop, s: Statement) -> Reduction | None:
+    fold = _fold(scop, s)
+    if fold is None:
         return None
+    target = s.accesses[s.target]
+    array = scop.arrays[target.array]
     if array.elem.is_int and not all(_fits(scop, s, fold.op, array.elem, v) for v in fold.values):
         return None
     exact = array.elem.is_int and all(_exact(scop, s, fold.op, array.elem, v) for v in fold.values)
@@ -120,7 +134,7 @@ class _Reader:
         ops = {f.op for f in parts}
         if not parts or len(parts) != len(folds) or (len(ops) > 1 and ops != {"+", "-"}):
             return None
-        return _Fold("+" if len(ops) > 1 else parts[0].op, tuple(v for f in parts for v in f.values))
+        return _Fold("+" if len(ops) > 1 else parts[0].op, tuple(v for f in parts for v in f.values), False)
 
     def _extreme(self, e: Ternary) -> _Fold | None:
         """One of the two sides of a comparison: `x < e ? e : x` and its kin."""

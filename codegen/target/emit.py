@@ -158,6 +158,8 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, str | int]]:
             "count": int(m[2]),
             "each": int(m[1]) // 8,
             "bytes": int(m[1]) // 8 * int(m[2]),
+            "turned": f"{m[0]}_turned" in helpers,
+            "chosen": f"{m[0]}_chosen" in helpers,
         }
         for m in found
         if m is not None

@@ -41,15 +41,16 @@ def abreast(scop: Scop, node: CNode) -> Statements | None:
     return assignments(scop, node.body)
 
 
-def assignments(scop: Scop, body: CNode) -> Statements | None:
-    """The plain assignments to arrays that a body consists of; None when there is something else in it."""
+def assignments(scop: Scop, body: CNode, inside: bool = False) -> Statements | None:
+    """The plain assignments to arrays that a body consists of; None when there is something else in it. Variables of
+    the region are arrays, too, if `inside`."""
     found = []
     for child in body.children if isinstance(body, Block) else (body,):
         if not isinstance(child, Instance):
             return None
         s = scop.statement(child.stmt)
         target = scop.arrays[s.accesses[s.target].array]
-        if target.inside or (isinstance(s.rhs, Ternary) and s.rhs.branch):
+        if (target.inside and not inside) or (isinstance(s.rhs, Ternary) and s.rhs.branch):
             return None
         found.append((s, child))
     return tuple(found)

@@ -7,17 +7,22 @@ description decides is how wide they are and how many go side by side.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, Neg, expr_names
-from codegen.recognize.ctypes import type_of
+from codegen.recognize.ctypes import arithmetic, type_of
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Unary
+from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Ternary, Unary, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import VECTOR
 from codegen.scop.types import CType
-from codegen.target.body import BodyPrinter
-from codegen.target.jam import Statements
+from codegen.target.body import ATOM, BodyPrinter
+from codegen.target.invariants import always_read
+from codegen.target.jam import Statements, shifted
 
 _OPS = ("+", "-", "*", "/")
+_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 _TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
 
@@ -43,8 +48,16 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
 
     The proofs have shown that its iterations are independent; so some may go through each statement together.
     """
+    lanes = None if node.loop.reductions else width_of(scop, node, found)
+    if lanes is None or not all(fits(scop, s, at, node.var, lanes.elem) for s, at in found):
+        return None
+    return lanes
+
+
+def width_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
+    """The vectors that a loop asks for, where all its statements store elements of one type that has vectors."""
     lp = node.loop
-    if lp.kind != VECTOR or not lp.width or lp.reductions or node.step != 1:
+    if lp.kind != VECTOR or not lp.width or node.step != 1:
         return None
     elems = {scop.arrays[s.accesses[s.target].array].elem for s, _ in found}
     if len(elems) != 1:
@@ -53,17 +66,19 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     if elem.kind != "float" or elem.bits not in (32, 64) or "_Complex" in elem.spelling:
         return None
     count = lp.width // elem.bytes
-    if count < 2 or not all(_fits(scop, s, at, node.var, elem) for s, at in found):
-        return None
-    return Lanes(elem, count, lp.factor)
+    return Lanes(elem, count, lp.factor) if count > 1 else None
 
 
-def _fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
-    if s.op != "=" and s.op[:-1] not in _OPS:
-        return False
+def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
+    """Can the statement be written for whole vectors of its target?"""
     if s.op == "=" and stays(s, at, s.rhs, var):
         return False  # one value for all: nothing that a compiler would not do
-    return strides(s, at, s.target, var) == 1 and _vector(scop, s, at, s.rhs, var, elem)
+    return strides(s, at, s.target, var) == 1 and computes(scop, s, at, var, elem)
+
+
+def computes(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
+    """Can the value that the statement stores be computed in vectors?"""
+    return (s.op == "=" or s.op[:-1] in _OPS) and _vector(scop, s, at, s.rhs, var, elem)
 
 
 def repeatable(found: Statements) -> bool:
@@ -73,14 +88,14 @@ def repeatable(found: Statements) -> bool:
 
 
 def strides(s: Statement, at: Instance, number: int, var: str) -> int | None:
-    """By how many elements the access moves with the loop: 0, 1, or None for anything else."""
+    """By how many elements the access moves with the loop: 0, 1, -1, or None for anything else."""
     index, path = at.accesses[number], s.accesses[number].path
     if not any(var in expr_names(e) for e in index):
         return 0
     last = path[-1]
     row = last.index == len(index) - 1 if last.kind == "sub" else last.kind == "flat" and last.strides[-1] == "1"
     moves = [coefficient(e, var) for e in index]
-    return 1 if row and moves[-1] == 1 and not any(moves[:-1]) and None not in moves else None
+    return moves[-1] if row and moves[-1] in (1, -1) and not any(moves[:-1]) and None not in moves else None
 
 
 def coefficient(e: CExpr, var: str) -> int | None:
@@ -119,7 +134,26 @@ def _vector(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CTy
         return inner is not None and _same(inner, elem) and _vector(scop, s, at, e.arg, var, elem)
     if isinstance(e, Binary):
         return e.op in _OPS and all(_vector(scop, s, at, x, var, elem) for x in (e.left, e.right))
+    if isinstance(e, Ternary):
+        # Both sides are computed: they may read only what is read in any case.
+        sure = {*always_read(s.rhs), s.target}
+        seen = {(s.accesses[k].array, at.accesses[k]) for k in sure}
+        reads = {(s.accesses[x.access].array, at.accesses[x.access]) for x in walk(e) if isinstance(x, Ref)}
+        sides = all(_vector(scop, s, at, x, var, elem) for x in (e.yes, e.no))
+        return not e.branch and reads <= seen and sides and _mask(scop, s, at, e.cond, var, elem)
     return False
+
+
+def _mask(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType) -> bool:
+    """Is the condition one of comparisons in the element type, each with a side that moves?"""
+    if isinstance(e, Binary) and e.op in ("&&", "||"):
+        return all(_mask(scop, s, at, x, var, elem) for x in (e.left, e.right))
+    if not isinstance(e, Binary) or e.op not in _COMPARE or stays(s, at, e, var):
+        return False
+    kind = arithmetic(type_of(scop, s, e.left), type_of(scop, s, e.right))
+    return (
+        kind is not None and _same(kind, elem) and all(_vector(scop, s, at, x, var, elem) for x in (e.left, e.right))
+    )
 
 
 def stays(s: Statement, at: Instance, e: Expr, var: str) -> bool:
@@ -141,18 +175,32 @@ def _same(a: CType, b: CType) -> bool:
 
 @record
 class LanePrinter(BodyPrinter):
-    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole."""
+    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole. What
+    is kept in variables of its own goes by their names."""
 
     var: str
     lanes: Lanes
+    kept: Mapping[str, str] = field(default_factory=dict)  # by the text of an element
 
     def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
         target, value = self.access(s, at, s.target), self._side(s.rhs, s, at, 1)
         return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
+        move = strides(s, at, number, self.var)
+        if move == -1:
+            last = super().access(s, shifted(at, self.var, self.lanes.count - 1), number)
+            return f"{self.helper('turned')}({self.lanes.type.upper()}({last}))"
         text = super().access(s, at, number)
-        return f"{self.lanes.type.upper()}({text})" if strides(s, at, number, self.var) else text
+        if text in self.kept:
+            return self.kept[text]
+        return f"{self.lanes.type.upper()}({text})" if move else text
+
+    def helper(self, what: str) -> str:
+        """A function on these vectors, which will be defined."""
+        name = f"{self.lanes.type}_{what}"
+        self.ints.helpers.add(name)
+        return name
 
     def _side(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
         """An operand; what stays is converted to the element type, as C would do beside a moving one."""
@@ -166,7 +214,28 @@ class LanePrinter(BodyPrinter):
     def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
         if isinstance(e, Cast) and not stays(s, at, e, self.var):
             return self._print(e.arg, s, at)
+        if isinstance(e, Ternary) and not stays(s, at, e, self.var):
+            yes, no = self._whole(e.yes, s, at), self._whole(e.no, s, at)
+            return f"{self.helper('chosen')}({self._condition(e.cond, s, at, 1)}, {yes}, {no})", ATOM
         return super()._print(e, s, at)
+
+    def _whole(self, e: Expr, s: Statement, at: Instance) -> str:
+        """An operand that has to be a vector."""
+        if stays(s, at, e, self.var) and not self._is_kept(e, s, at):
+            return spread(self.lanes, self._side(e, s, at, 12))
+        return self._side(e, s, at, 1)
+
+    def _is_kept(self, e: Expr, s: Statement, at: Instance) -> bool:
+        return isinstance(e, Ref) and self.access(s, at, e.access) in self.kept.values()
+
+    def _condition(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
+        assert isinstance(e, Binary)
+        if e.op in ("&&", "||"):
+            left, right = (self._condition(x, s, at, 14) for x in (e.left, e.right))
+            text = f"{left} {e.op[0]} {right}"
+        else:
+            text = f"{self._side(e.left, s, at, 11)} {e.op} {self._side(e.right, s, at, 11)}"
+        return f"({text})" if level > 1 else text
 
     def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
         if stays(s, at, e, self.var):
@@ -178,6 +247,11 @@ class LanePrinter(BodyPrinter):
         level = 11 if e.op in ("+", "-") else 12
         left, right = self._side(e.left, s, at, level), self._side(e.right, s, at, level + 1)
         return f"{left} {e.op} {right}", level
+
+
+def spread(lanes: Lanes, text: str) -> str:
+    """A value in every lane. Subtracting zero changes none, not even -0.0."""
+    return f"{text} - ({lanes.type}){{0}}"
 
 
 def _doubled(e: Binary) -> Ref | None:

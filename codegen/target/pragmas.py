@@ -48,7 +48,7 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
         PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
         PIPELINED: lambda node, ints: _parallel(scop, node, ints, "parallel"),
-        VECTOR: _simd,
+        VECTOR: lambda node, ints: _simd(scop, node),
     }
 
 
@@ -59,7 +59,9 @@ def _ivdep(node: For, ints: IntPrinter) -> Pragma:
     return Pragma("TW_SIMD")
 
 
-def _simd(node: For, ints: IntPrinter) -> Pragma:
+def _simd(scop: Scop, node: For) -> Pragma:
+    if any(scop.arrays[a].rank for _, a in node.loop.reductions):
+        return Pragma()  # gathered in elements of arrays, which no clause can name
     return Pragma("#pragma omp simd", clauses=_clauses(node))
 
 
@@ -69,7 +71,7 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
     if work:
         ints.helpers.add("tw_parallel_min")
         test = f"{work} >= TW_PARALLEL_MIN"
-    alone = _simd(node, ints).text if node.loop.kind == PARALLEL_VECTOR else ""
+    alone = _simd(scop, node).text if node.loop.kind == PARALLEL_VECTOR else ""
     return Pragma(f"#pragma omp {words}", test, _clauses(node), alone)
 
 

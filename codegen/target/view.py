@@ -7,39 +7,24 @@ from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, with_loop
 from codegen.ast.pipelines import stage_of
-from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
+from codegen.target.folds import fold_view, folds_of
 from codegen.target.invariants import BodyAfter, invariants
 from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, shifted, simple
 from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
-from codegen.target.matvec import MatvecPrinter, MatvecView, matvec_kernel_of
+from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel, kernel_of
-from codegen.target.nested import NestedPrinter, NestedView
+from codegen.target.nested import NestedPrinter
+from codegen.target.pieces import KEYWORDS, View, fresh, side_by_side
 from codegen.target.pragmas import Maker, Pragma
-from codegen.target.product import ProductPrinter, ProductView
+from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels
-
-
-@record
-class View:
-    """kind: for, if, stmt, decl, block, product, matvec, nested. The template uses only the fields its kind needs."""
-
-    kind: str
-    head: str = ""
-    comment: str = ""
-    pragma: str = ""
-    body: tuple["View", ...] = ()
-    orelse: tuple["View", ...] = ()
-    product: ProductView | None = None
-    matvec: MatvecView | None = None
-    nested: NestedView | None = None
-    stmt: str = ""  # the statement that it carries out
 
 
 @dataclass
@@ -131,7 +116,7 @@ class ViewBuilder:
         if lanes is None:
             below = {**now, inner.var: fresh(inner.loop.name, taken)}
             printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
-            body = _side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
+            body = side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
             side_by_side = replace(plain, body=body)
         else:
             side_by_side = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
@@ -172,9 +157,9 @@ class ViewBuilder:
         self.helpers.update(("tw_min", "tw_until", lanes.type))
         one = BodyPrinter(self.scop, inner, held)
         many = LanePrinter(self.scop, inner, held, node.var, lanes)
-        each = (View("decl", "TW_ONE_BY_ONE();"), *_side_by_side(one, found, *rows, taken))
-        whole = _side_by_side(many, found, *rows, taken)
-        several = _side_by_side(many, found, *rows, taken, lanes.times) if lanes.times > 1 else whole
+        each = (View("decl", "TW_ONE_BY_ONE();"), *side_by_side(one, found, *rows, taken))
+        whole = side_by_side(many, found, *rows, taken)
+        several = side_by_side(many, found, *rows, taken, lanes.times) if lanes.times > 1 else whole
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         begin = (View("decl", f"const long {end} = {past};"), View("decl", f"long {name} = {ints.text(node.lower)};"))
 
@@ -212,7 +197,7 @@ class ViewBuilder:
         taken = taken | {name, end}
         now = {**names, node.var: name}
         printer = BodyPrinter(self.scop, IntPrinter(ints.params, now, self.helpers), held)
-        body = _side_by_side(printer, found, node.var, node.loop.factor, taken)
+        body = side_by_side(printer, found, node.var, node.loop.factor, taken)
         rest = View("for", f"; {name} < {end}; {name}++", body=self._views(node.body, now, held, taken))
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         first = View("decl", f"long {name} = {ints.text(node.lower)};")
@@ -306,6 +291,10 @@ class ViewBuilder:
         vectors = self._as_lanes(node)
         if vectors is not None:
             return self._lanes(node, *vectors, names, held, taken)
+        gathered = assignments(self.scop, node.body, True) if node.loop.width and node.loop.reductions else None
+        lanes = None if gathered is None else folds_of(self.scop, node, gathered)
+        if gathered is not None and lanes is not None:
+            return fold_view(self.scop, node, lanes, gathered, ints, held, taken)
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
@@ -314,53 +303,12 @@ class ViewBuilder:
         if self._stage is not None and self._stage[0] is node:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))
-        if names and pragma.test and all(v.kind == "stmt" for v in body):
+        strips = bool(node.loop.reductions and node.loop.tile)
+        if names and pragma.test and (strips or all(v.kind == "stmt" for v in body)):
             # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
             return View("if", pragma.test, body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
-
-
-def _side_by_side(
-    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str], times: int = 1
-) -> tuple[View, ...]:
-    """Each statement for `n` iterations, and `times` vectors in each: all values first, so that the compiler may keep
-    what they share."""
-    vector = printer if isinstance(printer, LanePrinter) else None
-    first = fresh("v", taken, tuple(map(str, range(n * times))))
-    out: list[View] = []
-    for s, at in found:
-        rows = [shifted(at, var, k) for k in range(n)]
-        if vector is not None:
-            rows = [shifted(x, vector.var, k * vector.lanes.count) for k in range(times) for x in rows]
-        values, stores = zip(*(printer.parts(s, x) for x in rows), strict=True)
-        if len(rows) == 1:
-            out.append(View("stmt", f"{stores[0]} = {values[0]};", stmt=s.name))
-            continue
-        kind = vector.lanes.type if vector else printer.scop.arrays[s.accesses[s.target].array].elem.spelling
-        lines = (
-            *(View("stmt", f"const {kind} {first}{k} = {v};", stmt=s.name) for k, v in enumerate(values)),
-            *(View("stmt", f"{target} = {first}{k};", stmt=s.name) for k, target in enumerate(stores)),
-        )
-        out.extend(lines if len(found) == 1 else (View("block", body=lines),))
-    return tuple(out)
-
-
-# Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.
-_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
-register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq"""
-KEYWORDS = frozenset(_WORDS.split())
-
-
-def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
-    """`name`, or the first of name2, name3, ... that is not taken, nor is it with one of the endings."""
-    number = 1
-    while True:
-        found = name if number == 1 else f"{name}{number}"
-        if taken.isdisjoint({found, *(found + x for x in endings)}):
-            return found
-        number += 1
 
 
 def _reserved(scop: Scop) -> frozenset[str]:

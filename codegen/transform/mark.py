@@ -88,7 +88,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
     for place in find(tree, d.loop, d.loc):
         if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
-        found = carried(p, place)
+        found = carried(p, place, isinstance(d, Vector) and d.width > 0)
         if found.blocker is not None:
             assert found.pairs is not None
             one = _across(found.pairs, place)
@@ -103,7 +103,8 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
             lp = replace(place.loop, kind=PARALLEL_VECTOR)
             tree = set_loop(tree, place, lp)
             continue
-        shared = _shared_fold(p, place, {a for _, a in found.reductions})
+        # An element of an array is touched where it is gathered, and there alone.
+        shared = _shared_fold(p, place, {a for _, a in found.reductions if not p.scop.arrays[a].rank})
         if shared:
             raise illegal(
                 f"every iteration of loop `{shared[0]}` would add to `{shared[1]}`",
@@ -121,7 +122,7 @@ def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] 
     The clause writes the variable back in every iteration of the loop around it, even where nothing was added.
     """
     for q in loops(p.tree):
-        theirs = {a for _, a in q.loop.reductions}
+        theirs = {a for _, a in q.loop.reductions if not p.scop.arrays[a].rank}
         if q.loop.kind not in CONCURRENT or (q.path, q.member) == (place.path, place.member):
             continue
         if above(q, place):

@@ -153,8 +153,9 @@ class Carried:
     reductions: tuple[tuple[str, str], ...]
 
 
-def carried(p: Program, place: Place) -> Carried:
-    """Which dependences have distance along the loop. Those of scalar reductions are listed apart."""
+def carried(p: Program, place: Place, elements: bool = False) -> Carried:
+    """Which dependences have distance along the loop. Those of scalar reductions are listed apart, and those of
+    reductions in elements of arrays if `elements`."""
     if not is_zero(_reaching(p, p.must, place), place.loop.exprs):
         for d in p.deps.all:
             relation = pending(p, d, place)
@@ -166,7 +167,7 @@ def carried(p: Program, place: Place) -> Carried:
     for array in sorted(p.deps.folds):
         free = _reaching(p, p.deps.folds[array], place)
         if not is_zero(free, place.loop.exprs):
-            if p.scop.arrays[array].rank:
+            if p.scop.arrays[array].rank and not elements:
                 return Carried(Dependence("output", array, p.deps.folds[array]), free, ())
             folded[array] = ops[array]
     return Carried(None, None, tuple(sorted((op, a) for a, op in folded.items())))

@@ -119,8 +119,11 @@ def _pipeline(e: Evidence, lp: For) -> Sequence[Finding]:
 
 def _shared_fold(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
     """A reduction clause adds to its variable even where no statement does; inside another concurrent loop
-    that variable must be folded there too, or belong to one iteration of it."""
+    that variable must be folded there too, or belong to one iteration of it. No clause names elements of arrays:
+    vectors gather them, and touch none but where a statement does."""
     for _, array in lp.loop.reductions:
+        if e.scop.arrays[array].rank:
+            continue
         own = next((depth for held, depth in run.point.held if held.array == array), 0)
         for outer in run.point.loops[: run.point.loops.index(lp)]:
             if outer.loop.kind not in CONCURRENT or array in {a for _, a in outer.loop.reductions}:

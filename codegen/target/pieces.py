@@ -1,0 +1,69 @@
+"""What views are made of: the view itself, names that are free, and statements side by side."""
+
+from __future__ import annotations
+
+from codegen.record import record
+from codegen.target.body import BodyPrinter
+from codegen.target.jam import Statements, shifted
+from codegen.target.lanes import LanePrinter
+from codegen.target.matvec import MatvecView
+from codegen.target.nested import NestedView
+from codegen.target.product import ProductView
+
+
+@record
+class View:
+    """kind: for, if, stmt, decl, block, product, matvec, nested. The template uses only the fields its kind needs."""
+
+    kind: str
+    head: str = ""
+    comment: str = ""
+    pragma: str = ""
+    body: tuple["View", ...] = ()
+    orelse: tuple["View", ...] = ()
+    product: ProductView | None = None
+    matvec: MatvecView | None = None
+    nested: NestedView | None = None
+    stmt: str = ""  # the statement that it carries out
+
+
+# Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.
+_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq"""
+KEYWORDS = frozenset(_WORDS.split())
+
+
+def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
+    """`name`, or the first of name2, name3, ... that is not taken, nor is it with one of the endings."""
+    number = 1
+    while True:
+        found = name if number == 1 else f"{name}{number}"
+        if taken.isdisjoint({found, *(found + x for x in endings)}):
+            return found
+        number += 1
+
+
+def side_by_side(
+    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str], times: int = 1
+) -> tuple[View, ...]:
+    """Each statement for `n` iterations, and `times` vectors in each: all values first, so that the compiler may keep
+    what they share."""
+    vector = printer if isinstance(printer, LanePrinter) else None
+    first = fresh("v", taken, tuple(map(str, range(n * times))))
+    out: list[View] = []
+    for s, at in found:
+        rows = [shifted(at, var, k) for k in range(n)]
+        if vector is not None:
+            rows = [shifted(x, vector.var, k * vector.lanes.count) for k in range(times) for x in rows]
+        values, stores = zip(*(printer.parts(s, x) for x in rows), strict=True)
+        if len(rows) == 1:
+            out.append(View("stmt", f"{stores[0]} = {values[0]};", stmt=s.name))
+            continue
+        kind = vector.lanes.type if vector else printer.scop.arrays[s.accesses[s.target].array].elem.spelling
+        lines = (
+            *(View("stmt", f"const {kind} {first}{k} = {v};", stmt=s.name) for k, v in enumerate(values)),
+            *(View("stmt", f"{target} = {first}{k};", stmt=s.name) for k, target in enumerate(stores)),
+        )
+        out.extend(lines if len(found) == 1 else (View("block", body=lines),))
+    return tuple(out)
