@@ -12,6 +12,7 @@ from codegen.machine import Machine
 from codegen.plan.chains import chains
 from codegen.plan.gather import gathering, on_threads
 from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Tile, Vector
+from codegen.plan.outer import around_recurrence
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling, written_out
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape
 from codegen.recognize.strides import coefficients
@@ -79,6 +80,14 @@ class Author:
                 rows = max(n for d in steps if isinstance(d, Tile) for _, n in d.loops)
                 text = f"{rows} rows at a time, so that none waits for its own last result"
                 self.remark("passed", "rows", text, names[-1])
+        for _, node in list(walk(self.p.tree)):
+            steps = around_recurrence(self.p, node, self.machine) if isinstance(node, Band) else ()
+            if steps and not done & set(statements(node)) and self.all_or_none(steps):
+                done |= set(statements(node))
+                names, vector = statements(node), steps[-1]
+                assert isinstance(node, Band) and isinstance(vector, Vector)
+                text = f"{vector.times} vectors along loop {node.loops[-1].name}, through loop {node.loops[-2].name}"
+                self.remark("passed", "vector", f"{text} in registers", names[0])
         for _, node in list(walk(self.p.tree)):
             if not isinstance(node, Band) or done & set(statements(node)):
                 continue
@@ -229,6 +238,8 @@ class Author:
                 continue
             names = statements(node)
             lp = node.loops[-1]
+            if any(x.width for x in enclosing(self.p.tree, names[0])):
+                continue
             if written_out(self.p.scop, lp, names):
                 continue
             ref = LoopRef(lp.name, names[0])

@@ -55,7 +55,7 @@ def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
 
 
 def joined(scop: Scop, s: Statement) -> tuple[str, Expr] | None:
-    """The operator of a reduction and the value that every instance joins to the target; None if it is not one value."""
+    """The operator of a reduction and the value that each instance joins to the target; None if it is not one."""
     fold = _fold(scop, s)
     return (fold.op, fold.values[0]) if fold is not None and fold.always else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, expr_names, substitute
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names, substitute
 from codegen.record import record
 from codegen.scop.expr import Ternary
 from codegen.scop.model import Scop, Statement
@@ -96,6 +96,10 @@ def _sum(e: CExpr) -> tuple[list[tuple[int, CExpr]] | None, int]:
         assert left is not None and right is not None
         sign = 1 if e.op == "+" else -1
         return [*left, *((sign * s, t) for s, t in right)], a + sign * b
+    if isinstance(e, Neg):
+        part, a = _sum(e.arg)
+        assert part is not None
+        return [(-s, t) for s, t in part], -a
     if isinstance(e, Bin) and e.op == "*" and isinstance(e.left, Int):
         inner, constant = _sum(e.right)
         if inner is not None and len(inner) == 1 and constant:

@@ -215,11 +215,11 @@ class LanePrinter(BodyPrinter):
         if isinstance(e, Cast) and not stays(s, at, e, self.var):
             return self._print(e.arg, s, at)
         if isinstance(e, Ternary) and not stays(s, at, e, self.var):
-            yes, no = self._whole(e.yes, s, at), self._whole(e.no, s, at)
+            yes, no = self.whole(e.yes, s, at), self.whole(e.no, s, at)
             return f"{self.helper('chosen')}({self._condition(e.cond, s, at, 1)}, {yes}, {no})", ATOM
         return super()._print(e, s, at)
 
-    def _whole(self, e: Expr, s: Statement, at: Instance) -> str:
+    def whole(self, e: Expr, s: Statement, at: Instance) -> str:
         """An operand that has to be a vector."""
         if stays(s, at, e, self.var) and not self._is_kept(e, s, at):
             return spread(self.lanes, self._side(e, s, at, 12))

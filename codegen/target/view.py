@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, with_loop
@@ -21,6 +21,7 @@ from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel, kernel_of
 from codegen.target.nested import NestedPrinter
+from codegen.target.outer import OuterPrinter, outer_lanes
 from codegen.target.pieces import KEYWORDS, View, fresh, side_by_side
 from codegen.target.pragmas import Maker, Pragma
 from codegen.target.product import ProductPrinter
@@ -74,10 +75,10 @@ class ViewBuilder:
         found = jammed(self.scop, node)
         if found is not None:
             return (self._jam(found, names, held, taken),)
-        side_by_side = abreast(self.scop, node)
-        if side_by_side is not None:
+        few = abreast(self.scop, node)
+        if few is not None:
             assert isinstance(node, For)
-            return (self._abreast(node, side_by_side, names, held, taken),)
+            return (self._abreast(node, few, names, held, taken),)
         stage = stage_of(node) if PIPELINED in self.pragmas and not self._inside else None
         if stage is not None:
             assert isinstance(node, For)
@@ -117,11 +118,11 @@ class ViewBuilder:
             below = {**now, inner.var: fresh(inner.loop.name, taken)}
             printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
             body = side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
-            side_by_side = replace(plain, body=body)
+            together = replace(plain, body=body)
         else:
-            side_by_side = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
+            together = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
         head = f"; {name} + {n - 1} < {end}; {name} += {n}"
-        block = View("for", head, node.loop.note, body=(side_by_side,))
+        block = View("for", head, node.loop.note, body=(together,))
         rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(plain,))
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         return View("block", body=(
@@ -186,6 +187,9 @@ class ViewBuilder:
         more = (blocks(n, whole),) if lanes.times > 1 and n > 2 else ()
         rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=each)
         return View("block", body=(*begin, first, up, main, *more, rest))
+
+    def _plainly(self, held: dict[str, Held]) -> Callable[..., tuple[View, ...]]:
+        return lambda node, names, taken: self._views(node, names, held, taken)
 
     def _abreast(
         self, node: For, found: Statements, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -295,6 +299,9 @@ class ViewBuilder:
         lanes = None if gathered is None else folds_of(self.scop, node, gathered)
         if gathered is not None and lanes is not None:
             return fold_view(self.scop, node, lanes, gathered, ints, held, taken)
+        lanes = outer_lanes(self.scop, node)
+        if lanes is not None:
+            return OuterPrinter(self.scop, node, lanes, ints, held, self._plainly(held)).view(taken)
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED

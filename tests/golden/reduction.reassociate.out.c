@@ -9,15 +9,54 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_MIN
+#define TW_MIN
+static inline long tw_min(long a, long b) { return a < b ? a : b; }
+#endif
+#ifndef TW_F64X2
+/* Vectors of 2 elements, and the one that begins at an element. */
+typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
+#define TW_F64X2(x) (*(tw_f64x2 *)&(x))
+#endif
+#ifndef TW_ONE_BY_ONE
+/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer than the loop. */
+#define TW_ONE_BY_ONE() __asm__ volatile("")
+/* Elements of `each` bytes from here to the next multiple of `bytes`. */
+static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)
+{
+  return (long)(-(unsigned long)p % bytes / each);
+}
+#endif
 /* Sums: with --reassociate on threads and in lanes, without it in order. */
 double dot(int n, const double x[n], const double y[n])
 {
     double s = 0.0;
-    /* tilewright: region 1 of dot: threads over i; vectors along i */
+    /* tilewright: region 1 of dot: tiles i:4096; threads over it; vectors along i */
     {
 #pragma omp parallel for if(parallel: (double)n >= TW_PARALLEL_MIN) reduction(+:s)
-      for (long i = 0; i < n; i++)
-        s += x[i] * y[i];
+      for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
+        const long i_end = tw_min(n, it + 4096);
+        long i = it;
+        if (i + 1 < i_end) {
+          tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+          for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
+            w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+            w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
+            w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
+            w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+          }
+          for (; i + 1 < i_end; i += 2)
+            w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+          w0 = w0 + w2;
+          w1 = w1 + w3;
+          w0 = w0 + w1;
+          s = s + (w0[0] + w0[1]);
+        }
+        for (; i < i_end; i++) {  /* the rest */
+          TW_ONE_BY_ONE();
+          s += x[i] * y[i];
+        }
+      }
     }
     return s;
 }

@@ -24,8 +24,14 @@ BODIES = {
     "counted": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] + j;", False),
     "strided": ("for (int j = 0; 2 * j < n; j++) B[i][j] = A[i][2 * j];", False),
     "column": ("for (int j = 0; j < n; j++) B[i][j] = A[j][i] + A[i][j];", False),
-    "reversed": ("for (int j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];", False),
-    "chosen": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] > c ? A[i][j] : c;", False),
+    "reversed": ("for (int j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];", True),
+    "chosen": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] > c ? A[i][j] : c;", True),
+    "two conditions": (
+        "for (int j = 0; j < n; j++) B[i][j] = A[i][j] > B[i][j] && c <= A[i][j] ? A[i][j] - 1 : B[i][j] * c;",
+        True,
+    ),
+    "one side alone": ("for (int j = 0; j < n; j++) B[i][j] = B[i][j] > c ? A[i][j] : c;", False),
+    "for all": ("for (int j = 0; j < n; j++) B[i][j] = c > 1 ? A[i][j] : B[i][j];", False),
 }
 
 
