@@ -94,7 +94,7 @@ int main(void)
 }
 """
 # Small integers and powers of two: every order of sums and of products gives the same bits.
-EXACT = "(REAL)(q % 4 == 3 ? 1 << i % 2 : (i * 7 + q % 4) % 13)"
+EXACT = "(REAL)(q % 4 == 3 ? 1u << i % 2 : (i * 7 + q % 4) % 13)"
 ROUGH = "(REAL)(1 + (i * 7 + q % 4) % 13) / 3"
 
 
