@@ -23,7 +23,7 @@ from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.hinted import plan_hint, with_hinted_plan
-from codegen.plan.model import Multiply, Parallel, Pipeline, Plan, Tile, Vector
+from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Tile, Vector
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
@@ -40,7 +40,8 @@ from codegen.target.links import Links
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
-from codegen.verify.proofs import Finding, prove
+from codegen.verify.evidence import Finding
+from codegen.verify.proofs import prove
 
 if TYPE_CHECKING:
     from codegen.sunway.emit import SlavePart
@@ -384,4 +385,7 @@ def summarize(plan: Plan) -> str:
         parts.append("threads over " + ", ".join(dict.fromkeys(threads)))
     if vectors:
         parts.append("vectors along " + ", ".join(dict.fromkeys(vectors)))
+    kept = [d.loop.name for d in plan.directives if isinstance(d, Carry)]
+    if kept:
+        parts.append("registers along " + ", ".join(dict.fromkeys(kept)))
     return "; ".join(parts) or "sequential"

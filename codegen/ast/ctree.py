@@ -57,6 +57,27 @@ CExpr = Union[Int, Name, Bin, Neg, Fun, Cond]
 
 
 @record
+class Carried:
+    """Elements of an array that stay in variables from iteration to iteration of a loop over plain statements.
+
+    `source` is the access, as (number of the statement in the body, number of the access), whose element is new in
+    every iteration: read ahead of its statement, or written by it. Each of `reads` (statement, access, age) takes the
+    value that the source had `age` iterations ago; what was there before the loop is read ahead of it. With `last`
+    the source writes one element over and over, and memory gets it after the loop only.
+    """
+
+    array: str
+    source: tuple[int, int]
+    reads: tuple[tuple[int, int, int], ...]
+    last: bool = False
+
+    @property
+    def length(self) -> int:
+        """Values of earlier iterations that are kept."""
+        return max(age for _, _, age in self.reads)
+
+
+@record
 class For:
     """for (var = lower; var op upper; var += step). `loop` says where it comes from in the schedule tree."""
 
@@ -67,6 +88,7 @@ class For:
     step: int
     body: "CNode"
     loop: Loop
+    carried: tuple[Carried, ...] = ()
 
 
 @record

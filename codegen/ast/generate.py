@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from codegen.ast.blocks import multiply
+from codegen.ast.carry import with_carried
 from codegen.ast.ctree import (
     Bin,
     Block,
@@ -30,7 +31,7 @@ from codegen.ast.ctree import (
 from codegen.ast.schedule import Marked, to_isl
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
-from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids
+from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
 
 _OPS = {
     "add": "+",
@@ -322,4 +323,4 @@ def generate(scop: Scop, tree: Node, whole: bool = False) -> CNode:
             held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))
             result = _declare_rest(result, held, users, around)
     del keep
-    return result
+    return with_carried(scop, result) if any(q.loop.carry for q in loops(tree)) else result

@@ -11,7 +11,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.chains import chains
 from codegen.plan.gather import gathering, on_threads
-from codegen.plan.model import Directive, Distribute, LoopRef, Parallel, Tile, Vector
+from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Parallel, Tile, Vector
 from codegen.plan.outer import around_recurrence
 from codegen.plan.tiles import constant_extent, footprint, tile_sizes, worth_tiling, written_out
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape
@@ -251,6 +251,13 @@ class Author:
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
             else:
                 self.remark("missed", "not-vector", self.why, names[0])
+                self._carry(ref, names)
+
+    def _carry(self, ref: LoopRef, names: tuple[str, ...]) -> None:
+        """A loop that has to run in order keeps what its next iterations use again in registers."""
+        if self.attempt(Carry(ref)):
+            text = f"elements that iterations of {ref.name} use again stay in registers"
+            self.remark("passed", "carried", text, names[0])
 
 
 def _is_innermost(place: Place) -> bool:

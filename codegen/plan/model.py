@@ -185,6 +185,14 @@ class Abreast:
 
 
 @record
+class Carry:
+    """Keep elements that iterations of an innermost loop use again in variables, from one iteration to the next."""
+
+    loop: LoopRef
+    loc: Loc = NOWHERE
+
+
+@record
 class Store:
     """Keep a variable of the region inside a loop. `dims` lists (iterator, loop it is counted from, size)."""
 
@@ -224,6 +232,7 @@ Directive = Union[
     Unroll,
     Jam,
     Abreast,
+    Carry,
     Store,
     Multiply,
 ]

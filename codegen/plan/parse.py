@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Abreast, Directive, Distribute, Order, Parallel, Plan, Reverse
+from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Parallel, Plan, Reverse
 from codegen.plan.read import data, loops, products, schedule
 from codegen.plan.read.reader import Reader, tokens
 from codegen.scop.model import Scop
@@ -81,6 +81,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "vector": loops.vector,
     "plain": loops.plain,
     "abreast": lambda r, at: Abreast(r.loop(), at),
+    "carry": lambda r, at: Carry(r.loop(), at),
     "jam": loops.jam,
     "unroll": loops.unroll,
     "store": data.store,

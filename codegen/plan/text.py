@@ -10,6 +10,7 @@ import islpy as isl
 from codegen.plan.model import (
     Abreast,
     Block,
+    Carry,
     Directive,
     Distribute,
     Expand,
@@ -180,6 +181,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Pipeline: lambda d, s: [f"pipeline {d.loop} along {d.along}"],
     Vector: lambda d, s: [f"vector {d.loop}" + (f" by {d.times} of {d.width} bytes" if d.width else "")],
     Abreast: lambda d, s: [f"abreast {d.loop}"],
+    Carry: lambda d, s: [f"carry {d.loop}"],
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     Store: _store,

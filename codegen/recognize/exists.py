@@ -7,6 +7,7 @@ reaches in any case.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import islpy as isl
@@ -24,6 +25,15 @@ def always(e: Expr) -> Iterator[Expr]:
         parts = parts[:1]
     for part in parts:
         yield from always(part)
+
+
+def certain(scop: Scop, s: Statement, number: int) -> bool:
+    """Is the access made by every instance of `s`, or the element there in any case? Not so for a target that `s` may
+    leave alone."""
+    if s.accesses[number].write or number not in {e.access for e in walk(s.rhs) if isinstance(e, Ref)}:
+        return not (isinstance(s.rhs, Ternary) and s.rhs.branch)
+    made = any(isinstance(e, Ref) and e.access == number for e in always(s.rhs))
+    return made or exists(scop, s, number, s.domain)
 
 
 def exists(scop: Scop, s: Statement, number: int, instances: isl.Set) -> bool:
@@ -70,25 +80,32 @@ def _formula(s: Statement, number: int) -> isl.Map:
 
 
 def _declared(scop: Scop, array: Array, space: isl.Space) -> isl.Set | None:
-    """All elements of a declaration such as `double a[n][20]`."""
+    """All elements of a declaration such as `double a[n + 1][20]`."""
     if array.depth or not array.rank or len(array.extents) != array.rank:
         return None
-    names = {p.text: p.name for p in scop.params}
+    local = isl.LocalSpace.from_space(space)
+    names = {p.text: space.find_dim_by_name(isl.dim_type.param, p.name) for p in scop.params}
     total = isl.Set.universe(space)
     for k, text in enumerate(array.extents):
-        local = isl.LocalSpace.from_space(space)
-        at = isl.Aff.var_on_domain(local, isl.dim_type.set, k)
-        if text.isdigit():
-            size = isl.Aff.zero_on_domain(local).set_constant_val(isl.Val(int(text)))
-        elif text in names:
-            where = space.find_dim_by_name(isl.dim_type.param, names[text])
-            if where < 0:
+        size = isl.Aff.zero_on_domain(local)
+        for sign, word in _terms(text):
+            if word.isdigit():
+                size = size.add_constant_val(isl.Val(int(sign + word)))
+            elif names.get(word, -1) >= 0:
+                one = isl.Aff.var_on_domain(local, isl.dim_type.param, names[word])
+                size = size.sub(one) if sign == "-" else size.add(one)
+            else:
                 return None
-            size = isl.Aff.var_on_domain(local, isl.dim_type.param, where)
-        else:
-            return None
+        at = isl.Aff.var_on_domain(local, isl.dim_type.set, k)
         total = total.intersect(at.ge_set(isl.Aff.zero_on_domain(local))).intersect(at.lt_set(size))
     return total
+
+
+def _terms(text: str) -> list[tuple[str, str]]:
+    """A sum of names and numbers as signs and words; anything else is one word that nobody knows."""
+    found: list[tuple[str, str]] = re.findall(r"([+-]?)\s*(\w+)\s*", text)
+    plain = re.fullmatch(r"\s*\w+\s*([+-]\s*\w+\s*)*", text)
+    return found if plain else [("", "?")]
 
 
 def _reached(scop: Scop, array: Array) -> isl.Set | None:

@@ -49,6 +49,7 @@ class Loop:
     note: str = ""
     factor: int = 0
     width: int = 0
+    carry: bool = False  # elements that iterations use again stay in variables
     reductions: tuple[tuple[str, str], ...] = ()  # (operator, array)
     fixed: Mapping[str, frozenset[int]] = field(default_factory=dict)  # iterators that loops around it set
 

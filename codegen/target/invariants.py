@@ -28,15 +28,16 @@ class Invariant:
 
 
 def invariants(scop: Scop, node: For) -> tuple[Invariant, ...]:
-    """Those of a vector loop that consists of plain statements."""
-    if node.loop.kind not in (VECTOR, PARALLEL_VECTOR) or node.loop.reductions:
+    """Those of a vector loop, or of one that keeps values in variables, that consists of plain statements."""
+    free = node.loop.kind in (VECTOR, PARALLEL_VECTOR)
+    if (not free and not node.carried) or node.loop.reductions:
         return ()
     body = node.body.children if isinstance(node.body, Block) else (node.body,)
     if not all(isinstance(child, Instance) for child in body):
         return ()
     found = [(scop.statement(x.stmt), x) for x in body if isinstance(x, Instance)]
     written = {s.accesses[s.target].array for s, _ in found}
-    if len(found) == 1 and _moves(node, found[0][1], found[0][0].target):
+    if free and len(found) == 1 and _moves(node, found[0][1], found[0][0].target):
         written = set()  # what one statement reads, it reads before it writes; no other iteration writes it
     out = []
     for s, at in found:

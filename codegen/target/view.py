@@ -11,6 +11,7 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.target.body import BodyPrinter
+from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
 from codegen.target.folds import fold_view, folds_of
 from codegen.target.invariants import BodyAfter, invariants
@@ -295,6 +296,8 @@ class ViewBuilder:
         vectors = self._as_lanes(node)
         if vectors is not None:
             return self._lanes(node, *vectors, names, held, taken)
+        if node.carried:
+            return self._carried(node, head, ints, inner, held, taken | {name})
         gathered = assignments(self.scop, node.body, True) if node.loop.width and node.loop.reductions else None
         lanes = None if gathered is None else folds_of(self.scop, node, gathered)
         if gathered is not None and lanes is not None:
@@ -316,6 +319,35 @@ class ViewBuilder:
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
             return View("if", pragma.test, body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
+
+    def _carried(
+        self,
+        node: For,
+        head: str,
+        ints: IntPrinter,
+        names: dict[str, str],
+        held: dict[str, Held],
+        taken: frozenset[str],
+    ) -> View:
+        """A loop that keeps values in variables, and what is read ahead of it, if it runs at all."""
+        given = set(taken)
+
+        def new_names(stem: str, count: int) -> tuple[str, ...]:
+            endings = tuple(f"_{k}" for k in range(count))
+            found = fresh(stem, frozenset(given) - {stem}, endings)
+            given.update({found, *(found + x for x in endings)})
+            return tuple(found + x for x in endings)
+
+        inner = IntPrinter(ints.params, names, self.helpers)
+        slots = node.body.slots if isinstance(node.body, Declare) else ()
+        held = {**held, **{h.array: h for h in slots}}
+        lines = carried_lines(self.scop, node, ints, inner, held, self._known, new_names)
+        ahead, body, after = (
+            tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
+        )
+        runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
+        body = (*(View("decl", self._declaration(h)) for h in slots), *body)
+        return View("if", runs, body=(*ahead, View("for", head, node.loop.note, body=body), *after))
 
 
 def _reserved(scop: Scop) -> frozenset[str]:

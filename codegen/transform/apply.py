@@ -8,6 +8,7 @@ from dataclasses import replace
 from codegen.plan.model import (
     Abreast,
     Block,
+    Carry,
     Directive,
     Distribute,
     Expand,
@@ -141,6 +142,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Unroll: mark.unroll,
     Jam: mark.jam,
     Abreast: mark.abreast,
+    Carry: mark.carry,
     Store: _store,
     Multiply: product.apply,
 }

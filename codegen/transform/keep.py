@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import islpy as isl
 
 from codegen.plan.model import Keep
 from codegen.recognize.exists import always
 from codegen.recognize.expand import size_text
-from codegen.scop.dependences import Dependence, Dependences, false_dependences, order_map
 from codegen.scop.expr import Ref
 from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.find import illegal
+from codegen.transform.keep_values import carried_over, is_read, to_copy, values_of, wrong_copies
 from codegen.transform.program import Program, make_program
 
 # Bytes of copies beyond which the region runs as it was written. They are a few lines of arrays that exist anyway.
@@ -43,7 +42,9 @@ def made(p: Program, d: Keep) -> tuple[Scop, Node]:
     copy = scop.statements[-1]
     _fits(scop, d)
     tree = _with_copy(p, d, copy)
-    _same_values(p, scop, tree, d, copy)
+    problem = wrong_copies(p, scop, tree, d)
+    if problem:
+        raise illegal(problem, d.loc)
     return scop, tree
 
 
@@ -69,7 +70,7 @@ def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, .
     """One instance for each copy: the readers' iterators that tell copies apart."""
     first = readers[0]
     name = f"S{1 + max(int(s.name[1:]) for s in scop.statements)}"
-    values = [*_values(first, d.subscripts, d), *_values(first, [t for t, _ in d.at], d)]
+    values = [*values_of(first, d.subscripts, d), *values_of(first, [t for t, _ in d.at], d)]
     dims = [k for k in range(len(first.iterators)) if any(v.involves_dims(isl.dim_type.in_, k, 1) for v in values)]
     domain: isl.Set | None = None
     for s in readers:
@@ -86,7 +87,7 @@ def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, .
     blank = replace(first, name=name, iterators=iterators, domain=domain.coalesce(), accesses=(), values=())
     where = "".join(f"[{t}]" for t in d.subscripts)
     target = _access(blank, d.name, True, [t for t, _ in d.at], _path(sizes), d)
-    original = next(a for s in readers for a in s.accesses if _is_read(s, a, d))
+    original = next(a for s in readers for a in s.accesses if is_read(s, a, d))
     source = replace(_access(blank, d.array, False, d.subscripts, original.path, d), loc=original.loc)
     return replace(
         blank,
@@ -99,7 +100,7 @@ def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, .
 
 
 def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
-    found = [k for k, a in enumerate(s.accesses) if _is_read(s, a, d)]
+    found = [k for k, a in enumerate(s.accesses) if is_read(s, a, d)]
     if not found:
         raise illegal(f"{s.name} does not read {d.array}[{']['.join(d.subscripts)}]", d.loc)
     if not any(isinstance(e, Ref) and e.access in found for e in always(s.rhs)):
@@ -108,38 +109,14 @@ def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
     return replace(s, accesses=tuple(replace(own, loc=a.loc) if k in found else a for k, a in enumerate(s.accesses)))
 
 
-def _is_read(s: Statement, a: Access, d: Keep) -> bool:
-    if a.write or a.array != d.array or a.index.dim(isl.dim_type.out) != len(d.subscripts):
-        return False
-    wanted = _values(s, d.subscripts, d)
-    return all(a.index.get_pw_aff(k).plain_is_equal(w) for k, w in enumerate(wanted))
-
-
 def _access(s: Statement, array: str, write: bool, texts: Sequence[str], path: tuple[Step, ...], d: Keep) -> Access:
     space = s.domain.get_space()
     target = space.params().set_from_params().add_dims(isl.dim_type.set, len(texts))
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array)))
-    for k, v in enumerate(_values(s, texts, d)):
+    for k, v in enumerate(values_of(s, texts, d)):
         multi = multi.set_pw_aff(k, v)
     relation = isl.Map.from_multi_pw_aff(multi).intersect_domain(s.domain)
     return Access(array, write, multi, relation, path, s.loc)
-
-
-def _values(s: Statement, texts: Sequence[str], d: Keep) -> list[isl.PwAff]:
-    """Affine texts over the statement's iterators."""
-    space = s.domain.get_space()
-    params = ", ".join(str(space.get_dim_name(isl.dim_type.param, k)) for k in range(space.dim(isl.dim_type.param)))
-    head = f"[{params}] -> {{ {s.name}[{', '.join(s.iterators)}] -> "
-    try:
-        found = [_parsed(f"{head}[({t})] }}") for t in texts]
-    except isl.Error:
-        raise illegal(f"{', '.join(texts)} are not affine values of {s.name}", d.loc) from None
-    return [v.set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id()) for v in found]
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> isl.PwAff:
-    return isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, text)
 
 
 def _path(sizes: tuple[str, ...]) -> tuple[Step, ...]:
@@ -181,7 +158,7 @@ def _with_copy(p: Program, d: Keep, copy: Statement) -> Node:
         if [lp.name for lp in enclosing(p.tree, s.name)] != [lp.name for lp in around]:
             raise illegal("copies are for statements that share all their loops", d.loc)
         values = isl.Map.from_multi_pw_aff(_loop_values(s, [lp.exprs[s.name] for lp in around]))
-        one = _to_copy(s, copy).reverse().apply_range(values.intersect_domain(s.domain))
+        one = to_copy(s, copy).reverse().apply_range(values.intersect_domain(s.domain))
         first = one if first is None else first.union(one)
     assert first is not None
     least = first.lexmin_pw_multi_aff().coalesce()
@@ -196,16 +173,6 @@ def _loop_values(s: Statement, values: Sequence[isl.PwAff]) -> isl.MultiPwAff:
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v)
     return multi
-
-
-def _to_copy(s: Statement, copy: Statement) -> isl.Map:
-    """Instances of a reader to the copy they read."""
-    space = s.domain.get_space()
-    multi = isl.MultiAff.zero(space.map_from_domain_and_range(copy.domain.get_space()))
-    local = isl.LocalSpace.from_space(space)
-    for k, it in enumerate(copy.iterators):
-        multi = multi.set_aff(k, isl.Aff.var_on_domain(local, isl.dim_type.set, s.iterators.index(it)))
-    return isl.Map.from_multi_aff(multi).intersect_domain(s.domain)
 
 
 def _inserted(node: Node, d: Keep, name: str, values: dict[str, isl.PwAff]) -> Node:
@@ -225,85 +192,3 @@ def _inserted(node: Node, d: Keep, name: str, values: dict[str, isl.PwAff]) -> N
     if isinstance(node, Hold):
         return with_kids(node, (_inserted(node.child, d, name, values),))
     return node
-
-
-def _same_values(p: Program, scop: Scop, tree: Node, d: Keep, copy: Statement) -> None:
-    """Between a copy and the reads of it nobody writes the element."""
-    times = order_map(scop, tree)
-    of_copy = times.intersect_domain(isl.UnionSet.from_set(copy.domain))
-    writes = _writes(p.scop, d.array)
-    for s in (x for x in p.scop.statements if x.name in d.stmts):
-        of_reader = times.intersect_domain(isl.UnionSet.from_set(s.domain))
-        source = isl.UnionMap.from_map(_to_copy(s, copy).intersect_params(scop.context))
-        if not source.is_subset(of_reader.lex_gt_union_map(of_copy)):
-            raise illegal(f"{s.name} would read a copy before it is made", d.loc)
-        read = next(a for a in s.accesses if _is_read(s, a, d)).relation.intersect_params(scop.context)
-        pairs = isl.UnionMap.from_map(read).apply_range(writes.reverse())
-        of_writers = times.intersect_domain(pairs.range())
-        earlier = pairs.intersect(of_reader.lex_gt_union_map(of_writers))
-        if not earlier.intersect(source.apply_range(of_copy.lex_lt_union_map(of_writers))).is_empty():
-            raise illegal(f"`{d.array}` is written between the copy and the read in {s.name}", d.loc)
-
-
-def _writes(scop: Scop, array: str) -> isl.UnionMap:
-    total = isl.UnionMap.empty(scop.context.get_space())
-    for _, a in scop.accesses():
-        if a.array == array and a.write:
-            total = total.union(isl.UnionMap.from_map(a.relation))
-    return total
-
-
-# -- dependences -----------------------------------------------------------------------------------------------------
-
-
-def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
-    """The dependences of the region with copies, from those without: a copy sees what its readers saw, as nobody writes
-    between them. Only what the copies' own memory adds is computed anew."""
-    copy = scop.statements[-1]
-    empty = isl.UnionMap.empty(scop.context.get_space())
-    to_copy, direct, through = empty, empty, empty  # reads that stay as they are, and those that go to copies
-    gone = isl.UnionSet.empty(scop.context.get_space())
-    writes = _writes(p.scop, d.array)
-    for s in (x for x in p.scop.statements if x.name in d.stmts):
-        for a in (x for x in s.reads if x.array == d.array):
-            mine = isl.UnionMap.from_map(a.relation)
-            direct, through = (direct, through.union(mine)) if _is_read(s, a, d) else (direct.union(mine), through)
-        to_copy = to_copy.union(isl.UnionMap.from_map(_to_copy(s, copy)))
-        gone = gone.union(isl.UnionSet.from_set(s.domain))
-
-    known: dict[int, isl.UnionMap] = {}  # flow is in both lists
-
-    def fed(flow: isl.UnionMap) -> isl.UnionMap:
-        """Last writers, with copies in place of the reads they stand for."""
-        if id(flow) not in known:
-            known[id(flow)] = fed_anew(flow).coalesce()
-        return known[id(flow)]
-
-    def fed_anew(flow: isl.UnionMap) -> isl.UnionMap:
-        others = flow.subtract_range(gone)
-        same = flow.intersect(writes.apply_range(direct.reverse()))
-        return others.union(same).union(flow.intersect(writes.apply_range(through.reverse())).apply_range(to_copy))
-
-    times = order_map(scop, tree)
-    later = isl.UnionMap.from_map(copy.accesses[1].relation).apply_range(writes.reverse())
-    of_copy = times.intersect_domain(isl.UnionSet.from_set(copy.domain))
-    later = later.intersect(of_copy.lex_lt_union_map(times.intersect_domain(later.range())))
-    out = [Dependence("anti", d.array, later.coalesce())]
-    for x in p.deps.all:
-        if x.array != d.array or x.kind == "output":
-            out.append(x)
-        elif x.kind == "flow":
-            out.append(Dependence("flow", x.array, fed(x.relation)))
-        else:
-            same = x.relation.intersect(direct.apply_range(writes.reverse()))
-            out.append(Dependence("anti", x.array, x.relation.subtract_domain(gone).union(same).coalesce()))
-    reads = empty
-    for a in (a for _, a in scop.accesses() if a.array == d.name and not a.write):
-        reads = reads.union(isl.UnionMap.from_map(a.relation))
-    made_ = isl.UnionMap.from_map(copy.accesses[0].relation)
-    out.append(Dependence("flow", d.name, to_copy.reverse()))
-    out.extend(false_dependences(d.name, reads, made_, times.intersect_domain(reads.domain().union(made_.domain()))))
-    flows = {a: fed(m) if a == d.array else m for a, m in p.deps.flows.items()} | {d.name: to_copy.reverse()}
-    unread = to_copy.reverse().apply_range(p.deps.live_in.intersect(through))
-    unfed = p.deps.live_in.subtract(through.subtract(direct)).union(unread)
-    return Dependences(tuple(x for x in out if not x.relation.is_empty()), p.deps.folds, flows, unfed, p.deps.live_out)

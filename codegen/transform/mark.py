@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Abreast, Jam, LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.plan.model import Abreast, Carry, Jam, LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.recognize.reuse import reused
 from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import (
@@ -16,14 +17,17 @@ from codegen.scop.tree import (
     PARALLEL,
     PARALLEL_VECTOR,
     PIPELINED,
+    SEQUENTIAL,
     STAGE,
     UNROLL,
     VECTOR,
     Node,
     Place,
+    enclosing,
     has_band,
     loops,
     put,
+    statements,
 )
 from codegen.transform import tile
 from codegen.transform.find import find, illegal
@@ -167,6 +171,22 @@ def above(q: Place, place: Place) -> bool:
     if q.path == place.path:
         return q.member < place.member
     return len(q.path) < len(place.path) and place.path[: len(q.path)] == q.path
+
+
+def carry(p: Program, d: Carry) -> Program:
+    """Mark an innermost loop to keep in variables what its iterations use again. What that is, and whether memory holds
+    the same, is found and proven on the generated loop."""
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc):
+        if place.member != len(place.band.loops) - 1 or has_band(place.band.child):
+            raise illegal(f"loop `{place.loop.name}` is not innermost", d.loc, "carry values along an innermost loop")
+        if place.loop.kind != SEQUENTIAL or place.band.product is not None:
+            kind = place.loop.kind or "part of a product"
+            raise illegal(f"loop `{place.loop.name}` is {kind} already", d.loc, "leave the directive out")
+        if not reused(p.scop, place.band, enclosing(tree, statements(place.band)[0])):
+            raise illegal(f"no element is used again by the next iterations of loop `{place.loop.name}`", d.loc)
+        tree = set_loop(tree, place, replace(place.loop, carry=True))
+    return p.with_tree(tree)
 
 
 def unroll(p: Program, d: Unroll) -> Program:

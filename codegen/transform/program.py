@@ -13,6 +13,7 @@ from codegen.scop.dependences import Dependence, Dependences, order_map, param_s
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.isl_helpers import maps_of, sample_pair
 from codegen.scop.model import Scop
+from codegen.scop.times import Time, in_order
 from codegen.scop.tree import Band, Node, Place, Slot, kids, order, statements
 from codegen.verify.sentences import describe_pair
 
@@ -62,17 +63,15 @@ def violation(p: Program) -> str:
 def legal(p: Program) -> bool:
     """Does the tree keep all dependences? Asked level by level: what a level orders is out of the way of those below,
     and most pairs are ordered early."""
-    times = {n: order(p.tree, n) for n in statements(p.tree)}
+    times: dict[str, Time] = {n: order(p.tree, n) for n in statements(p.tree)}
     if not any(deps is p.deps and _same_times(before, times) for deps, before in _LEGAL):
         for m in maps_of(p.must):
             first, then = (times.get(str(m.get_tuple_name(t))) for t in (isl.dim_type.in_, isl.dim_type.out))
-            if first is not None and then is not None and not _forward(m, first, then):
+            if first is not None and then is not None and not in_order(m, first, then):
                 return False
         _LEGAL[:] = [*_LEGAL[-3:], (p.deps, times)]
     return True
 
-
-Time = list[isl.PwAff | int]  # as `order` gives it
 
 # The orders that were found legal last: most directives change only how loops run, or the order of a few statements.
 _LEGAL: list[tuple[Dependences, dict[str, Time]]] = []
@@ -85,31 +84,6 @@ def _same_times(a: dict[str, Time], b: dict[str, Time]) -> bool:
 
 def _same(x: isl.PwAff | int, y: isl.PwAff | int) -> bool:
     return x is y or (isinstance(x, int) and isinstance(y, int) and x == y)
-
-
-def _forward(m: isl.Map, first: Time, then: Time) -> bool:
-    """Does each pair of one statement and another run in this order? Times are padded with zeros."""
-    source, target = m.get_space().domain(), m.get_space().range()
-    for k in range(max(len(first), len(then))):
-        a, b = (t[k] if k < len(t) else 0 for t in (first, then))
-        if isinstance(a, int) and isinstance(b, int):
-            if a != b:
-                return a < b
-            continue
-        before, after = _on(a, source), _on(b, target)
-        if not m.is_disjoint(before.gt_map(after)):
-            return False
-        m = m.intersect(before.eq_map(after))
-        if m.is_empty():
-            return True
-    return bool(m.is_empty())
-
-
-def _on(value: isl.PwAff | int, space: isl.Space) -> isl.PwAff:
-    if not isinstance(value, int):
-        return value
-    zero = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space))
-    return isl.PwAff.from_aff(zero.add_constant_val(isl.Val(value)))
 
 
 def _width(times: isl.UnionMap) -> int:

@@ -31,6 +31,7 @@ from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
 from codegen.scop.product import Product
+from codegen.scop.times import Time
 
 When = tuple[int | str, ...]  # block positions (ints) and loop variables, outermost first
 
@@ -125,6 +126,15 @@ class Run:
         for k, e in enumerate(self.instance.iterators):
             multi = multi.set_pw_aff(k, self.point.value(e))
         return isl.Map.from_multi_pw_aff(multi).intersect_domain(self.point.domain)
+
+    @property
+    def times(self) -> Time:
+        """When it runs: positions, and loop variables as functions of themselves."""
+        known: Time | None = self.__dict__.get("_times")
+        if known is None:
+            known = [w if isinstance(w, int) else self.point.value(Name(w)) for w in self.point.when]
+            self.__dict__["_times"] = known
+        return known
 
     def time(self, width: int) -> isl.Map:
         """Loop variables to time, padded or cut to `width`."""

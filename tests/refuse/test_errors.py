@@ -132,7 +132,7 @@ def test_warnings(gen) -> None:
 
 def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None:
     from codegen import region
-    from codegen.verify.proofs import Finding
+    from codegen.verify.evidence import Finding
 
     proofs = [(Finding("storage", "`t` does not fit"),)] * 2  # the second for the same plan in one piece
     real = region.prove

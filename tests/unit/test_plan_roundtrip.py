@@ -12,6 +12,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
     Abreast,
+    Carry,
     Distribute,
     Forward,
     Jam,
@@ -90,6 +91,7 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
         (Jam(i, 4), "jam i by 4"),
         (Abreast(sj), "abreast S2.j"),
         (Pipeline(i, sj), "pipeline i along S2.j"),
+        (Carry(sj), "carry S2.j"),
         (Plain(sj, "k"), "plain S2.j as k"),
         (Store("t", i, (("j", "jt", 16),)), "store t in i [j - jt: 16]"),
         (Store("t", j, ()), "store t in j"),

@@ -116,6 +116,12 @@ def shift_access(number: int, k: int) -> Change:
     return change
 
 
+def older(node: CNode) -> CNode:
+    """Keep values one iteration longer."""
+    kept = tuple(replace(c, reads=tuple((k, n, age + 1) for k, n, age in c.reads)) for c in node.carried)
+    return replace(node, carried=kept)
+
+
 def resize(size: int) -> Change:
     return lambda node: replace(node, slots=tuple(replace(s, sizes=(size, *s.sizes[1:])) for s in node.slots))
 
@@ -195,6 +201,7 @@ SOLE = {
     "buffer counted from elsewhere": Mutation(LOCAL, BUFFER, at(Declare, restart(1)), "storage"),
     "declaration shared by threads": Mutation(LOCAL, "parallel i", hoist, "storage"),
     "declaration shared by lanes": Mutation(LOCAL, "vector i", hoist, "storage"),
+    "value of another iteration": Mutation(PREFIX, "carry i", at(For, older), "carried"),
     "declaration gone": Mutation(LOCAL, "", at(Declare, lambda n: n.body), "storage"),
 }
 OTHERS = {
@@ -243,7 +250,8 @@ ALL = {**SOLE, **OTHERS}
 
 def findings(m: Mutation, without: str = "") -> set[str]:
     made = result(m.source, m.plan, m.reassociate)
-    names = dict(zip(("exactly-once", "dependence", "race", "subscript", "storage", "operand"), CHECKS, strict=True))
+    order = ("exactly-once", "dependence", "race", "subscript", "storage", "operand", "carried")
+    names = dict(zip(order, CHECKS, strict=True))
     checks = [c for name, c in names.items() if name != without]
     p = made.program
     return {f.check for f in prove(p.scop, p.deps, m.change(made.code), checks)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from codegen.recognize.ownership.algebra import null_space, rank, solvable
 from codegen.recognize.ownership.model import Axis, Form, Reference
@@ -56,18 +57,17 @@ def remark2(a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
 def linear(a: Reference, b: Reference, threads: Sequence[Axis]) -> bool:
     """The general linear test: for every thread axis there is a combination l of subscripts with l*F_a = e_a,
     l*F_b = e_b and l*(f_a - f_b) = c_a - c_b. Equal elements then mean equal thread values. Covers all tests above."""
-    if a.form is None or b.form is None:
+    return all(_combined(a.form, b.form, x.forms[a.stmt], x.forms[b.stmt]) for x in threads)
+
+
+@lru_cache(maxsize=1024)
+def _combined(a: Form | None, b: Form | None, ea: Form | None, eb: Form | None) -> bool:
+    """For one axis. Regions have few different subscripts, however many references there are."""
+    if a is None or b is None or ea is None or eb is None:
         return False
-    columns = [[*a.form.matrix[d], *b.form.matrix[d], *_minus(a.form, b.form, d)] for d in range(len(a.form.matrix))]
-    for x in threads:
-        ea, eb = x.forms[a.stmt], x.forms[b.stmt]
-        if ea is None or eb is None:
-            return False
-        right = [*ea.matrix[0], *eb.matrix[0], *_minus(ea, eb, 0)]
-        rows = [[c[k] for c in columns] for k in range(len(right))]
-        if not solvable(rows, right):
-            return False
-    return True
+    columns = [[*a.matrix[d], *b.matrix[d], *_minus(a, b, d)] for d in range(len(a.matrix))]
+    right = [*ea.matrix[0], *eb.matrix[0], *_minus(ea, eb, 0)]
+    return solvable([[c[k] for c in columns] for k in range(len(right))], right)
 
 
 def _thread_rows(ref: Reference, threads: Sequence[Axis]) -> list[Form] | None:

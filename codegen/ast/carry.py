@@ -1,0 +1,187 @@
+"""Scalar replacement: which elements a loop may keep in variables from one iteration to the next.
+
+Subscripts that differ by a constant name elements that a later iteration meets again: in `s[i] = s[i - 1] + x[i]` what
+is written in one iteration is read in the next, in `x[i - 1] + x[i] + x[i + 1]` two of three values have been read
+before. Compilers keep such values only while no store may hit another array's element; here arrays do not overlap.
+What is found here is judged by `verify/carried.py`, and printed by `target/carry.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import (
+    Bin,
+    Block,
+    Carried,
+    CExpr,
+    CNode,
+    Declare,
+    For,
+    If,
+    Instance,
+    Int,
+    Multiply,
+    Name,
+    Neg,
+    expr_names,
+)
+from codegen.recognize.exists import certain
+from codegen.recognize.reuse import worth_keeping
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.scop.tree import SEQUENTIAL
+
+MOST = 4  # iterations that a value is kept for
+Form = tuple[frozenset[tuple[CExpr, int]], int, int]  # terms without the loop's variable, its factor, the constant
+
+
+@record
+class _Use:
+    """One access in a loop's body."""
+
+    at: int
+    number: int
+    array: str
+    write: bool
+    forms: tuple[Form, ...] | None
+
+
+def with_carried(scop: Scop, node: CNode) -> CNode:
+    """The tree in which loops that ask for it know what they keep."""
+    if isinstance(node, Block):
+        return Block(tuple(with_carried(scop, c) for c in node.children))
+    if isinstance(node, If):
+        orelse = None if node.orelse is None else with_carried(scop, node.orelse)
+        return If(node.cond, with_carried(scop, node.then), orelse)
+    if isinstance(node, For) and node.loop.carry:
+        return replace(node, carried=carried(scop, node))
+    if isinstance(node, (For, Declare)):
+        return replace(node, body=with_carried(scop, node.body))
+    assert isinstance(node, (Instance, Multiply))
+    return node
+
+
+def instances(node: For) -> tuple[Instance, ...]:
+    """The statements that a loop consists of, below declarations; empty when there is something else in it."""
+    inner = node.body.body if isinstance(node.body, Declare) else node.body
+    body = inner.children if isinstance(inner, Block) else (inner,)
+    return tuple(x for x in body if isinstance(x, Instance)) if all(isinstance(x, Instance) for x in body) else ()
+
+
+def carried(scop: Scop, node: For) -> tuple[Carried, ...]:
+    """What one loop can keep."""
+    body = instances(node)
+    if node.step != 1 or node.loop.kind != SEQUENTIAL:
+        return ()
+    found: list[Carried] = []
+    uses = list(_uses(scop, node.var, body))
+    for array in sorted({u.array for u in uses}):
+        mine = [u for u in uses if u.array == array]
+        if any(_age(r, s) is not None for r in mine if not r.write for s in mine if s is not r):
+            sure = {u for u in mine if certain(scop, scop.statement(body[u.at].stmt), u.number)}
+            found.extend(_of_array(mine, sure, array))
+    return tuple(found)
+
+
+def _uses(scop: Scop, var: str, body: Sequence[Instance]) -> Iterator[_Use]:
+    for k, at in enumerate(body):
+        s = scop.statement(at.stmt)
+        for number, a in enumerate(s.accesses):
+            if not worth_keeping(scop.arrays[a.array]):
+                continue
+            forms = tuple(_form(e, var) for e in at.accesses[number])
+            whole = None if any(f is None for f in forms) else tuple(f for f in forms if f is not None)
+            yield _Use(k, number, a.array, a.write, whole)
+
+
+def _of_array(uses: Sequence[_Use], sure: Collection[_Use], array: str) -> list[Carried]:
+    writes, reads = [u for u in uses if u.write], [u for u in uses if not u.write]
+    served: dict[_Use, list[tuple[_Use, int]]] = {}
+    first = {r for r in reads if all(_age(r, s) is None for s in uses if s is not r)}
+    for r in reads:
+        if r not in sure or r.forms is None or any(w.forms is None for w in writes):
+            continue
+        options = [
+            (age, s)
+            for s in uses
+            if s in sure and s is not r and (s.write or s in first)
+            for age in (_age(r, s),)
+            if age is not None and _untouched(r, s, age, writes)
+        ]
+        if options:
+            age, source = min(options, key=lambda x: (x[0], not x[1].write, -x[1].at))
+            served.setdefault(source, []).append((r, age))
+    out = []
+    for source, users in served.items():
+        if any(age for _, age in users):
+            ages = tuple((r.at, r.number, age) for r, age in users)
+            out.append(Carried(array, (source.at, source.number), ages, _is_last(source, [r for r, _ in users], uses)))
+    return out
+
+
+def _age(r: _Use, s: _Use) -> int | None:
+    """How many iterations ago `s` touched the element that `r` reads; None where it never did, or just now comes."""
+    if r.forms is None or s.forms is None or len(r.forms) != len(s.forms):
+        return None
+    before = s.at < r.at if s.write else (s.at, s.number) < (r.at, r.number)
+    pairs = list(zip(r.forms, s.forms, strict=True))
+    if any(a[:2] != b[:2] for a, b in pairs):
+        return None
+    ages = range(0 if before else 1, MOST + 1)
+    return next((age for age in ages if all(a[2] - b[2] == -a[1] * age for a, b in pairs)), None)
+
+
+def _untouched(r: _Use, s: _Use, age: int, writes: Sequence[_Use]) -> bool:
+    """Does nobody else write the element between the source and the read?"""
+    for w in writes:
+        if w.forms is None or r.forms is None or len(w.forms) != len(r.forms):
+            return False
+        if any(a[0] != b[0] or a[1] != b[1] for a, b in zip(r.forms, w.forms, strict=True)):
+            return False  # they may meet
+        for e in range(age + 1):
+            after = e < age or w.at > s.at or (w.at == s.at and not s.write)
+            before = e > 0 or w.at < r.at
+            same = all(a[2] - b[2] == -a[1] * e for a, b in zip(r.forms, w.forms, strict=True))
+            if same and after and before and not (w is s and e == age):
+                return False
+    return True
+
+
+def _is_last(source: _Use, users: Sequence[_Use], uses: Sequence[_Use]) -> bool:
+    """Is one element written over and over, and looked at by those readers only?"""
+    if not source.write or source.forms is None or any(f[1] for f in source.forms):
+        return False
+    for u in (u for u in uses if u is not source and u not in users):
+        known = u.forms is not None and all(a[:2] == b[:2] for a, b in zip(u.forms, source.forms, strict=True))
+        if not known or u.forms == source.forms:
+            return False
+    return True
+
+
+def _form(e: CExpr, var: str) -> Form | None:
+    """An integer expression as a sum."""
+    terms: dict[CExpr, int] = {}
+    constant = _gather(e, 1, terms)
+    factor = terms.pop(Name(var), 0)
+    if any(var in expr_names(t) for t in terms):
+        return None
+    return frozenset((t, c) for t, c in terms.items() if c), factor, constant
+
+
+def _gather(e: CExpr, times: int, terms: dict[CExpr, int]) -> int:
+    """Add the terms of an expression; its constant is returned."""
+    if isinstance(e, Int):
+        return times * e.value
+    if isinstance(e, Neg):
+        return _gather(e.arg, -times, terms)
+    if isinstance(e, Bin) and e.op in ("+", "-"):
+        sign = times if e.op == "+" else -times
+        return _gather(e.left, times, terms) + _gather(e.right, sign, terms)
+    if isinstance(e, Bin) and e.op == "*":
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(one, Int):
+                return _gather(other, times * one.value, terms)
+    terms[e] = terms.get(e, 0) + times
+    return 0
