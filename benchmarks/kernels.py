@@ -1,7 +1,8 @@
 """Kernels of the corpus against gcc, clang with Polly, and OpenMP by hand: `make bench-kernels`.
 
 Everything is generated and compiled first. Then, kernel by kernel, all programs run in turn, and the best of several
-runs of each counts. Checksums are compared in the same runs; a difference fails the benchmark.
+runs of each counts; how many, is a matter of time (`kernels_measure.py`): quick ones run more often, of slow ones a run
+is enough unless the call is close. Checksums are compared in the same runs; a difference fails the benchmark.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--set",
         choices=("polybench", "more", "all"),
-        default="polybench",
-        help="the thirty of PolyBench, the rest of the corpus, or both",
+        default="all",
+        help="the thirty of PolyBench, the rest of the corpus, or both (default)",
     )
     parser.add_argument("--threads", default="1,all", metavar="LIST", help="numbers of threads, or all (default 1,all)")
     parser.add_argument("--size", choices=SIZES, default="large", help="of every kernel (default large)")
-    parser.add_argument("--quick", action="store_true", help="best of three, less for slow kernels")
+    parser.add_argument("--quick", action="store_true", help="fewer runs of quick kernels")
     parser.add_argument(
         "--busy", action="store_true", help="for a machine with other work: one thread in processor time"
     )
@@ -84,7 +85,7 @@ def main(words: Sequence[str] | None = None) -> int:
     # A yardstick here, not a case: Polly's is not asked for.
     whole = measure(replace(shop, clang=None), product, given.threads, given.quick) if product else None
     lines = asked(found, given.threads, whole)
-    print(f"\n== after {time.perf_counter() - start:.0f} s, size {given.size}\n{table(found, given.threads)}\n")
+    print(f"\n== after {time.perf_counter() - start:.0f} s, size {given.size}\n{table(found, given.threads, whole)}\n")
     print(summary(lines, found))
     data = {
         "host": _host(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from benchmarks.kernels_build import Shop
@@ -12,9 +13,10 @@ from benchmarks.tensor_kernels import difference
 # Checksums are sums of all elements; what they may differ by leaves room for reassociated sums (Polly's fast math) in
 # the factorizations, and is far below what one wrong element changes.
 ALLOWED = 1e-7
-RUNS, SECONDS = 9, 12.0  # best of so many runs; a program stops after so many seconds, not before its second run
-QUICK_RUNS, QUICK_SECONDS = 3, 3.0
-SLOW = 10.0  # one run of a program that takes longer counts for two
+ALL_CLOSE, CLOSE = 3, 1.2  # programs whose times differ by less than this factor run so many times, whatever it takes
+RUNS, SECONDS = 7, 1.0  # others: best of so many runs; a program stops after so many seconds, starting it included
+QUICK_RUNS, QUICK_SECONDS = 3, 0.3
+SLOW = 2.0  # programs that take less run twice at least; of longer runs one says enough, unless it is a close call
 
 
 @dataclass
@@ -24,6 +26,7 @@ class Best:
     case: Case
     plan: str
     seconds: dict[tuple[str, int], float] = field(default_factory=dict)
+    runs: dict[tuple[str, int], int] = field(default_factory=dict)
     wrong: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def of(self, side: str, threads: int) -> float | None:
@@ -37,27 +40,38 @@ class Best:
 
 
 def measure(shop: Shop, case: Case, threads: tuple[int, ...], quick: bool) -> Best:
-    """Every program once, then again, until each has its runs or has used its time."""
+    """Every program once, then again those that are worth it, in turn."""
     best = Best(case, shop.plans.get(case.name, "?"))
     programs = _programs(shop, case, threads)
     runs, budget = (QUICK_RUNS, QUICK_SECONDS) if quick else (RUNS, SECONDS)
     spent = dict.fromkeys(programs, 0.0)
     results: dict[tuple[str, int], str] = {}
-    for _ in range(runs):
-        for key, program in programs.items():
-            if key in best.wrong or spent[key] >= budget:
-                continue
+    for turn in range(runs):
+        wanted = [k for k in programs if k not in best.wrong and (not turn or _again(best, k, turn, spent[k], budget))]
+        for key in wanted:
+            start = time.perf_counter()
             try:
-                seconds, results[key] = shop.run(program, case, key[1])
+                seconds, results[key] = shop.run(programs[key], case, key[1])
             except Failed as failure:
                 best.wrong[key] = str(failure)
                 continue
+            spent[key] += time.perf_counter() - start
             best.seconds[key] = min(best.seconds.get(key, seconds), seconds)
-            spent[key] += seconds * (2 if seconds > SLOW else 1)
+            best.runs[key] = turn + 1
             right = results.get(("gcc", 1), "")
             if right and (told := difference(results[key], right, ALLOWED)):
                 best.wrong[key] = told
     return best
+
+
+def _again(best: Best, key: tuple[str, int], turn: int, spent: float, budget: float) -> bool:
+    """Is another run of the program worth its time, after so many turns?"""
+    mine = best.seconds[key]
+    if (turn < 2 and mine < SLOW) or spent < budget:
+        return True
+    sides = {("ours", t) for _, t in best.seconds} if key[0] != "ours" else set(best.seconds) - {key}
+    close = (best.seconds[k] / mine for k in sides if k in best.seconds and (k[1] == key[1] or "gcc" in (k[0], key[0])))
+    return turn < ALL_CLOSE and any(1 / CLOSE < r < CLOSE for r in close)
 
 
 def _programs(shop: Shop, case: Case, threads: tuple[int, ...]) -> dict[tuple[str, int], str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kernels_cases import MORE
 from benchmarks.kernels_measure import Best
 from benchmarks.kernels_report import LEAST, MEAN, ratio
 from benchmarks.tensor_report import threads_text
@@ -15,7 +16,7 @@ _SIDES = {"ours": ("Tilewright", "#1f5f99"), "polly": ("clang + Polly", "#d9822b
 
 
 def plot(found: Sequence[Best], threads: Sequence[int], out: Path) -> str:
-    """Write kernels.svg and kernels.png; says what it did."""
+    """Write kernels.svg and kernels.png, and kernels-more for what is not of PolyBench; says what it did."""
     try:
         pyplot: Any = importlib.import_module("matplotlib.pyplot")
     except ImportError:
@@ -23,14 +24,23 @@ def plot(found: Sequence[Best], threads: Sequence[int], out: Path) -> str:
     if not found:
         return "no plot: nothing was measured"
     pyplot.switch_backend("agg")
+    parts = {
+        "kernels": [b for b in found if b.case.group != MORE],
+        "kernels-more": [b for b in found if b.case.group == MORE],
+    }
+    made = [_figure(pyplot, part, threads, out / name) for name, part in parts.items() if part]
+    return f"plot: {', '.join(made)} beside it"
+
+
+def _figure(pyplot: Any, found: Sequence[Best], threads: Sequence[int], path: Path) -> str:
     size = (max(8.0, 2 + 0.45 * len(found)), 4.8 * len(threads))
     figure, panels = pyplot.subplots(len(threads), 1, figsize=size, squeeze=False, layout="constrained")
     for axes, t in zip(panels[:, 0], threads, strict=True):
         _panel(axes, found, t)
     for kind in ("svg", "png"):
-        figure.savefig(out / f"kernels.{kind}", dpi=90)
+        figure.savefig(path.with_suffix(f".{kind}"), dpi=90)
     pyplot.close(figure)
-    return "plot: kernels.svg and kernels.png beside it"
+    return f"{path.name}.svg and .png"
 
 
 def _panel(axes: Any, found: Sequence[Best], threads: int) -> None:

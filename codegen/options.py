@@ -7,6 +7,8 @@ from dataclasses import field
 
 from codegen.record import record
 
+FUSIONS = ("auto", "none", "smart", "max")
+
 
 @record
 class CppOptions:
@@ -31,6 +33,7 @@ class GenOptions:
     plan_name: str = "<plan>"
     reassociate: bool = False
     check_alias: bool = False
+    fusion: str = "auto"  # which statements share loops, see FUSIONS
     context: str = ""
     line_directives: bool = False
     line_name: str = ""  # the source in them; empty: its name without folders
@@ -59,6 +62,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--plan={_base(options.plan_name)}")
     flags = (("--reassociate", options.reassociate), ("--check-alias", options.check_alias))
     words += [flag for flag, on in flags if on]
+    if options.fusion != "auto":
+        words.append(f"--fusion={options.fusion}")
     if options.context:
         words.append(f"--context={options.context}")
     if options.target == "sunway":

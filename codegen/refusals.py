@@ -451,6 +451,7 @@ TABLE: tuple[Entry, ...] = (
         "The first plan could not be carried out or proven, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
     ),
+    Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),
     Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
     Entry("main-memory", REMARK, "Compute cores reach an array in main memory instead of a local copy, and why.", ""),
     Entry("no-kernel", REMARK, "A nest with parallel loops stays off the compute cores, and why.", ""),
@@ -463,7 +464,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "not-vector",
         REMARK,
-        "An innermost loop carries a dependence and is not marked for the vectorizer.",
+        "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
     ),
     Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),

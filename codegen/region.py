@@ -20,7 +20,7 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.machine import load as load_machine
-from codegen.options import GenOptions
+from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.hinted import plan_hint, with_hinted_plan
 from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Tile, Vector
@@ -74,6 +74,7 @@ class Modelled:
     program: Program
     digest: str
     remarks: tuple[Diagnostic, ...] = ()
+    fusion: str = ""  # what a hint asks for
 
 
 @record
@@ -92,19 +93,21 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     parsed = parse_with_gaps(s)
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
-    reassociate = options.reassociate
+    reassociate, fusion = options.reassociate, ""
     for hint in s.region.hints:
         word, _, rest = hint.text.strip().partition("(")
         if word.strip() == "assume" and rest.endswith(")"):
             assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
+        elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
+            fusion = rest.rstrip(") ")
         elif plan_hint(hint) is None:
             raise InputError(
                 "bad-hint",
                 f"unknown hint `{hint.text.strip()}`",
                 Loc(s.file, hint.line, 1),
-                "known hints: assume(condition), reassociate, plan(file)",
+                f"known hints: assume(condition), reassociate, plan(file), fusion({'|'.join(FUSIONS)})",
             )
     found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
@@ -121,7 +124,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     if free:
         deps = compute_dependences(scop, tree, free)
     remarks = own_remarks(found.scop, scop, last.names if last else ())
-    return Modelled(site, make_program(scop, deps, tree, reassociate), _digest(site), remarks)
+    return Modelled(site, make_program(scop, deps, tree, reassociate), _digest(site), remarks, fusion)
 
 
 def _digest(site: RegionSite) -> str:
@@ -287,9 +290,9 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
     problems: list[Diagnostic] = []
     tried: set[str] = set()
     for author in (
-        lambda: default_plan(model.program, machine, "smart", 2),
-        lambda: default_plan(model.program, machine, "smart", 1),
-        lambda: default_plan(model.program, machine, "smart", 0),
+        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 2),
+        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 1),
+        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 0),
         lambda: source_plan(model.program, machine),
     ):
         made, problem = _attempt(model, author, tried)

@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     plan: "Plan | str | os.PathLike[str] | None"
     reassociate: bool
     check_alias: bool
+    fusion: str
     context: str
     threads: str
     line: bool
@@ -54,7 +55,7 @@ class Input:
     options: GenOptions
 
 
-_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "context", "threads", "banner", "version",
+_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "fusion", "context", "threads", "banner", "version",
          "keep_original", "prefix", "timeout")
 
 

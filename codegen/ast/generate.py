@@ -29,6 +29,7 @@ from codegen.ast.ctree import (
     walk,
 )
 from codegen.ast.schedule import Marked, to_isl
+from codegen.recognize.wraps import settled
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
 from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
@@ -98,9 +99,8 @@ class _Conversion:
         accesses = []
         for a in s.accesses:
             index = a.index.pullback_pw_multi_aff(back)
-            accesses.append(
-                tuple(_expr(build.expr_from_pw_aff(index.get_pw_aff(k))) for k in range(index.dim(isl.dim_type.out)))
-            )
+            plain = (settled(index.get_pw_aff(k), time.range()) for k in range(index.dim(isl.dim_type.out)))
+            accesses.append(tuple(_expr(build.expr_from_pw_aff(v)) for v in plain))
         values = tuple(_expr(build.expr_from_pw_aff(v.pullback_pw_multi_aff(back))) for v in s.values)
         self.instances.append(Instance(s.name, its, tuple(accesses), values))
         return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))

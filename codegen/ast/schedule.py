@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from codegen.ast.blocks import Blocks, find_blocks
+from codegen.recognize.wraps import common, plain_points
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
-from codegen.scop.tree import STAGE, Band, Hold, Leaf, Loop, Node, Seq, statements
+from codegen.scop.tree import STAGE, Band, Hold, Leaf, Loop, Node, Seq, has_band, statements
 
 
 @dataclass
@@ -51,7 +52,9 @@ def _build(
     node = node.insert_partial_schedule(_partial(scop, blocks, tree.loops, depth))
     node = node.band_set_permutable(int(tree.permutable))
     if tree.split:
-        node = _isolate(node, scop, tree, depth)
+        node = _isolated(node, _full_tiles(node, scop, tree, depth), depth)
+    elif not has_band(tree.child):
+        node = _isolated(node, _plain(node, scop, tree), depth)
     for k, lp in enumerate(tree.loops):
         if lp.kind == "unroll" and lp.factor == 0:
             node = node.band_member_set_ast_loop_type(k, isl.ast_loop_type.unroll)
@@ -81,14 +84,24 @@ def _partial(scop: Scop, blocks: Blocks, loops: tuple[Loop, ...], depth: int) ->
     return isl.MultiUnionPwAff.from_union_pw_aff_list(target, rows)
 
 
-def _isolate(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> isl.ScheduleNode:
-    """Ask isl to generate full tiles apart. Which tiles are full only steers the shape of the code."""
-    full = _full_tiles(node, scop, band, depth)
-    if full is None or full.is_empty():
+def _isolated(node: isl.ScheduleNode, part: isl.Set | None, depth: int) -> isl.ScheduleNode:
+    """Ask isl to generate a part of the band apart. Which one only steers the shape of the code."""
+    if part is None or part.is_empty():
         return node
-    option = isl.Map.from_range(full).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    option = isl.Map.from_range(part).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
     wrapped = option.wrap().set_tuple_name("isolate")
     return node.band_set_ast_build_options(isl.UnionSet.from_set(wrapped))
+
+
+def _plain(node: isl.ScheduleNode, scop: Scop, band: Band) -> isl.Set | None:
+    """The part of a nest in which no subscript wraps around, if some do."""
+    parts = []
+    for name in statements(band):
+        points = plain_points(scop.statement(name))
+        if points is not None:
+            prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(points))
+            parts.append(_image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops]))
+    return common(parts)
 
 
 def _full_tiles(node: isl.ScheduleNode, scop: Scop, band: Band, depth: int) -> isl.Set | None:

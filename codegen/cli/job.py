@@ -119,6 +119,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         plan_name=values.get("plan") or "<plan>",
         reassociate=arguments.reassociate,
         check_alias=arguments.check_alias,
+        fusion=values.get("fusion", rest.fusion),
         context=arguments.context,
         line_directives=values.get("line_directives", False),
         banner=not values.get("no_banner", False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codegen.isas import ISAS, is_file
-from codegen.options import GenOptions
+from codegen.options import FUSIONS, GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
 
@@ -146,6 +146,10 @@ TABLE: tuple[Option, ...] = (
            affects_output=True),
     Option(("--check-alias",), "generation", _SOURCES,
            "guard the fast version with a run-time overlap test of its arrays", affects_output=True),
+    Option(("--fusion",), "generation", SOURCE_COMMANDS,
+           "which statements share loops: none that need not, those that stay parallel (smart), all that can (max), or "
+           "what the cost model prefers",
+           "value", choices=FUSIONS, default=_DEFAULTS.fusion, affects_output=True),
     Option(("--context",), "generation", _SOURCES, "assumptions on parameters, such as 'N >= 64'",
            "value", "COND", default="", affects_output=True),
     Option(("--threads",), "generation", SOURCE_COMMANDS,

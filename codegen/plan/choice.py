@@ -7,7 +7,7 @@ from collections.abc import Callable
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.plan.chains import has_chains
-from codegen.plan.cost import SIZE, cycles, shape
+from codegen.plan.cost import SIZE, cycles, shape, short
 from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.transform.program import Program
@@ -48,8 +48,8 @@ def no_slower(
     if alike or not better:
         return made
     text = (
-        f"the source's order of loops is kept: about {_short(one[0])} cycles with parameters of {SIZE}, against "
-        f"{_short(one[1])} in the order with most parallel loops"
+        f"the source's order of loops is kept: about {short(one[0])} cycles with parameters of {SIZE}, against "
+        f"{short(one[1])} in the order with most parallel loops"
     )
     told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
     said = {d.id for d in other.remarks}
@@ -59,7 +59,3 @@ def no_slower(
 
 def _cut(made: Decision) -> bool:
     return any(isinstance(d, (Tile, Skew)) for d in made.plan.directives)
-
-
-def _short(x: float) -> str:
-    return f"{x:.2g}".replace("e+0", "e").replace("e+", "e")

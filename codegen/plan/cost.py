@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from codegen.machine import Machine
 from codegen.plan.tiles import WRITTEN_OUT, constant_extent
-from codegen.recognize.strides import move
+from codegen.recognize.strides import Move
+from codegen.recognize.wraps import usual_move
 from codegen.record import record
 from codegen.scop.distance import is_zero
 from codegen.scop.expr import Binary, Call, Ternary, walk
@@ -40,6 +41,7 @@ CHAIN_OPS = 4  # operations of a statement that lie on the way from a value to t
 INTEGERS, ACCESSES = 3.0, 2.0  # integer operations, and loads and stores, that start in a cycle
 DIVISION, CALL = 8.0, 40.0  # in simple operations
 MEMORY, NEAR = 8.0, 16.0  # bytes per cycle from memory, and from the caches beyond the first
+FAR = Fraction(1 << 20)  # elements, where it is not known how far an access goes
 # A key of what is fetched: the array and how it moves along every loop around.
 Moves = tuple[tuple[Fraction, ...], ...]
 Key = tuple[str, Moves]
@@ -63,16 +65,28 @@ class _Use:
     moves: Moves
 
 
-def cycles(p: Program, machine: Machine, threads: int = 1) -> float:
-    """For the whole region; so many threads share what is inside loops marked for them."""
+def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False) -> float:
+    """For the whole region; so many threads share what is inside loops marked for them, or with `free` inside loops
+    that could be."""
     total = 0.0
     seen: dict[str, _Use] = {}
     found = tuple(loops(p.tree))
     for g in _groups(p.tree, (), ()):
         places = {q.loop.name: q for q in found if g.path[: len(q.path)] == q.path}
         each = _group(p, g, machine, places, seen)
-        total += each / threads if any(lp.kind in ON_THREADS for lp in g.around) else each
+        shared = _parallel(g) if free else any(lp.kind in ON_THREADS for lp in g.around)
+        total += each / threads if shared else each
     return total
+
+
+def _parallel(g: Group) -> bool:
+    """Is there a loop that carries nothing? The innermost of several is too short for threads."""
+    return any(lp.coincident for lp in (g.around[:-1] if len(g.around) > 1 else g.around))
+
+
+def short(x: float) -> str:
+    """A figure of cycles for people."""
+    return f"{x:.2g}".replace("e+0", "e").replace("e+", "e")
 
 
 def shape(p: Program) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
@@ -153,10 +167,15 @@ def _keys(p: Program, stmts: Sequence[Statement], own: dict[str, tuple[Loop, ...
         for a in s.accesses:
             if not p.scop.arrays[a.array].rank:
                 continue
-            moves = [move(p.scop, s, a, own[s.name], k).steps or () for k in range(depth)]
+            moves = [_steps(usual_move(p.scop, s, a, own[s.name], k)) for k in range(depth)]
             key = a.array, tuple(moves)
             out[key] = out.get(key, False) or a.write
     return out
+
+
+def _steps(m: Move) -> tuple[Fraction, ...]:
+    """What is not a fixed step counts as a jump."""
+    return (FAR,) if m.steps is None else m.steps
 
 
 def _perfect(band: Band) -> bool:
@@ -250,7 +269,7 @@ def _rate(
     again: list[float] = []  # bytes touched since the last use
     for k in range(len(moves) - 1):
         if not any(moves[k]):
-            again.append(_touched(lengths[k + 1 :], elem) * arrays)
+            again.append(_touched(lengths[k + 1 :], moves[k + 1 :], elem, machine) * arrays)
     before = seen.get(array)
     if before is not None:
         shared = 0
@@ -259,7 +278,7 @@ def _rate(
                 break
             shared += 1
         if shared and sum(map(any, before.moves[shared:])) >= sum(map(any, moves[shared:])):
-            again.append(_touched(lengths[shared:], elem) * arrays)
+            again.append(_touched(lengths[shared:], moves[shared:], elem, machine) * arrays)
     least = min(again, default=float("inf"))
     first, second = machine.cache(1), machine.cache(2)
     if first is not None and least <= first.bytes / 2:
@@ -267,8 +286,10 @@ def _rate(
     return NEAR if second is not None and least <= second.bytes / 2 else MEMORY
 
 
-def _touched(lengths: Sequence[float], elem: int) -> float:
-    total = float(elem)
+def _touched(lengths: Sequence[float], moves: Moves, elem: int, machine: Machine) -> float:
+    """Bytes that come by while the loops of these lengths run once: whole lines where none of them goes along lines."""
+    apart = any(map(any, moves)) and not any(_bytes(m, elem, machine) < machine.line_bytes for m in moves if any(m))
+    total = float(machine.line_bytes if apart else elem)
     for n in lengths:
         total *= n
     return total

@@ -19,7 +19,7 @@ from codegen.plan.model import Directive, Multiply
 from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import arranged
 from codegen.plan.strips import in_strip, in_strips, parts_of
-from codegen.plan.worth import skips, too_small, unwanted
+from codegen.plan.worth import needs_wide_product, skips, too_small, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
@@ -155,7 +155,8 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
     if skips(s):
         against.setdefault(name, f"no product: where its condition fails, loop {s.iterators[-1]} does nothing at all")
         return None
-    why = too_small(s, found, blocking(found, machine).direct)
+    vec = load_isa(machine.isa, machine.vector_bits).vec(found.step.elem)
+    why = too_small(s, found, blocking(found, machine).direct) or needs_wide_product(p.scop, s, found, vec)
     if why:
         against.setdefault(name, f"no product: {why}")
     return None if why else found

@@ -13,6 +13,7 @@ from codegen.plan.author import Author
 from codegen.plan.chains import has_chains
 from codegen.plan.choice import Decision, no_slower
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
+from codegen.plan.fusion import AUTO, fuse
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.lines import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
@@ -29,19 +30,23 @@ from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
 
-def default_plan(source: Program, machine: Machine, fusion: str = "smart", effort: int = 2) -> Decision:
-    """A plan for a region given in source order. Lower effort leaves out isolation (1) and tiling (0)."""
-    best, first = _with_products(source, machine, fusion)
+def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: int = 2) -> Decision:
+    """A plan for a region given in source order. `fusion` is none, smart, max, or auto for the best of them. Lower
+    effort leaves out isolation (1) and tiling (0)."""
+    given = "smart" if fusion == AUTO else fusion
+    best, first = _with_products(source, machine, given)
     if best.products.directives:
         p = best.program.with_tree(best.products.tree)
         return decorate(p, machine, effort, best.products, (*first, *best.directives), best.remarks)
-    tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
+    tree = isl_schedule(source.scop, source.deps, source.tree, given)
     over_time = _over_time(source, machine, tree) if effort > 1 else None
     if over_time is not None:
         return over_time
-    usual = usual_order(source, fusion)
-    made = decorate(usual, machine, effort, best.products)
-    return no_slower(source, usual, made, lambda: _in_source_order(source, machine, effort), machine)
+    fused = fuse(source, machine, fusion, usual_order)
+    made = decorate(fused.program, machine, effort, best.products, remarks=fused.remarks)
+    if fusion != AUTO:
+        return made
+    return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, effort), machine)
 
 
 def loop_plan(

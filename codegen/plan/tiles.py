@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.recognize.strides import coefficients, move
+from codegen.recognize.strides import Move, coefficients, move
 from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Loop
@@ -20,6 +20,8 @@ INNER = 4
 SHORT = 24
 # Iterations of an innermost loop that compilers write out. alpha-blend, 3 iterations: 0.083 s, with `omp simd` 0.21 s.
 WRITTEN_OUT = 6
+# Elements of a strip that stays in the first-level cache: few, so that threads get some each.
+STRIP = 256
 
 
 def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:
@@ -50,6 +52,40 @@ def worth_tiling(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop],
             if not moves[long[-1]].unit and not moves[long[-1]].still and any(moves[k].unit for k in long[:-1]):
                 return True
     return False
+
+
+def worth_strips(scop: Scop, stmts: Sequence[Statement], around: Sequence[Loop], band: Sequence[Loop]) -> bool:
+    """Does all that the innermost loop goes along come back for every iteration of the loops around it? Then a strip of
+    it stays in the first-level cache meanwhile: fir takes 64 times through a long signal otherwise."""
+    first, last = len(around) - len(band), len(around) - 1
+    if len(band) != 2 or not band[-1].coincident or _is_short(scop, band[-1]):
+        return False
+    back = False
+    for s in stmts:
+        for a in s.accesses:
+            if not scop.arrays[a.array].rank:
+                continue
+            moves = [move(scop, s, a, around, k) for k in range(first, last + 1)]
+            if not (moves[-1].unit or moves[-1].still) or rank_of(moves) >= len(band):
+                return False
+            back = back or (moves[-1].unit and a.write and any(m.still for m in moves[:-1]))
+    return back
+
+
+def rank_of(moves: Sequence[Move]) -> int:
+    """In how many directions an access goes as the loops run; as many as there are loops where that is not known."""
+    rows = [m.steps for m in moves if m.steps is not None]
+    if len(rows) < len(moves):
+        return len(moves)
+    left, rank = [list(r) for r in rows], 0
+    for column in range(len(rows[0])):
+        pivot = next((r for r in left if r[column]), None)
+        if pivot is None:
+            continue
+        rank += 1
+        left.remove(pivot)
+        left = [[x - y * r[column] / pivot[column] for x, y in zip(r, pivot, strict=True)] for r in left]
+    return rank
 
 
 def _is_short(scop: Scop, lp: Loop) -> bool:

@@ -89,8 +89,11 @@ def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which:
     steps = []
     skip = scop.arrays[access.array].scope
     for k in range(skip, access.index.dim(isl.dim_type.out)):
-        c = coefficients(access.index.get_pw_aff(k), len(s.iterators))
+        value = access.index.get_pw_aff(k)
+        c = coefficients(value, len(s.iterators))
         if c is None:
-            return Move(None)
+            if any(x and value.involves_dims(isl.dim_type.in_, d, 1) for d, x in enumerate(change)):
+                return Move(None)
+            c = [Fraction(0)] * len(s.iterators)
         steps.append(sum((a * b for a, b in zip(c, change, strict=True)), Fraction(0)))
     return Move(tuple(steps))

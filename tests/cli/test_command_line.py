@@ -170,7 +170,8 @@ def test_effective_options_stay_inside_a_comment(nasty: str) -> None:
 def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder: Path, run: Run) -> None:
     """Those about the banner itself, paths, and the name of the input are the only exceptions."""
     Path("p").write_text("", encoding="utf-8")
-    values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1"}
+    values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1",
+              "--fusion": "max"}
     values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine"}
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
     silent |= {"--threads", "--scheme"}  # of sunway alone

@@ -11,7 +11,7 @@ from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.source.write import read_source
 from tests.compilers import with_openmp
-from tests.corpus import KERNELS, kernels
+from tests.corpus import KERNELS, kernels, lost
 
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only"]
 
@@ -34,6 +34,7 @@ def test_kernel(name: str, tmp_path: Path) -> None:
     out = tmp_path / f"{name}.c"
     out.write_text(made.text, encoding="utf-8")
     assert all(r.transformed for r in made.regions), [n.message for d in made.diagnostics for n in d.notes]
+    assert not lost(name, made.diagnostics)
     for compiler in with_openmp():
         said = complaints(compiler, out)
         # What a compiler says about the source is the source's own affair; pragmas of ours are gone.

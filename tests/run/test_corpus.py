@@ -13,7 +13,7 @@ import pytest
 from codegen.diagnostics import Severity
 from codegen.options import CppOptions, GenOptions
 from codegen.verify.check import check
-from tests.corpus import ALL, KERNELS, kernels
+from tests.corpus import ALL, KERNELS, kernels, lost
 
 REALS = {"f64": "double", "f32": "float", "i32": "int", "i64": "long"}
 
@@ -42,3 +42,4 @@ def test_kernel(name: str, real: str) -> None:
     assert all("agree" in line for line in report.lines), report.lines
     weak = [d for d in report.diagnostics if d.id == "fallback" and d.severity is Severity.WARNING]
     assert not weak, weak
+    assert not lost(path.stem, report.diagnostics)

@@ -85,7 +85,7 @@ def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Deci
         ("nothing fused", lambda: loop_plan(p, machine, "none", 2)),
         ("products, nothing fused", lambda: default_plan(p, machine, "none", 2)),
         ("products, fused as far as possible", lambda: default_plan(p, machine, "max", 2)),
-        (ONE_THREAD, lambda: default_plan(p, _alone(machine), "smart", 2)),
+        (ONE_THREAD, lambda: default_plan(p, _alone(machine), "auto", 2)),
     )
 
 
