@@ -5,6 +5,7 @@ from codegen.sparse.algebra.expr import Exp, call, var
 from codegen.sparse.algebra.relation import compose, equal, inverse, with_constraints
 from codegen.sparse.api import Conversion
 from codegen.sparse.ir.model import Branch, Step
+from codegen.sparse.ir.view import view
 from codegen.sparse.synth.cases import candidates
 from codegen.sparse.synth.mechanisms import as_they_come
 from codegen.sparse.synth.model import Layout
@@ -26,6 +27,8 @@ def _chain(steps: tuple[Step, ...], indent: str) -> list[str]:
     out = []
     for n, s in enumerate(steps):
         out.append(f"{indent}{n}: {_step(s)}")
+        seen = view(n, s)
+        out += [f"{indent}   {seen}"] if seen is not None else []
         if isinstance(s, Branch):
             out += [f"{indent}   they do:", *_chain(s.then, indent + "     ")]
             out += [f"{indent}   they do not:", *_chain(s.other, indent + "     ")]

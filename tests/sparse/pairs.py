@@ -104,6 +104,7 @@ def main() -> int:
     parser.add_argument("--flags", default="-O0")
     parser.add_argument("--policies", default="", help="keep, sum, reject; nothing: the default policy")
     parser.add_argument("--formats", default="")
+    parser.add_argument("--with", default="", dest="one_of", help="only pairs with one of these formats")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--values", default="f64", choices=VALUES)
     parser.add_argument("--indices", default="32")
@@ -111,6 +112,8 @@ def main() -> int:
     given = parser.parse_args()
     formats = tuple(given.formats.split(",")) if given.formats else FORMATS[given.rank]
     jobs = jobs_for(formats, tuple(given.policies.split(",")), given.plain)
+    if given.one_of:
+        jobs = [job for job in jobs if set(job[:2]) & set(given.one_of.split(","))]
     failures = run(jobs, given.rank, Types(given.values, given.indices), tuple(given.flags.split()),
                    given.threads)
     print(f"{len(jobs)} conversions, {len(failures)} failures")

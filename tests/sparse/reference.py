@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+
+from tests.sparse.user_codec import UserCodec
 
 Entry = tuple[tuple[int, ...], float]
 DIMS = ("NR", "NC", "NZ", "NT")
@@ -27,7 +30,7 @@ def ints(values: Sequence[int], index: str) -> np.ndarray:
     return np.array(list(values), dtype=f"int{index}").reshape(-1)
 
 
-class Codec:
+class Codec(UserCodec):
     """Element types of the arrays."""
 
     def __init__(self, shape: tuple[int, ...], value: str = "float64", index: str = "32") -> None:
@@ -241,8 +244,8 @@ class Codec:
 
 
 def family(name: str) -> str:
-    """The methods of a format: COO3 and COO share theirs."""
-    head = name.lower().replace(":", "_")
+    """The methods of a format: COO3 and COO share theirs; a file's are called after it."""
+    head = Path(name).stem.lower().replace(":", "_")
     return head.rstrip("1234") if "_" not in head else head
 
 

@@ -95,6 +95,7 @@ def test_explanation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "case 5: jj1 = ii1 + off(d)  <- used" in text and "position d: table" in text
     assert main(["sparse", "convert", "--from", "COO", "--to", "CSR", "--explain"]) == 0
     out = capsys.readouterr().out
+    assert "{[n] : n >= 0 and s_NNZ >= n + 1} at [5, n]; reads s_row(n); writes rowptr(s_row(n) + 1)" in out
     assert "case 2: k >= rowptr(ii1)  <- used" in out and "permutations that stay: k" in out
 
 
