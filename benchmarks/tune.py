@@ -37,6 +37,7 @@ from codegen.tune.search.frame import Over
 from codegen.tune.tree import Tree, key, start
 
 SEED = 7
+QUICK = 8.0  # seconds for a product that is not searched
 DEPTH = 8  # of the exhaustive search: about 12,000 trees in 600 orders, among them all register tiles with both blocks
 DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or nothing
 
@@ -44,9 +45,8 @@ DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or no
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
     parser.add_argument("--cases", type=int, default=24, metavar="N", help="products of the 440 (default 24)")
-    parser.add_argument(
-        "--searched", type=int, default=6, metavar="N", help="so many of these go through all searches too (default 6)"
-    )
+    parser.add_argument("--searched", type=int, default=24, metavar="N", help="that go through all searches too, at most")
+    parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
     parser.add_argument("--rate", type=float, default=0.0, help="orders a second that a search can measure (measured)")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
@@ -65,10 +65,16 @@ def main(words: Sequence[str] | None = None) -> int:
         problems = Random(SEED).sample(shapes.testing(), given.cases)
         rate = given.rate or _rate(bench, shapes.training()[:2])
         print(f"a search measures {rate:.1f} orders a second, {rate * given.budget:.0f} in its time", flush=True)
+        longest = 0.0
         for n, problem in enumerate(problems):
-            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, n < given.searched)
+            first = time.perf_counter() - began
+            rest = longest + QUICK * (given.cases - n)
+            searched = n < given.searched and (not n or first + rest < 60 * given.minutes)
+            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, searched)
             cases.append(race(bench, problem, found, seconds))
-            print(f"{time.perf_counter() - began:5.0f} s  {cases[-1].line()}", flush=True)
+            last = time.perf_counter() - began
+            longest = max(longest, last - first) if searched else longest
+            print(f"{last:5.0f} s  {cases[-1].line()}", flush=True)
             (given.out / "tune.json").write_text(json.dumps(as_data(cases), indent=1) + "\n")
         print(table(cases, BEST, bench.peak()))
     return 0

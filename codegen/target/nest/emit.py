@@ -58,6 +58,7 @@ def prelude(isa: Isa, texts: Iterable[str]) -> str:
             headers=["stdint.h", "string.h", *([isa.header] if isa.header else [])],
             barrier=any(BARRIER in t for t in texts),
             prefetch=any(PREFETCH in t for t in texts),
+            literal=True,
             definitions=[(n.upper() + "_", text) for n, text in definitions(isa, texts).items()],
         )
     )

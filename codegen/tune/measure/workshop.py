@@ -67,7 +67,8 @@ def _digest() -> str:
     """Of everything that makes C of a tree: figures of another version are those of other code."""
     target = Path(nest.__file__).parent
     files = [*target.glob("*.py"), *target.parent.glob("isa/*.py"), *target.parent.glob("isa/data/*.toml")]
-    texts = [x.read_bytes() for x in sorted(files)] + [(templates_dir() / "nest.c.j2").read_bytes()]
+    forms = [(templates_dir() / name).read_bytes() for name in ("kernel_prelude.c.j2", "nest.c.j2")]
+    texts = [x.read_bytes() for x in sorted(files)] + forms
     return hashlib.sha256(b"".join(texts)).hexdigest()[:12]
 
 
