@@ -45,7 +45,7 @@ DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or no
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
     parser.add_argument("--cases", type=int, default=24, metavar="N", help="products of the 440 (default 24)")
-    parser.add_argument("--searched", type=int, default=24, metavar="N", help="that go through all searches too, at most")
+    parser.add_argument("--searched", type=int, default=24, metavar="N", help="of them that are searched, at most")
     parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
     parser.add_argument("--rate", type=float, default=0.0, help="orders a second that a search can measure (measured)")
