@@ -1,7 +1,7 @@
 """The tuner on held-out matrix products: every method, the tool's own product, and NumPy: `make bench-tune`.
 
 Searches value trees by measuring. They share a cache, so that an order of points is compiled and measured once; each
-may ask for as many as it could have measured by itself in its seconds, at the rate that is measured first. Then the
+ends when it would have spent its seconds by itself, by the times of a small and of a full compilation. Then the
 winners of all methods run in turns in one process, beside what `tilewright gen` makes of the loops, the loops as the
 compiler leaves them, and NumPy with one thread, and only these figures count. How far two copies of one tree lie apart
 there is the noise: within it, two methods are equal.
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -29,6 +30,7 @@ from codegen.machine.detect import detect
 from codegen.tune.contraction import Contraction
 from codegen.tune.cost import Model
 from codegen.tune.learn import shapes
+from codegen.tune.learn.samples import strange
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.plans.search.trees import BEST, ORDERED, policy_tree, searches
@@ -48,7 +50,6 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--searched", type=int, default=24, metavar="N", help="of them that are searched, at most")
     parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
-    parser.add_argument("--rate", type=float, default=0.0, help="orders a second that a search can measure (measured)")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     return parser.parse_args(words)
@@ -63,14 +64,14 @@ def main(words: Sequence[str] | None = None) -> int:
     with Measurer(options=ORDERED, effort=Effort(busy=given.busy), cache=cache) as bench:
         print(f"peak {bench.peak():.1f} GFLOPS; a policy's answer from start to end: {_answer():.2f} s", flush=True)
         problems = Random(SEED).sample(shapes.testing(), given.cases)
-        rate = given.rate or _rate(bench, shapes.training()[:2])
-        print(f"a search measures {rate:.1f} orders a second, {rate * given.budget:.0f} in its time", flush=True)
+        pace = _pace(bench, shapes.training()[:2])
+        print(f"one order takes {pace.one:.2f} s, {1 / pace.each:.1f} of many a second are measured", flush=True)
         longest = 0.0
         for n, problem in enumerate(problems):
             first = time.perf_counter() - began
             rest = longest + QUICK * (given.cases - n)
             searched = n < given.searched and (not n or first + rest < 60 * given.minutes)
-            found, seconds = _tuned(bench, problem, int(rate * given.budget), rate, searched)
+            found, seconds = _tuned(bench, problem, given.budget, pace, searched)
             cases.append(race(bench, problem, found, seconds))
             last = time.perf_counter() - began
             longest = max(longest, last - first) if searched else longest
@@ -80,54 +81,71 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-class _Count:
-    """A value that counts the orders one search asks for, and ends it after so many."""
+@dataclass(frozen=True)
+class Pace:
+    """Seconds for one order, and for each of many."""
 
-    def __init__(self, bench: Measurer, limit: int) -> None:
-        self.bench, self.limit, self.asked = bench, limit, set[str]()
+    one: float
+    each: float
+
+    def seconds(self, count: int) -> float:
+        return max(self.one, count * self.each) if count else 0.0
+
+
+class _Clock:
+    """A value that counts the seconds one search would have taken alone, and ends it after so many."""
+
+    def __init__(self, bench: Measurer, pace: Pace, limit: float) -> None:
+        self.bench, self.pace, self.limit = bench, pace, limit
+        self.seconds, self.asked = 0.0, set[str]()
 
     def __call__(self, trees: Sequence[Tree]) -> list[float | None]:
-        self.asked |= {key(t) for t in trees}
-        if len(self.asked) > self.limit:
+        if self.seconds > self.limit:
             raise Over
+        new = {key(t) for t in trees} - self.asked
+        self.asked |= new
+        self.seconds += self.pace.seconds(len(new))
         return self.bench(trees)
 
 
 def _tuned(
-    bench: Measurer, problem: Contraction, limit: int, rate: float, all_of_them: bool
+    bench: Measurer, problem: Contraction, limit: float, pace: Pace, all_of_them: bool
 ) -> tuple[dict[str, Tree], dict[str, float]]:
     """The tree of each method, and the seconds it takes: those of searches are what they would have taken alone."""
     first, isa = start(problem), bench.shop.isa
     found, seconds = {"untuned": first}, {"untuned": 0.0}
     model = Model(detect().machine, isa)
     ways = searches(model, isa)
-    for name in (*DIRECT, *((*SEARCHES, "exhaustive", "wide") if all_of_them else ())):
+    for name in (*DIRECT, *(("exhaustive", *SEARCHES, "wide") if all_of_them else ())):
         guess, oracle = name == "wide", name == "exhaustive"
-        value = model if guess else _Count(bench, 10**9 if oracle else limit)
+        value = model if guess else _Clock(bench, pace, 1e9 if oracle else limit)
         began = time.perf_counter()
         result = run(
             ways[name], first, value, Budget(1e9, DEPTH if oracle else 10), None, Space("v2" if guess else "v1")
         )
         took = time.perf_counter() - began
         found[name] = result.best
-        seconds[name] = took if not isinstance(value, _Count) else len(value.asked) / rate
+        seconds[name] = value.seconds if isinstance(value, _Clock) else took
     began = time.perf_counter()
     found["policy"] = policy_tree(first, isa)  # be it better than the start or not: nothing is measured
     seconds["policy"] = time.perf_counter() - began
     return found, seconds
 
 
-def _rate(bench: Measurer, problems: Sequence[Contraction]) -> float:
-    """Orders that are compiled and measured in a second."""
-    from codegen.tune.learn.samples import strange
-
-    trees = [strange(p, 24, "v1", Random(3)) for p in problems]
+def _pace(bench: Measurer, problems: Sequence[Contraction]) -> Pace:
+    """How long it takes to compile and measure one order, and each of many."""
+    groups = [strange(p, 60, "v1", Random(3)) for p in problems]
     with Measurer(options=bench.shop.options, effort=bench.effort) as fresh:
         fresh.peak()
-        began = time.perf_counter()
-        for group in trees:
+        single = []
+        for tree in (start(p) for p in problems):
+            began = time.perf_counter()
+            fresh([tree])
+            single.append(time.perf_counter() - began)
+        before, began = fresh.measured, time.perf_counter()
+        for group in groups:
             fresh(group)
-        return fresh.measured / (time.perf_counter() - began)
+        return Pace(min(single), (time.perf_counter() - began) / (fresh.measured - before))
 
 
 def _answer() -> float:

@@ -103,7 +103,8 @@ class Measurer:
     def _measure(self, trees: list[Tree]) -> None:
         """Compile in children, as many as there are cores; time what is ready, one batch at a time."""
         trees = [t for t in trees if self._possible(t)]
-        batches = [trees[n : n + BATCH] for n in range(0, len(trees), BATCH)]
+        count = max(-(-len(trees) // BATCH), min(self.jobs, len(trees)))  # enough for all processors
+        batches = [trees[n::count] for n in range(count)]
         compilers, ready = Children(self.jobs), list[tuple[int, object]]()
         waiting = list(range(len(batches)))
         try:
