@@ -87,6 +87,16 @@ class Tile:
 
 
 @record
+class Diamond:
+    """Cut time and a loop over space that is skewed by it into diamonds, which a row of them can start all at once."""
+
+    time: LoopRef
+    space: LoopRef
+    size: int
+    loc: Loc = NOWHERE
+
+
+@record
 class Order:
     """Nest these loops in this order."""
 
@@ -221,6 +231,7 @@ Directive = Union[
     Keep,
     Schedule,
     Tile,
+    Diamond,
     Order,
     Reverse,
     Skew,

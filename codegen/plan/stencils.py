@@ -2,7 +2,7 @@
 
 Inside a tile each step runs the statements one after the other over the tile's box, so that their loops stay
 parallel, unit-stride and free of tests; several rows run side by side and share what they read. Threads take the
-bands of steps in turn and follow each other through the grid.
+bands of steps in turn and follow each other through the grid; very many threads get diamonds instead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import tilable_schedule
-from codegen.plan.model import Directive, Distribute, Jam, LoopRef, Plain, Schedule, Tile, Vector
+from codegen.plan.model import Diamond, Directive, Distribute, Jam, LoopRef, Parallel, Plain, Schedule, Tile, Vector
 from codegen.plan.tiles import constant_extent
 from codegen.plan.wavefront import in_line
 from codegen.recognize.strides import coefficients, move
@@ -35,19 +35,33 @@ USUAL = 128  # elements of a tile's row that are there as a rule, in tiles that 
 MOST = {2: 16, 3: 8}  # steps in other tiles; a divisor of their rows
 FILL = 0.6  # the part of a cache that one step through a tile may fill
 LEAST = 2 * ROWS  # rows below which the first-level cache is too small to be worth aiming at
+# Threads up to which they follow each other: the last of them begins when the first has done as many bands of steps as
+# there are threads, and a few hundred steps are some thirty bands. Diamonds start at once; their rows are uneven.
+IN_LINE = 16
 LONG = 24  # loops that are never longer are not worth tiling
 EFFORT = 120  # accesses times loops beyond which the analysis takes longer than a build should wait
 
 
 @record
-class TimeTiles:
-    """What to do, in order: everything before `threads` is needed, the rest makes it faster."""
+class Cut:
+    """A way to cut time and space, and to put the tiles on threads; both in words too."""
 
-    needed: tuple[Directive, ...]
+    tiles: tuple[Directive, ...]
     threads: tuple[Directive, ...]
-    rows: tuple[Directive, ...]
-    vectors: tuple[Directive, ...]
     text: str
+    way: str
+
+
+@record
+class TimeTiles:
+    """What to do, in order: the schedule, the first of the cuts that is legal, its threads if possible, what is done
+    inside tiles, and `rows` where they are legal."""
+
+    schedule: Schedule
+    cuts: tuple[Cut, ...]
+    inside: tuple[Directive, ...]
+    vectors: tuple[Directive, ...]
+    rows: tuple[Directive, ...]
 
 
 def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
@@ -68,13 +82,11 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
     sizes = _sizes(p.scop, names, len(space), machine)
     first = names[0]
     ref = {lp.name: LoopRef(lp.name, first) for lp in tree.loops}
-    tiles = tuple((ref[lp.name], n) for lp, n in zip(tree.loops, sizes, strict=True))
-    needed: list[Directive] = [Schedule(tree), Tile(tiles)]
+    inside: list[Directive] = []
     if len(names) > 1:
-        needed += [Distribute(ref[lp.name]) for lp in reversed(space)]
+        inside += [Distribute(ref[lp.name]) for lp in reversed(space)]
     counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
-    needed += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
-    threads = in_line(tree.loops, first)
+    inside += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
     rows, vectors = [], []
     for n in names:
         s = p.scop.statement(n)
@@ -84,8 +96,33 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         row, elem = counts[n, space[-2].name] if many else "", p.scop.arrays[s.accesses[s.target].array].elem
         times = vectors_abreast(s, row, ROWS if many else 1, machine.lanes(elem.bytes or 1), machine.registers)
         vectors.append(_point(counts, n, space[-1], Vector, machine.vector_bits // 8, times))
+    cuts = _cuts(tree.loops, first, sizes, machine)
+    return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows))
+
+
+def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine) -> tuple[Cut, ...]:
+    """Diamonds where threads are many, else tiles that they follow each other through."""
+    refs = [LoopRef(lp.name, stmt) for lp in band]
     text = " by ".join(map(str, sizes[1:]))
-    return TimeTiles(tuple(needed), threads, tuple(rows), tuple(vectors), f"{sizes[0]} steps over {text} elements")
+    tiles = Cut(
+        (Tile(tuple(zip(refs, sizes, strict=True))),),
+        in_line(band, stmt),
+        f"tiles of {sizes[0]} steps over {text} elements",
+        "threads follow each other through the grid",
+    )
+    if machine.cores <= IN_LINE:
+        return (tiles,)
+    wide = sizes[1] if len(sizes) == 2 else 2 * sizes[1]  # half as wide on the average
+    rest = Tile(tuple(zip(refs, (0, 0, *sizes[2:]), strict=True)))
+    cut = Diamond(refs[0], refs[1], wide)
+    text = " by ".join(map(str, (wide, *sizes[2:])))
+    diamonds = Cut(
+        (*((rest,) if len(sizes) > 2 else ()), cut),
+        (Parallel(LoopRef(band[1].name + "m", stmt)),),
+        f"diamonds of {text} elements",
+        "those in a row run in parallel",
+    )
+    return diamonds, tiles
 
 
 def lines(s: Statement, row: str, rows: int) -> int:

@@ -69,15 +69,15 @@ def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | Non
         return None
     author = Author(source, [], [], machine)
     first = source.scop.statements[0].name
-    if not all(author.attempt(d) for d in found.needed):
+    cut = next((c for c in found.cuts if author.all_or_none((found.schedule, *c.tiles, *found.inside))), None)
+    if cut is None:
         return None
-    threads = machine.cores > 1 and author.all_or_none(found.threads)
+    threads = machine.cores > 1 and author.all_or_none(cut.threads)
     if not all(author.attempt(d) for d in found.vectors):
         return None
     for d in found.rows:
         author.attempt(d)
-    parallel = "; threads follow each other through the grid" if threads else ""
-    author.remark("passed", "time-tiles", f"tiles of {found.text}{parallel}", first)
+    author.remark("passed", "time-tiles", cut.text + (f"; {cut.way}" if threads else ""), first)
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 

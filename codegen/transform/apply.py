@@ -9,6 +9,7 @@ from codegen.plan.model import (
     Abreast,
     Block,
     Carry,
+    Diamond,
     Directive,
     Distribute,
     Expand,
@@ -34,7 +35,7 @@ from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import block, keep, mark, order, pipeline, product, tile
+from codegen.transform import block, diamond, keep, mark, order, pipeline, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
@@ -52,7 +53,7 @@ def apply(p: Program, d: Directive) -> Program:
     after = _APPLY[type(d)](p, d)
     if not isinstance(d, Schedule):
         _products_kept(p, after, d)
-    if isinstance(d, (Schedule, Tile, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
+    if isinstance(d, (Schedule, Tile, Diamond, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
@@ -131,6 +132,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Block: block.apply,
     Schedule: _schedule,
     Tile: tile.apply,
+    Diamond: diamond.apply,
     Order: order.order,
     Reverse: order.reverse,
     Skew: order.skew,

@@ -33,7 +33,7 @@ def apply(p: Program, d: Tile) -> Program:
         tiles = []
         for lp in points:
             if sizes.get(lp.name):
-                name = _fresh(lp.name + "t", names)
+                name = fresh_name(lp.name + "t", names)
                 names.add(name)
                 tiles.append(tile_loop(p.scop, lp, name, sizes[lp.name]))
         points = [replace(lp, note=lp.note or "inside the tile") if sizes.get(lp.name) else lp for lp in points]
@@ -50,7 +50,8 @@ def apply(p: Program, d: Tile) -> Program:
     return p.with_tree(tree)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh_name(name: str, taken: set[str]) -> str:
+    """The name, with more letters until it is new."""
     while name in taken:
         name += "t"
     return name

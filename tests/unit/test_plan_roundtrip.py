@@ -13,6 +13,7 @@ from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
     Abreast,
     Carry,
+    Diamond,
     Distribute,
     Forward,
     Jam,
@@ -79,6 +80,7 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
     [
         (Tile(((i, 32), (sj, 0))), "tile i:32, S2.j:0"),
         (Tile(((i, 8),), True), "tile i:8 full"),
+        (Diamond(i, sj, 32), "diamond i, S2.j by 32"),
         (Order((j, i)), "order j, i"),
         (Reverse(sj), "reverse S2.j"),
         (Skew(j, 2, i), "skew j by 2*i"),

@@ -98,6 +98,16 @@ ILLEGAL = {
         "pipeline i along j",
         ("`s`", "line 6", "cannot be a pipeline"),
     ),
+    "diamonds where points wait for neighbours of the same step": (
+        SEIDEL,
+        "skew i by s\n  diamond s, i by 8",
+        ("`A`", "line 7", "backwards"),
+    ),
+    "diamonds of a loop that is skewed too little": (
+        SEIDEL.replace("A[i + 1][j]", "A[i + 1][j] + (i < n - 2 ? A[i + 2][j] : 0.0)"),
+        "skew i by s\n  diamond s, i by 8",
+        ("`A`", "line 7", "backwards"),
+    ),
     "interchange across an antidiagonal": (ANTIDIAGONAL, "order j, i", ("`A`", "line 6", "backwards")),
     "tile across an antidiagonal": (ANTIDIAGONAL, "tile i:4, j:4", ("`A`", "line 6", "backwards")),
     "unroll does not reorder, reverse does": (
@@ -181,6 +191,7 @@ def test_storage_that_threads_would_share() -> None:
         ("distribute i", "no sequence"),
         ("store A in i", "not a variable of the region"),
         ("pipeline i along j", "is not directly inside"),
+        ("diamond i, j by 8", "not directly nested"),
     ],
 )
 def test_directives_that_mean_nothing(plan: str, words: str) -> None:

@@ -94,6 +94,8 @@ def planned(source: str, plan: str) -> str:
         (SCALE, "pipeline i along j\n  vector j", "is stage already"),
         (SEIDEL, "pipeline s along j", "is not directly inside"),
         (SCALE, "parallel i\n  pipeline i along j", "is parallel already"),
+        (SEIDEL, "diamond s, i by 8", "is not skewed by loop s"),
+        (SEIDEL, "skew s by 0*s\n  diamond s, j by 8", "does not enclose"),
         (SEIDEL, "plain i as k", "no iterator k"),
         (SEIDEL, "plain i as j", "a loop j already"),
         (SEIDEL, "skew j by 2*i\n  plain i as s", "a loop s already"),
@@ -198,6 +200,70 @@ def test_threads_in_line(source: str, plan: str, tmp_path: Path) -> None:
         run(program, {"OMP_NUM_THREADS": threads})
     run(program, {"OMP_NUM_THREADS": "64", "OMP_THREAD_LIMIT": "2"})
     run(program, {"OMP_NUM_THREADS": "5", "OMP_DYNAMIC": "true"})
+
+
+LINE = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n - 1; i++)
+            B[0][i] = 0.3 * (A[0][i - 1] + A[0][i] + A[0][i + 1]);
+        for (int i = 1; i < n - 1; i++)
+            A[0][i] = 0.3 * (B[0][i - 1] + B[0][i] + B[0][i + 1]);
+    }
+#pragma endscop
+}
+"""
+FIELDS = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n; i++)
+            for (int j = 0; j < n; j++)
+                A[i][j] = A[i][j] - 0.5 * (B[i][j] - B[i - 1][j]);
+        for (int i = 0; i < n - 1; i++)
+            for (int j = 0; j < n; j++)
+                B[i][j] = B[i][j] - 0.7 * (A[i + 1][j] - A[i][j]);
+    }
+#pragma endscop
+}
+"""
+ORDER = "schedule { loop s, q = {S1: 2s + i; S2: 1 + 2s + i} { S1 S2 } }"
+DIAMONDS = "distribute S1.q\n  plain S1.q as i\n  plain S2.q as i\n  parallel S1.qm\n  vector S1.i\n  vector S2.i"
+
+
+@pytest.mark.parametrize(
+    "source, plan",
+    [
+        (LINE, f"{ORDER}\n  diamond s, q by 7\n  {DIAMONDS}"),
+        (LINE, f"{ORDER}\n  diamond s, q by 32\n  {DIAMONDS}"),
+        (
+            JACOBI,
+            "schedule { loop s, q = {S1: 2s + i; S2: 2s + i + 1}, r = {S1: 2s + j; S2: 2s + j + 1} { S1 S2 } }\n"
+            "  tile S1.s:0, S1.q:0, S1.r:16\n  diamond s, q by 9\n  parallel S1.qm",
+        ),
+        (
+            FIELDS,
+            "schedule { loop s, q = {S1: s + i; S2: 1 + s + i}, j { S1 S2 } }\n  diamond s, q by 8\n  parallel S1.qm",
+        ),
+    ],
+    ids=["line", "line of wide ones", "grid", "fields"],
+)
+def test_diamonds(source: str, plan: str, tmp_path: Path) -> None:
+    text = planned(source, plan)
+    assert "rows of diamonds" in text and "#pragma omp parallel for" in text
+    run(build(source, text, tmp_path), {"OMP_NUM_THREADS": "3"})
+
+
+def test_diamonds_for_many_threads(tmp_path: Path) -> None:
+    """Chosen for processors of many cores, and only where they are legal."""
+    text = generate("in.c", JACOBI, GenOptions(machine="neoverse-n1")).text
+    assert "rows of diamonds" in text and "tw_follow" not in text
+    run(build(JACOBI, text, tmp_path), {"OMP_NUM_THREADS": "5"})
+    upwind = JACOBI.replace("A[i][j] = B[i][j];", "A[i][j] = B[i][j] + A[i - 1][j];")
+    assert "rows of diamonds" not in generate("in.c", upwind, GenOptions(machine="neoverse-n1")).text
 
 
 def test_a_line_of_one_stage_runs_in_order() -> None:

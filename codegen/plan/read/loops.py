@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Directive, Jam, LoopRef, Pipeline, Plain, Skew, Tile, Unroll, Vector
+from codegen.plan.model import Diamond, Directive, Jam, LoopRef, Pipeline, Plain, Skew, Tile, Unroll, Vector
 from codegen.plan.read.reader import Reader
 
 
@@ -18,6 +18,17 @@ def tile(r: Reader, at: Loc) -> Directive:
         items.append((ref, size))
         if not r.accept(","):
             return Tile(tuple(items), r.accept("full"), at)
+
+
+def diamond(r: Reader, at: Loc) -> Directive:
+    time = r.loop()
+    r.take(",")
+    space = r.loop()
+    r.take("by")
+    loc, size = r.loc(), r.number()
+    if size < 2:
+        raise InputError("bad-plan", "a diamond is at least 2 wide", loc, "")
+    return Diamond(time, space, size, at)
 
 
 def skew(r: Reader, at: Loc) -> Directive:
