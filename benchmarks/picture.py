@@ -29,7 +29,7 @@ _TENSOR = (
     ("semiring", r".*", "semirings", "a loop in registers"),
     ("integer", r".*", "integer products", "a loop in registers"),
 )
-_LEFT, _RIGHT, _TOP, _STEP, _WIDTH = 190.0, 560.0, 46.0, 25.0, 760.0
+_LEFT, _RIGHT, _TOP, _STEP, _WIDTH = 190.0, 560.0, 46.0, 21.0, 760.0
 _FROM, _TO = 0.5, 128.0
 _STYLE = """\
 text { font: 12px system-ui, sans-serif; fill: #24292f; }
