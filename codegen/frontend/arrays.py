@@ -42,9 +42,10 @@ class ArrayGroup:
                 index.append(frame.zero())
             else:
                 assert step.node is not None
-                values = (
-                    _flat_index(step.node, flat, frame, affiner, raw) if flat else [_index(step.node, frame, affiner)]
-                )
+                if flat:
+                    values = _flat_index(step.node, flat, frame, affiner, raw)
+                else:
+                    values = [_index(step.node, frame, affiner, raw)]
                 strides = flat.stride_texts() if flat else ()
                 path.append(Step("flat" if flat else "sub", len(index), strides=strides))
                 index.extend(values)
@@ -63,7 +64,7 @@ def signature(raw: RawAccess, whole: bool) -> Signature:
     return () if whole else tuple(s.member for s in raw.steps if s.kind in ("member", "arrow"))
 
 
-def _index(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.PwAff:
+def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> isl.PwAff:
     try:
         value, _ = affiner.value(node, frame)
         return value
@@ -74,8 +75,14 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.PwAff:
             f"the subscript `{c_text(node)}` is not affine: {error.why}",
             location(error.node, affiner.fallback),
             "subscripts may use loop variables and integers the region does not change, with + - and * / % by "
-            "constants; for a flat array write A[i*n + j] with 0 <= j < n",
+            f"constants; {_flat_advice(raw)}",
         ) from None
+
+
+def _flat_advice(raw: RawAccess) -> str:
+    if len(raw.steps) > 1:
+        return "for a flat array in a struct, set a pointer p to it before the region and write p[i*n + j], 0 <= j < n"
+    return "for a flat array write A[i*n + j] with 0 <= j < n"
 
 
 def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess) -> list[isl.PwAff]:

@@ -16,6 +16,8 @@ SIZES = {
     "dense-layer": ("1 1 1 1", "5 7 9 3", "40 90 70 30"),
     "heat-spreading": ("1 1", "2 3", "37 9", "150 20"),
     "linear-system": ("1", "7", "150"),
+    "sequence-alignment": ("1 1", "3 70", "300 257"),
+    "tuned-plan": ("1 1", "7 33", "90 101"),
     "plan-by-hand": ("1 1", "65 17", "130 200"),
     "thread-owners": ("1 2", "33 7", "300 200"),
     "shortest-paths": ("1 1", "2 5", "33 8", "70 16"),
