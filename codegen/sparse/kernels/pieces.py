@@ -79,15 +79,19 @@ class Pieces:
         return " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
 
     def whole_index(self, name: str) -> bool:
-        """Is a function that is never negative only used as it is: to find elements of dense operands?"""
+        """Is a function that is never negative only used as it is, to find elements of dense operands? As a part of an
+        index it gains nothing: SpMV of 4x4 blocks takes 5.0 ms with unsigned columns, 3.8 with signed ones (N1)."""
         f = self.p.lay.desc.function(name)
         assert f is not None
         y = var(f.range.ins[0])
         low = [y - c.exp for c in f.range.cons if not c.equal]
         if not any(not e.terms and e.const >= 0 for e in low):
             return False
-        lets = [x.value for x in self.levels if isinstance(x, Let)]
-        plain = [e for e in (*lets, *self.p.index.values()) if name in functions(e)]
+        lets = {x.var: x.value for x in self.levels if isinstance(x, Let)}
+        index = list(self.p.index.values())
+        for _ in lets:
+            index = [subst(e, lets) for e in index]
+        plain = [e for e in (*lets.values(), *index) if name in functions(e)]
         others = expressions(tuple(x for x in self.levels if not isinstance(x, Let)))
         return bool(plain) and all(as_call(e) for e in plain) and not any(name in functions(e) for e in others)
 

@@ -98,14 +98,13 @@ class SumPrinter(Pieces):
             return
         v = loop.var
         self.w.line(f"const int64_t tw_ahead = {v} + {AHEAD} < {pos.size} ? {v} + {AHEAD} : {v};")
-        for i, e in last.items():
-            if functions(e) and e != first[i]:  # the last block may be cut off
-                there, extent = self.s.c(e), self.p.extent[i]
-                self.w.line(f"const int64_t tw_last_{i} = {there} < {extent} ? {there} : {extent} - 1;")
-                last[i] = var(f"tw_last_{i}")
         for f in factors:
-            for place in dict.fromkeys(self.element(f, replace(self.p, index=at)) for at in (first, last)):
-                self.w.line(f"__builtin_prefetch(&{place});")
+            place = self.element(f, replace(self.p, index=first))
+            self.w.line(f"__builtin_prefetch(&{place});")
+            span = last[f.indices[0]] - first[f.indices[0]] if len(f.indices) == 1 else num(0)
+            if span.const > 0 and not span.terms:  # as a number: where the last block is cut off, so is the operand
+                address = f"(uintptr_t)&{place} + {span.const} * sizeof *{f.name}"
+                self.w.line(f"__builtin_prefetch((const void *)({address}));")
 
     def product(self) -> frozenset[str]:
         """Names that the product needs."""
