@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import islpy as isl
-
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import tilable_schedule
 from codegen.plan.model import Diamond, Directive, Distribute, Jam, LoopRef, Parallel, Plain, Schedule, Tile, Vector
 from codegen.plan.tiles import constant_extent
 from codegen.plan.wavefront import in_line
+from codegen.recognize.ownership.neighbours import side_by_side
 from codegen.recognize.strides import coefficients, move
 from codegen.record import record
-from codegen.scop.model import Scop, Statement
+from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, enclosing, kids, statements
 from codegen.transform.program import Program
 
 ROWS = 4  # run side by side: a five-point stencil then reads 3.5 values a point instead of 5, within 16 registers
-VECTORS = 8  # in flight, rows times vectors side by side: jacobi-2d 1.78 cycles a point with 4, 1.64 with 8
-# Lines that rows side by side may step through at once. With more, prefetchers lose track of them: heat-3d has 18,
-# and takes 4.7 cycles a point with four rows, 4.2 with one.
-STREAMS = 16
 # Elements of the innermost loop in a tile, by the number of loops over space. The border between two tiles wanders
 # along the rows, so rows that fit into a tile are still cut in two now and then: short rows want long tiles.
 INNER = {1: 512, 2: 128, 3: 256}
@@ -62,6 +57,7 @@ class TimeTiles:
     inside: tuple[Directive, ...]
     vectors: tuple[Directive, ...]
     rows: tuple[Directive, ...]
+    why: tuple[tuple[str, str], ...]  # statements, and the reason for their rows and vectors
 
 
 def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
@@ -87,17 +83,17 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         inside += [Distribute(ref[lp.name]) for lp in reversed(space)]
     counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
     inside += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
-    rows, vectors = [], []
+    rows, vectors, why = [], [], []
     for n in names:
         s = p.scop.statement(n)
-        many = len(space) > 1 and lines(s, counts[n, space[-2].name], ROWS) <= STREAMS
-        if many:
-            rows.append(_point(counts, n, space[-2], Jam, ROWS))
-        row, elem = counts[n, space[-2].name] if many else "", p.scop.arrays[s.accesses[s.target].array].elem
-        times = vectors_abreast(s, row, ROWS if many else 1, machine.lanes(elem.bytes or 1), machine.registers)
-        vectors.append(_point(counts, n, space[-1], Vector, machine.vector_bits // 8, times))
+        row, elem = counts[n, space[-2].name] if len(space) > 1 else "", p.scop.arrays[s.accesses[s.target].array].elem
+        tile = side_by_side(s, row, ROWS, machine.lanes(elem.bytes or 1), machine.registers)
+        if tile.rows > 1:
+            rows.append(_point(counts, n, space[-2], Jam, tile.rows))
+        vectors.append(_point(counts, n, space[-1], Vector, machine.vector_bits // 8, tile.vectors))
+        why.append((n, tile.reason))
     cuts = _cuts(tree.loops, first, sizes, machine)
-    return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows))
+    return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows), tuple(why))
 
 
 def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine) -> tuple[Cut, ...]:
@@ -123,43 +119,6 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
         "those in a row run in parallel",
     )
     return diamonds, tiles
-
-
-def lines(s: Statement, row: str, rows: int) -> int:
-    """Lines of arrays that so many rows side by side step through."""
-    return len({(array, at[:-1]) for array, at in _elements(s, row, rows)})
-
-
-def vectors_abreast(s: Statement, row: str, rows: int, lanes: int, registers: int) -> int:
-    """Vectors of each row side by side: as many as there are registers for what they read."""
-    times = max(1, VECTORS // rows)
-    while times > 1:
-        read = {
-            (array, (*at[:-1], at[-1] + k * lanes)) for array, at in _elements(s, row, rows) for k in range(times) if at
-        }
-        if len(read) <= registers:
-            break
-        times //= 2
-    return times
-
-
-def _elements(s: Statement, row: str, rows: int) -> set[tuple[str, tuple[int, ...]]]:
-    """What some rows of a statement touch: arrays with the constant parts of their subscripts."""
-    out = set()
-    n = len(s.iterators)
-    k = s.iterators.index(row) if row in s.iterators else -1
-    for a in s.accesses:
-        values = [a.index.get_pw_aff(d) for d in range(a.index.dim(isl.dim_type.out))]
-        parts = [coefficients(v, n) for v in values]
-        steps = [int(c[k]) if c and k >= 0 else 0 for c in parts]
-        for r in range(rows):
-            out.add((a.array, tuple(_constant(v) + r * step for v, step in zip(values, steps, strict=True))))
-    return out
-
-
-def _constant(value: isl.PwAff) -> int:
-    pieces = value.get_pieces()
-    return int(pieces[0][1].get_constant_val().get_num_si()) if len(pieces) == 1 else 0
 
 
 def _counts(scop: Scop, lp: Loop, step: Loop, stmt: str) -> str:

@@ -78,6 +78,8 @@ def _over_time(source: Program, machine: Machine, usual: Node) -> Decision | Non
     for d in found.rows:
         author.attempt(d)
     author.remark("passed", "time-tiles", cut.text + (f"; {cut.way}" if threads else ""), first)
+    for stmt, why in found.why:
+        author.remark("analysis", "register-tile", why, stmt)
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
