@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
+from codegen.plan.parse import parse
 from codegen.report.tuning.axes import Axis
 from codegen.report.tuning.charts import profile
+from codegen.report.tuning.nest import nest_picture
 from codegen.report.tuning.page import describe_tuning, page
+from codegen.transform.apply import apply_plan
 from codegen.tune.plans.study import Step
+from codegen.tune.plans.subject import open_file
 from codegen.tune.settings import Run, Settings, TunedFile, TunedRegion
 from codegen.tune.timing import Timing, timing
 from tests.report.pages import read
-from tests.tune.sources import ADD
+from tests.tune.sources import ADD, PRODUCT
 
 OPTIONS = GenOptions(cpp=CppOptions(enabled=False))
 
@@ -57,6 +61,18 @@ def test_the_page_tells_what_was_measured() -> None:
     dots = [s for s in region.pictures[0].shapes if s.tag == "circle"]
     crosses = [s for s in region.pictures[0].shapes if s.cls.startswith("failed")]
     assert (len(dots), len(crosses)) == (3, 1)
+
+
+def test_a_nest_for_certain_sizes_is_drawn() -> None:
+    own = generate("in.c", PRODUCT, OPTIONS).plan
+    assert "  product S1 " in own
+    plan = own + "    or nest i:2 threads pack right, j:2 + 4, k:8, i:4, j:8\n"
+    scop = open_file("in.c", PRODUCT, OPTIONS).subjects[0].model.program
+    drawn = nest_picture(apply_plan(scop, parse(plan, "p", {1: scop.scop})[0]).tree)
+    words = [s.text for s in drawn.shapes if s.cls == "loop-name"]
+    assert words[-5:] == ["loop i, 2 times, right packed", "loop j, 2 times, then 4 more", "loop k, 8 times",
+                          "loop i, 4 times", "loop j, 8 times"]  # fmt: skip
+    assert [s.cls for s in drawn.shapes if s.tag == "rect"][-6] == "box loop threads"
 
 
 def test_profiles_count_regions() -> None:

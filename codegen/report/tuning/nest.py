@@ -1,11 +1,12 @@
-"""A plan drawn: every loop is a box around what it repeats."""
+"""A plan drawn: every loop is a box around what it repeats. Nests of a product for certain sizes stand below it."""
 
 from __future__ import annotations
 
 from codegen.report.html.draw import rect, text
 from codegen.report.html.model import Picture, Shape
 from codegen.report.html.trees import loop_kinds, loop_words
-from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids
+from codegen.scop.product import Blocking, Exact
+from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, statements
 
 WIDTH, HEAD, PAD, GAP, LEAF = 420.0, 22.0, 8.0, 6.0, 24.0
 
@@ -27,7 +28,12 @@ def _draw(node: Node, x: float, y: float, width: float, shapes: list[Shape]) -> 
     if isinstance(node, Seq):
         return _stack(kids(node), x, y, width, shapes)
     assert isinstance(node, Band)
-    return _band(node, 0, x, y, width, shapes)
+    height = _band(node, 0, x, y, width, shapes)
+    how = node.product.how if node.product is not None else None
+    for nest in how.exact if isinstance(how, Blocking) else ():
+        sizes = " by ".join(f"{v} = {n}" for v, n in nest.sizes.items())
+        height += GAP + _chain(nest, 0, f"{statements(node)[0]}, {sizes}", x, y + height + GAP, width, shapes)
+    return height
 
 
 def _stack(nodes: tuple[Node, ...], x: float, y: float, width: float, shapes: list[Shape]) -> float:
@@ -44,10 +50,27 @@ def _band(band: Band, member: int, x: float, y: float, width: float, shapes: lis
         return _draw(band.child, x, y, width, shapes)
     lp = band.loops[member]
     place = len(shapes)
-    inner = y + HEAD
-    height = _band(band, member + 1, x + PAD, inner, width - 2 * PAD, shapes) + HEAD + PAD
-    words = loop_words(lp)
-    shown = words if len(words) * 6.4 < width - 12 else words[: int((width - 12) / 6.4) - 1] + "…"
-    box = rect(f"box {loop_kinds(lp, band)}", x, y, width, height, words)
-    shapes[place:place] = [box, text("loop-name", x + 7, y + 15, shown)]
+    height = _band(band, member + 1, x + PAD, y + HEAD, width - 2 * PAD, shapes) + HEAD + PAD
+    shapes[place:place] = _box(loop_words(lp), loop_kinds(lp, band), x, y, width, height)
     return height
+
+
+def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float, shapes: list[Shape]) -> float:
+    """The loops of a nest for certain sizes."""
+    if member == len(nest.loops):
+        shapes += [rect("stmt", x, y, width, LEAF), text("stmt-name", x + width / 2, y + 16, what, "middle")]
+        return LEAF
+    name, size, rest, marks = nest.loops[member]
+    copied = [word for mark, word in (("A", "left"), ("B", "right")) if mark in marks]
+    parts = [f"loop {name}, {size} times", *([f"then {rest} more"] if rest else [])]
+    words = ", ".join([*parts, *([f"{' and '.join(copied)} packed"] if copied else [])])
+    kind = "loop threads" if "T" in marks else "loop lanes" if member == len(nest.loops) - 1 else "loop product"
+    place = len(shapes)
+    height = _chain(nest, member + 1, what, x + PAD, y + HEAD, width - 2 * PAD, shapes) + HEAD + PAD
+    shapes[place:place] = _box(words, kind, x, y, width, height)
+    return height
+
+
+def _box(words: str, kinds: str, x: float, y: float, width: float, height: float) -> list[Shape]:
+    shown = words if len(words) * 6.4 < width - 12 else words[: int((width - 12) / 6.4) - 1] + "…"
+    return [rect(f"box {kinds}", x, y, width, height, words), text("loop-name", x + 7, y + 15, shown)]
