@@ -39,7 +39,8 @@ def test_elisions() -> None:
         assert not matches(bad, printed), bad
 
 
-@pytest.mark.parametrize("page", [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "ARCHITECTURE.md"])
+@pytest.mark.parametrize("page", [
+    *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), *sorted(ROOT.glob("*.md"))])
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", text):
@@ -66,6 +67,14 @@ def test_every_room_of_the_house_is_named() -> None:
     assert not [r for r in rooms if f"`{r}/" not in text] and len(rooms) > 10
     for named in re.findall(r"`([a-z_/]+/)`", text):
         assert any((base / named).is_dir() for base in (ROOT, ROOT / "codegen", *(ROOT / "codegen").glob("*/"))), named
+
+
+def test_every_file_that_is_named_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    have = [f"/{p.relative_to(ROOT)}" for top in ("codegen", "templates") for p in (ROOT / top).rglob("*.*")]
+    named = re.findall(r"`(?:\.\./)?([\w/.]+\.(?:py|j2|mk|toml|ninja))`", text)
+    assert len(named) > 40
+    assert not [n for n in named if not any(path.endswith(f"/{n}") for path in have)]
 
 
 def test_the_readme_shows_real_code() -> None:
