@@ -16,6 +16,7 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.bodies import words_for
+from codegen.sunway.folds import with_folds
 from codegen.sunway.local import Buffer, SNode, buffers_of
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import find_mesh
@@ -73,6 +74,7 @@ class Launch:
     barriers: int = 0
 
     def __post_init__(self) -> None:
+        self.scop = with_folds(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
         self._pairs: set[tuple[str, str]] = set()

@@ -46,7 +46,8 @@ class _Writer:
         ints = self.phase._ints({})
         n, s = self.n, self.s
         past = ints.text(s.loop.upper, 5) + (" + 1" if s.loop.op == "<=" else "")
-        total = f"tw_max(0, {past} - ({ints.text(s.loop.lower)}))"
+        first = ints.text(s.loop.lower, 5)
+        total = f"tw_max(0, {past}{'' if first == '0' else f' - {first}'})"
         per = self.shape.steps
         out = list(self._buffers())
         out += [
@@ -109,10 +110,11 @@ class _Writer:
             get = t.commands(self.group, False, f"{a}_ldm", "&got")
             test = self._wanted(a) if a in s.fresh else ""
             name = fresh(f"{a}_in", _reserved(self.scop))
-            out.append(line(f"const int {name} = {test or '1'};"))
+            if test:
+                out.append(line(f"const int {name} = {test};"))
             out.append(View("if", name, (get,)) if test else get)
-            counts.append(f"{name} * {t.count}" if t.count != "1" else name)
-        out.append(line(dialect.wait(self.group, "&got", " + ".join(counts))))
+            counts.append(t.count if not test else f"{name} * {t.count}" if t.count != "1" else name)
+        out.append(line(dialect.wait(self.group, "&got", _sum(counts))))
         for a in self.all:
             kind, _ = self._type(a)
             dims = "".join(f"[{x}]" for x in self.len[1:])
@@ -128,7 +130,7 @@ class _Writer:
         self._puts: list[str] = []
         for a in s.written:
             out += self._put(a)
-        out.append(line(dialect.wait(self.group, "&put", " + ".join(self._puts))))
+        out.append(line(dialect.wait(self.group, "&put", _sum(self._puts))))
         return out
 
     def _now(self) -> list[View]:
@@ -182,7 +184,8 @@ class _Writer:
         """One statement on the part of the box that later steps need."""
         n, s, x = self.n, self.s, self.s.sweeps[k]
         margin = fresh(f"{n['margin']}{k}", _reserved(self.scop))
-        out = [line(f"const long {margin} = {s.margins[k]} + {s.growth} * {n['tt']};")]
+        own = f"{s.margins[k]} + " if s.margins[k] else ""
+        out = [line(f"const long {margin} = {own}{s.growth} * {n['tt']};")]
         stmt = self.scop.statement(x.stmt)
         names: dict[str, str] = {margin: margin}
         its = []
@@ -213,3 +216,9 @@ class _Writer:
 
 def _moved(at: Name, by: int) -> CExpr:
     return at if not by else Bin("+", at, Int(by)) if by > 0 else Bin("-", at, Int(-by))
+
+
+def _sum(counts: list[str]) -> str:
+    """Counts added up, numbers at once."""
+    known = sum(int(c) for c in counts if c.isdigit())
+    return " + ".join([c for c in counts if not c.isdigit()] + ([str(known)] if known else []))

@@ -193,7 +193,7 @@ class Lanes:
         if isinstance(e, Cast):
             return self.text(e.arg)
         if isinstance(e, Unary):
-            return f"simd_vsub{self.suffix}({self.splat('0')}, {self.text(e.arg)})"
+            return f"simd_vsub{self.suffix}({self.splat('-0.0')}, {self.text(e.arg)})"  # of zero, too
         assert isinstance(e, Binary)
         name = {"+": "vadd", "-": "vsub", "*": "vmul", "/": "vdiv"}[e.op]
         return f"simd_{name}{self.suffix}({self.text(e.left)}, {self.text(e.right)})"

@@ -249,5 +249,5 @@ class _Nest:
         w, into = self.own["w"], f"{self.own[f'v{k}']}[{self.own['w']} / {self.lanes}]"
         if k not in self.b.turned:
             return f"simd_loadu({into}, &{self._access(k, {self.b.lane.var: w})});"
-        parts = ", ".join(self._access(k, {self.b.lane.var: f"{w} + {q}"}) for q in range(self.lanes))
+        parts = ", ".join(self._access(k, {self.b.lane.var: f"{w} + {q}" if q else w}) for q in range(self.lanes))
         return f"{into} = simd_set_{self.kind}({parts});"

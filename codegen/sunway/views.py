@@ -45,15 +45,20 @@ def texts(views: tuple[View, ...]) -> list[str]:
 
 
 def prune(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Without constants that nothing after them mentions."""
+    """Without constants that nothing after them mentions, and without braces inside braces."""
     out: list[View] = []
     for v in reversed(views):
         found = _CONSTANT.match(v.head) if v.kind == "line" else None
         if found is None:
-            out.insert(0, replace(v, body=prune(v.body), orelse=prune(v.orelse)))
+            out.insert(0, replace(v, body=_alone(v.kind, prune(v.body)), orelse=prune(v.orelse)))
         elif _mentions(out, found[1]):
             out.insert(0, v)
     return tuple(out)
+
+
+def _alone(kind: str, body: tuple[View, ...]) -> tuple[View, ...]:
+    """What a loop or a branch holds needs no braces of its own."""
+    return body[0].body if kind in ("for", "if") and len(body) == 1 and body[0].kind == "block" else body
 
 
 def _mentions(views: Sequence[View], name: str) -> bool:
