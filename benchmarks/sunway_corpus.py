@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from benchmarks.sunway_programs import GRIDS, Outcome, Subject, contraction_files, run_subject, subjects
@@ -27,25 +27,26 @@ def main(words: Sequence[str]) -> int:
     out = Path(given.out)
     out.mkdir(parents=True, exist_ok=True)
     library = build_library(out)
-    found = [*subjects(), *contraction_files(out)]
+    found = [*contraction_files(out), *subjects()]  # what takes longest comes first
     if given.only:
         found = [s for s in found if s.name in given.only.split(",")]
     grids = tuple(g.replace("x", ",") for g in given.grids.split(",")) if given.grids else GRIDS
-    work = [
-        (s.thinned() if given.thin else s, g, out, library)
-        for k, s in enumerate(found)
-        for g in ((grids[-1 - k % len(grids)],) if given.thin else grids)
-    ]
+    # Two parts for each program: few enough that its original runs about once, enough to share them out.
+    work = []
+    for k, s in enumerate(found):
+        mine = (grids[-1 - k % len(grids)],) if given.thin else grids
+        work += [(s.thinned() if given.thin else s, part, out, library) for part in (mine[::2], mine[1::2]) if part]
     outcomes: list[Outcome] = []
     with ProcessPoolExecutor(given.jobs) as pool:
-        for one in pool.map(_job, work):
-            outcomes.append(one)
-            print(one, flush=True)
+        for some in as_completed([pool.submit(_job, *w) for w in work]):
+            for one in some.result():
+                outcomes.append(one)
+                print(one, flush=True)
     return summary(outcomes)
 
 
-def _job(work: tuple[Subject, str, Path, Path]) -> Outcome:
-    return run_subject(*work)
+def _job(s: Subject, grids: Sequence[str], out: Path, library: Path) -> list[Outcome]:
+    return [run_subject(s, g, out, library) for g in grids]
 
 
 def summary(outcomes: Sequence[Outcome]) -> int:

@@ -16,6 +16,7 @@ from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.sunway.launch import Launch
 from codegen.sunway.local import Buffer, staged_nodes
+from codegen.sunway.mesh import pool
 from codegen.sunway.region import author_of
 from codegen.sunway.sharing import bound_axes, sharing_text
 from codegen.sunway.strategy import sunway_plan
@@ -49,6 +50,8 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
         at = 0
         axes = bound_axes(scop, k.tree)
         stmts = sorted({n.stmt for n in staged_nodes(k.tree) if isinstance(n, Instance)})
+        if k.mesh:
+            out.append(f"      {8 * pool(group)} bytes, cut up when the kernel starts; as planned:")
         for b in k.buffers:
             who = sharing_text(scop, b.array, stmts, axes)
             out.append(f"      {at:6}  {b.footprint:6} bytes  {b.name}: {_box(b)}{', two copies' if b.ahead else ''}"

@@ -70,7 +70,7 @@ def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, 
     taken |= set(names.values())
     own = {n: fresh(n, frozenset(taken)) for n in OWN}
     tiles = Tiles(phase, m, names, own)
-    phase.buffers += [replace(m.target, ahead=True), m.left, m.right]
+    phase.buffers += [replace(m.target, ahead=True), *(replace(b, ahead=phase.group.crts) for b in (m.left, m.right))]
     phase.helpers |= {"tw_min", "tw_max", "tw_panels", "tw_shape", *(() if phase.model else ("tw_widen",))}
     taken |= set(own.values())
     c = m.target.name

@@ -118,6 +118,30 @@ def test_diagonals_of_tiles(tmp_path, library):
     assert ran.counts["launches"] == 1 and ran.counts["barriers"] > 4
 
 
+def test_shared_products_of_every_size(tmp_path, library):
+    """Less than a block, several turns, no depth at all, and no matrix."""
+    built = build("gemm", tmp_path, library)
+    for sizes in ((1, 1, 1), (8, 16, 0), (0, 5, 4), (5, 0, 4), (300, 40, 5), (130, 700, 33)):
+        built.agree(*sizes)
+
+
+SUMS = """void f(int n, double y[n], double z[n], double A[n][n], double x[n]) {
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) y[i] = %s;
+#pragma endscop
+}"""
+
+
+@pytest.mark.parametrize("sum", ["y[i] + A[i][j] * x[j]", "A[i][j] * x[j] + y[i]", "y[i] - A[i][j] * x[j]"])
+def test_sums_are_sums_however_they_are_written(tmp_path, capsys, sum):
+    source = tmp_path / "f.c"
+    source.write_text(SUMS % sum)
+    made = generate("f.c", source.read_text(), GenOptions(target="sunway", stem="f"))
+    assert "elements in registers" in made.sunway.slave
+    assert main(["check", "--target", "sunway", str(source)]) == 0
+
+
 def test_mesh_needs_all_cores(tmp_path, library):
     """Panels are shared on the full grid only; every core of it takes part in every step."""
     ran = build("gemm", tmp_path, library).agree(70, 300, 90)

@@ -101,6 +101,16 @@ def test_missing_wait_shows_poison(tmp_path, library):
     assert ran.code == 0 and int(ran.out) == 96 * 96
 
 
+def test_what_is_on_its_way_counts_behind_a_barrier(tmp_path, library):
+    """A put that is waited for after a barrier, with another core's read of the same bytes in between."""
+    late = " ".join((GET, WAIT, WORK, PUT, "athread_syn(ARRAY_SCOPE, 0xffff);",
+                     "get = 0; athread_get(PE_MODE, &b[i * n + (j + T) % N], y, 64, &get, 0, 0, 0);", WAIT, DONE))
+    body = "if (0) { } } for (int t = id; t < 64; t += 64) { const int i = t / 3 % 3 * T, j = t % 3 * T; if (id < 9) { "
+    idle = " } else athread_syn(ARRAY_SCOPE, 0xffff);"
+    ran = run_program(build(tmp_path, library, body + late + idle))
+    assert ran.code == 3 and "[race]" in ran.err, ran.err or ran.out
+
+
 def test_overflow_names_the_array(tmp_path, library):
     ran = run_program(build(tmp_path, library, FAULTS["ldm-overflow"]))
     assert "big" in ran.err and "65536" in ran.err
