@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import islpy as isl
+
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Store, Tile
 from codegen.plan.wavefront import ROWS
-from codegen.recognize.strides import move
+from codegen.recognize.strides import coefficients, move
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements, walk
 from codegen.transform.program import Program
 
@@ -19,9 +21,12 @@ ALONG = 256
 KEPT_ROWS = 4
 
 
-def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[tuple[tuple[str, ...], tuple[Directive, ...]]]:
-    """For each nest that ends in a sequential loop right inside a parallel one: all statements concerned, and what to
-    do: blocks of rows, and in each the sequential loop around the rows. Then a row's next point need not wait for the
+Found = tuple[tuple[str, ...], tuple[Directive, ...]]
+
+
+def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[Found]:
+    """For each nest that ends in sequential loops right inside a parallel one: all statements concerned, and what to
+    do: blocks of rows, and in each the sequential loops around the rows. Then a row's next point need not wait for the
     last one, and what lies along columns is read by whole lines. `free` says that no variable of the region lives
     along the loops of a band; those that do get an element for each row of a block."""
     for _, node in walk(p.tree):
@@ -36,20 +41,26 @@ def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[tuple[tuple[str
                 yield statements(node), (*cut, *_abreast(node.child, rows))
         elif row.coincident and isinstance(node.child, Seq):
             inside = [k for k in node.child.children if isinstance(k, Band)]
-            if len(inside) != 1 or not _is_chain(inside[0]):
-                continue
-            name, first = statements(inside[0])[0], statements(node)[0]
-            rows, inner = LoopRef(row.name, name), LoopRef(inside[0].loops[0].name, name)
-            if free(inside[0]) and free(node):
-                apart = (Tile(((LoopRef(row.name, first), ROWS),)), Distribute(LoopRef(row.name, first)))
-                yield statements(node), (*apart, Order((inner, rows)), *_abreast(inside[0].child, rows))
-            elif len(node.loops) == 1:
-                size = ALONG if _along(p, node, inside[0]) else KEPT_ROWS
-                if size == KEPT_ROWS and len(statements(inside[0])) == 1:
-                    continue  # a sum: it stays in a register
-                apart = (Tile(((LoopRef(row.name, first), size),)), Distribute(LoopRef(row.name, first)))
-                kept = _kept(p, row, statements(node), size)
-                yield statements(node), (*apart, Order((inner, rows)), *kept)
+            if len(inside) == 1:
+                yield from _below(p, node, inside[0], free)
+
+
+def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -> Iterator[Found]:
+    """For a loop around other statements and the nest `inside`."""
+    loops = _chain(inside)
+    if not loops:
+        return
+    row, names = node.loops[-1], statements(node)
+    along = _along(p, node, inside)
+    single = len(loops) == 1 and len(node.loops) == 1
+    stays = single and free(inside) and free(node)
+    if not along and not stays and (not single or len(statements(inside)) == 1):
+        return  # a sum: it stays in a register
+    size = ROWS if stays else ALONG if along else KEPT_ROWS
+    name, first = statements(inside)[0], LoopRef(row.name, names[0])
+    rows, inner = LoopRef(row.name, name), tuple(LoopRef(lp.name, name) for lp in loops)
+    last = _abreast(inside.child, rows) if stays else tuple(_kept(p, row, names, size))
+    yield names, (Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
 
 
 def has_chains(p: Program) -> bool:
@@ -75,12 +86,24 @@ def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Di
         if p.scop.arrays[array].inside and p.scop.arrays[array].scope and not p.scop.arrays[array].rank:
             user = next(s for s in stmts if any(a.array == array for a in s.accesses))
             tile = f"{row.name}t"
-            yield Store(array, LoopRef(tile, user.name), ((user.iterators[0], tile, size),))
+            yield Store(array, LoopRef(tile, user.name), ((user.iterators[_iterator(row, user.name)], tile, size),))
 
 
-def _is_chain(band: Band) -> bool:
-    alone = len(band.loops) == 1 and band.product is None and not has_band(band.child)
-    return alone and not band.loops[0].coincident
+def _iterator(row: Loop, name: str) -> int:
+    """Which of the statement's iterators a loop steps through."""
+    value = row.exprs[name]
+    found = coefficients(value, value.dim(isl.dim_type.in_)) or ()
+    return next((k for k, c in enumerate(found) if c), 0)
+
+
+def _chain(band: Band) -> tuple[Loop, ...]:
+    """The loops of a nest that run in order, one in the other, around plain statements; none for other nests."""
+    if band.product is not None or any(lp.coincident for lp in band.loops):
+        return ()
+    if not has_band(band.child):
+        return band.loops
+    below = _chain(band.child) if isinstance(band.child, Band) else ()
+    return (*band.loops, *below) if below else ()
 
 
 def _abreast(body: Node, rows: LoopRef) -> tuple[Directive, ...]:
