@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import islpy as isl
 
-from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Store, Tile
+from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
 from codegen.plan.wavefront import ROWS
 from codegen.recognize.strides import coefficients, move
+from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements, walk
 from codegen.transform.program import Program
 
@@ -51,7 +52,8 @@ def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -
     if not loops:
         return
     row, names = node.loops[-1], statements(node)
-    along = _along(p, node, inside)
+    shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
+    along = shifts is not None
     single = len(loops) == 1 and len(node.loops) == 1
     stays = single and free(inside) and free(node)
     if not along and not stays and (not single or len(statements(inside)) == 1):
@@ -60,7 +62,8 @@ def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -
     name, first = statements(inside)[0], LoopRef(row.name, names[0])
     rows, inner = LoopRef(row.name, name), tuple(LoopRef(lp.name, name) for lp in loops)
     last = _abreast(inside.child, rows) if stays else tuple(_kept(p, row, names, size))
-    yield names, (Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
+    skews = (Skew(LoopRef(lp.name, name), factor, rows) for lp, factor in shifts or ())
+    yield names, (*skews, Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
 
 
 def has_chains(p: Program) -> bool:
@@ -77,6 +80,32 @@ def _along(p: Program, outer: Band, chain: Band) -> bool:
         if not all(m.unit or m.still for m in moves):
             return False
     return True
+
+
+def _shifts(
+    p: Program, row: Loop, chain: Sequence[Loop], names: Sequence[str]
+) -> tuple[tuple[Loop, int], ...] | None:
+    """Loops of a chain that go around the row, and how to count them from there; then there are long rows for given
+    values of the other loops. None if there is no such way."""
+    stmts = [p.scop.statement(n) for n in names]
+    ways = [(), *(((lp, factor),) for lp in chain for factor in (-1, 1))]
+    return next((w for w in ways if all(_long(s, row, enclosing(p.tree, s.name), w) for s in stmts)), None)
+
+
+def _long(s: Statement, row: Loop, around: Sequence[Loop], shifts: Sequence[tuple[Loop, int]]) -> bool:
+    """Are there more than a few rows for given values of the other loops? A point may have its neighbours alone."""
+    same = isl.Map.from_domain_and_range(s.domain, s.domain)
+    for lp in around:
+        if lp.name == row.name:
+            continue
+        value = lp.exprs[s.name]
+        for other, factor in shifts:
+            if other is lp:
+                value = value.add(row.exprs[s.name].scale_val(isl.Val(factor)))
+        at = isl.Map.from_pw_aff(value)
+        same = same.intersect(at.apply_range(at.reverse()))
+    apart = same.deltas().dim_max_val(_iterator(row, s.name))
+    return bool(apart.is_infty()) or apart.to_python() >= ALONG // 4
 
 
 def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Directive]:

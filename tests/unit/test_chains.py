@@ -1,0 +1,52 @@
+"""Sums inside loops along lines: which loop goes innermost, and when it is better left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+
+PADDED = """\
+      for (int p = 0; p < 3; p++)
+        for (int q = 0; q < 3; q++)
+          if (i + p >= 1 && i + p <= n && j + q >= 1 && j + q <= m)
+            s += in[i + p - 1][j + q - 1] * f[p][q];
+"""
+CUT = """\
+      for (int p = MAX(0, i - 2); p <= MIN(n - 1, i + 2); p++)
+        for (int q = MAX(0, j - 2); q <= MIN(m - 1, j + 2); q++)
+          s += in[p][q] * f[p - i + 2][q - j + 2];
+"""
+# Not along lines: the sum stays in a register.
+ACROSS = """\
+      for (int p = 0; p < m; p++)
+        for (int q = 0; q < 3; q++)
+          s += fabs(in[j][p] - f[q][q]);
+"""
+
+
+def plan_of(sums: str) -> str:
+    text = (
+        "#include <math.h>\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+        "void k(int n, int m, double in[n][m], double f[5][5], double out[n][m])\n{\n#pragma scop\n"
+        "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++) {\n      double s = 0;\n"
+        f"{sums}      out[i][j] = s;\n    }}\n#pragma endscop\n}}\n"
+    )
+    return generate("k.c", text, GenOptions()).plan
+
+
+def test_a_padded_filter_runs_along_lines() -> None:
+    plan = plan_of(PADDED)
+    assert "tile S1.j:256" in plan and "order S2.p, S2.q, S2.j" in plan and "vector S2.j" in plan
+    assert "store s in S1.jt [j - jt: 256]" in plan and "skew" not in plan
+
+
+def test_taps_that_go_with_the_point_are_counted_from_there() -> None:
+    plan = plan_of(CUT)
+    assert "skew S2.q by -1*S2.j" in plan and "order S2.p, S2.q, S2.j" in plan and "vector S2.j" in plan
+
+
+@pytest.mark.parametrize("sums", [ACROSS])
+def test_sums_across_lines_stay_in_a_register(sums: str) -> None:
+    assert "store s" not in plan_of(sums)
