@@ -1,6 +1,7 @@
 """The public calls: descriptors in, C out."""
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 
 from codegen.record import record
@@ -93,4 +94,6 @@ def key_functions(*formats: Descriptor) -> tuple[str, ...]:
 
 def _key(k: Key) -> str:
     parameters = ", ".join(f"int64_t {p}" for p in k.parameters)
-    return f"static inline uint64_t tw_key_{k.name}({parameters})\n{{\n    {k.body}\n}}"
+    text = f"static inline uint64_t tw_key_{k.name}({parameters})\n{{\n    {k.body}\n}}"
+    guard = f"TW_KEY_{k.name.upper()}_{zlib.crc32(text.encode()):08X}"  # another body is another function
+    return f"#ifndef {guard}\n#define {guard}\n{text}\n#endif"

@@ -68,15 +68,24 @@ def helpers(body: str, types: Types) -> list[str]:
             if name not in out and _needs(text, name):
                 template = environment().get_template(f"sparse/helpers/{name}.c.j2")
                 mine = template.render(value=types.c_value, index=types.c_index)
+                typed = mine != template.render(value="?", index="?")
                 if name.endswith(("_omp", "_starts", "_share", "_join")):
                     mine = f"#ifdef _OPENMP\n{mine}#endif\n"
                 out[name] = ""  # it may call itself
                 need(mine)
                 del out[name]
-                out[name] = mine
+                out[name] = _once(name, mine, types if typed else None)
 
     need(body)
     return list(out.values())
+
+
+def _once(name: str, text: str, types: Types | None) -> str:
+    """Of several outputs in one translation unit only the first defines a helper. One that depends on types says so in
+    its guard: those of other types are another function, and compilers complain rather than take the wrong one."""
+    kind = re.sub(r"\W", "_", f"{types.c_value}_{types.c_index}_").upper() if types else ""
+    guard = f"{name.upper()}_{kind}"
+    return f"#ifndef {guard}\n#define {guard}\n{text.strip(chr(10))}\n#endif\n"
 
 
 def _needs(text: str, name: str) -> bool:

@@ -63,6 +63,8 @@ static inline void dia_f64_i32_free(dia_f64_i32 *a)
 }
 #endif
 
+#ifndef TW_BELOW_
+#define TW_BELOW_
 /* Does key a of some words come before key b? */
 static inline int tw_below(const uint64_t *a, const uint64_t *b, int words)
 {
@@ -71,7 +73,10 @@ static inline int tw_below(const uint64_t *a, const uint64_t *b, int words)
             return a[w] < b[w];
     return 0;
 }
+#endif
 
+#ifndef TW_LIST_SORT_
+#define TW_LIST_SORT_
 /* An ordered list: key tuples of `width` words in the order they were inserted, and after sorting
    order[rank] = place of insertion and map[place of insertion] = rank. */
 typedef struct {
@@ -159,7 +164,10 @@ static int tw_list_sort(tw_list *l, int unique, int free_words)
     l->size = ranks;
     return 1;
 }
+#endif
 
+#ifndef TW_LIST_FIND_
+#define TW_LIST_FIND_
 /* The first rank whose key is not below `key`. */
 static int64_t tw_list_find(const tw_list *l, const uint64_t *key)
 {
@@ -173,13 +181,19 @@ static int64_t tw_list_find(const tw_list *l, const uint64_t *key)
     }
     return lo;
 }
+#endif
 
+#ifndef TW_MUL_
+#define TW_MUL_
 /* A product of sizes; one that does not fit becomes a size that no allocation can have. */
 static inline int64_t tw_mul(int64_t a, int64_t b)
 {
     return a > 0 && b > INT64_MAX / 4 / a ? INT64_MAX / 4 : a * b;
 }
+#endif
 
+#ifndef TW_NEW_
+#define TW_NEW_
 /* Memory for `count` elements; large blocks ask for large pages, since they are walked through out of order. */
 static void *tw_new(int64_t count, size_t each, int zero)
 {
@@ -199,6 +213,7 @@ static void *tw_new(int64_t count, size_t each, int zero)
 #endif
     return p;
 }
+#endif
 
 /* COO to DIA; values of equal coordinates are added. Fills *dst, whose arrays are then the caller's to free;
    on any status but TW_SPARSE_OK nothing is allocated. */

@@ -13,6 +13,8 @@
 #include <omp.h>
 #endif
 
+#ifndef TW_BUCKETS_
+#define TW_BUCKETS_
 #define TW_BUCKETS 1024
 
 /* By how many bits to shift `size` keys so that they fall into few buckets; -1 where buckets are not worth it.
@@ -28,7 +30,10 @@ static inline int64_t tw_buckets(int64_t size, int64_t n)
         shift++;
     return shift;
 }
+#endif
 
+#ifndef TW_BUCKET_STARTS_
+#define TW_BUCKET_STARTS_
 #ifdef _OPENMP
 /* Counts of `threads` threads, one row of buckets each from row 1 on, become places: bucket by bucket, in each bucket
    thread by thread. Row 0 gets the starts of the buckets. */
@@ -46,7 +51,10 @@ static inline void tw_bucket_starts(int64_t *bucket, int64_t threads)
     }
 }
 #endif
+#endif
 
+#ifndef TW_NEW_
+#define TW_NEW_
 /* Memory for `count` elements; large blocks ask for large pages, since they are walked through out of order. */
 static void *tw_new(int64_t count, size_t each, int zero)
 {
@@ -66,7 +74,10 @@ static void *tw_new(int64_t count, size_t each, int zero)
 #endif
     return p;
 }
+#endif
 
+#ifndef TW_SHARE_DOUBLE_INT32_T_
+#define TW_SHARE_DOUBLE_INT32_T_
 #ifdef _OPENMP
 /* Where thread t of `team` starts, in segments: those before it have t of `team` parts of all elements. */
 static inline int64_t tw_share(const int32_t *ptr, int64_t segments, int64_t t, int64_t team)
@@ -83,6 +94,7 @@ static inline int64_t tw_share(const int32_t *ptr, int64_t segments, int64_t t, 
     }
     return low;
 }
+#endif
 #endif
 
 /* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's to free;
