@@ -101,12 +101,25 @@ class StmtPrinter:
             self.w.line(f"if ({value} {sign} {place})")
             self.w.line(f"    {place} = {value};")
             return
+        if s.target in self.atomic and s.op == "=":
+            self.mark(s.target, place, value)
+            return
         if s.target in self.atomic:
-            self.w.line("#pragma omp atomic" + (" write" if s.op == "=" else ""))
+            self.w.line("#pragma omp atomic")
         if s.op == "+=" and value == "1" and s.target not in self.atomic:
             self.w.line(f"{place}++;")
         else:
             self.w.line(f"{place} {s.op} {value};")
+
+    def mark(self, target: str, place: str, value: str) -> None:
+        """The same value from several threads: only where it is not there yet, or caches pass the line to and fro."""
+        self.w.line(f"{self.types.c_index} known_{target};")
+        self.w.line("#pragma omp atomic read")
+        self.w.line(f"known_{target} = {place};")
+        self.w.open(f"if (known_{target} != {value})")
+        self.w.line("#pragma omp atomic write")
+        self.w.line(f"{place} = {value};")
+        self.w.close()
 
     def on_change(self, s: OnChange) -> None:
         held = [f"{s.var}_key{n}" for n in range(len(s.keys))]
