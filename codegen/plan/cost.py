@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import islpy as isl
+
 from codegen.machine import Machine
 from codegen.plan.tiles import WRITTEN_OUT, constant_extent
-from codegen.recognize.strides import Move
+from codegen.recognize.strides import Move, coefficients
+from codegen.recognize.work import extent
 from codegen.recognize.wraps import usual_move
 from codegen.record import record
 from codegen.scop.distance import is_zero
@@ -113,7 +116,7 @@ def _group(
     p: Program, g: Group, machine: Machine, places: dict[str, Place], seen: dict[str, _Use]
 ) -> float:
     own = {n: enclosing(p.tree, n) for n in g.names}
-    lengths = [_length(p, lp, g.names) for lp in g.around]
+    lengths = [_length(p, own, k) for k in range(len(g.around))]
     turns = 1.0
     for n in lengths:
         turns *= n
@@ -155,9 +158,27 @@ def operations(s: Statement) -> float:
     return total
 
 
-def _length(p: Program, lp: Loop, names: Sequence[str]) -> float:
-    known = [constant_extent(p.scop, lp, n) for n in names]
+def _length(p: Program, own: dict[str, tuple[Loop, ...]], k: int) -> float:
+    """Iterations of loop number `k` around the statements, while those outside it stand still."""
+    known = [_extent(p, n, loops_, k) for n, loops_ in own.items()]
     return float(max(SIZE if n is None else n for n in known)) or 1.0
+
+
+def _extent(p: Program, name: str, around: Sequence[Loop], k: int) -> int | None:
+    always = constant_extent(p.scop, around[k], name)
+    if always is not None:
+        return always
+    s = p.scop.statement(name)
+    moving = [stepped(lp, name) for lp in around[: k + 1] if not lp.tile]
+    if any(d is None for d in moving) or around[k].tile:
+        return None
+    return extent(s, moving[-1] or 0, [d for d in moving[:-1] if d is not None])
+
+
+def stepped(lp: Loop, stmt: str) -> int | None:
+    """The iterator that a loop steps through for a statement; None when it is not just one."""
+    moving = [k for k, c in enumerate(coefficients(lp.exprs[stmt], lp.exprs[stmt].dim(isl.dim_type.in_)) or ()) if c]
+    return moving[0] if len(moving) == 1 else None
 
 
 def _keys(p: Program, stmts: Sequence[Statement], own: dict[str, tuple[Loop, ...]], depth: int) -> dict[Key, bool]:
