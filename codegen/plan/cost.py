@@ -123,7 +123,7 @@ def _group(
     if not g.around:
         return sum(operations(p.scop.statement(n)) for n in g.names)
     depth = len(lengths) if g.closed else 0  # loops up to the last one that the compiler does not write out
-    while depth > 1 and lengths[depth - 1] <= WRITTEN_OUT:
+    while depth > 1 and lengths[depth - 1] <= WRITTEN_OUT and all(_same(p, n, x, depth - 1) for n, x in own.items()):
         depth -= 1
     stmts = [p.scop.statement(n) for n in g.names]
     place = places.get(g.around[depth - 1].name) if g.closed else None
@@ -173,6 +173,26 @@ def _extent(p: Program, name: str, around: Sequence[Loop], k: int) -> int | None
     if any(d is None for d in moving) or around[k].tile:
         return None
     return extent(s, moving[-1] or 0, [d for d in moving[:-1] if d is not None])
+
+
+def _same(p: Program, name: str, around: Sequence[Loop], k: int) -> bool:
+    """Has loop number `k` the same length every time? Else compilers cannot write it out."""
+    if constant_extent(p.scop, around[k], name) is not None:
+        return True
+    moving = [stepped(lp, name) for lp in around[: k + 1]]
+    if None in moving:
+        return False
+    values = p.scop.statement(name).domain
+    for d in reversed(range(values.dim(isl.dim_type.set))):
+        if d == moving[-1]:
+            continue
+        if d in moving:
+            values = values.move_dims(isl.dim_type.param, values.dim(isl.dim_type.param), isl.dim_type.set, d, 1)
+        else:
+            values = values.project_out(isl.dim_type.set, d, 1)
+    length = values.dim_max(0).sub(values.dim_min(0))
+    pieces = [aff for _, aff in length.get_pieces()]
+    return all(aff.is_cst() for aff in pieces) and len({aff.get_constant_val().to_str() for aff in pieces}) == 1
 
 
 def stepped(lp: Loop, stmt: str) -> int | None:
