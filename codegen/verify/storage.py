@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, latest_writers, param_space
-from codegen.scop.model import Scop
+from codegen.scop.model import Access, Scop
 from codegen.scop.tree import CONCURRENT, PIPELINED
 from codegen.verify.readback import Run, same_iteration_until
 
@@ -23,6 +23,7 @@ class _Use:
     depth: int
     printed: tuple[CExpr, ...]
     write: bool
+    only: isl.Set | None = None  # the instances for which it happens, if it stands behind a condition
 
 
 def wrong_storage(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int) -> list[str]:
@@ -45,7 +46,7 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
     for use in uses:
         if any(n not in use.run.point.vars for s in use.held.starts for n in _loops_in(s, scop)):
             return [f"`{name}` is counted from a loop that is not around it"]
-        if not _fits(use):
+        if not _fits(scop, use):
             return [f"`{name}` would be accessed outside its storage of {_shape(use.held)}"]
     space = param_space(scop)
     cells = {True: isl.UnionMap.empty(space), False: isl.UnionMap.empty(space)}
@@ -70,7 +71,11 @@ def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:
         for a, printed in zip(s.accesses, run.instance.accesses, strict=True):
             if a.array == name:
                 found = next((h for h in run.point.held if h[0].array == name), None)
-                yield None if found is None else _Use(run, found[0], found[1], printed, a.write)
+                yield None if found is None else _use(run, found[0], found[1], printed, a)
+
+
+def _use(run: Run, held: Held, depth: int, printed: tuple[CExpr, ...], a: Access) -> _Use:
+    return _Use(run, held, depth, printed, a.write, a.relation.domain() if a.partial else None)
 
 
 def _loops_in(e: CExpr, scop: Scop) -> frozenset[str]:
@@ -92,14 +97,17 @@ def _offsets(use: _Use) -> list[isl.PwAff]:
     ]
 
 
-def _fits(use: _Use) -> bool:
+def _fits(scop: Scop, use: _Use) -> bool:
     sizes = [s for s in use.held.sizes if s]
     point = use.run.point
+    domain = point.domain
+    if use.only is not None:
+        domain = domain.intersect(use.run.executes(scop).intersect_range(use.only).domain())
     for off, size in zip(_offsets(use), sizes, strict=True):
         if size < 0:
             continue  # as declared by the source
         outside = off.lt_set(point.value(Int(0))).union(off.ge_set(point.value(Int(size))))
-        if not point.domain.intersect(outside).is_empty():
+        if not domain.intersect(outside).is_empty():
             return False
     return True
 
@@ -115,7 +123,8 @@ def _cell(scop: Scop, use: _Use) -> isl.Map:
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
     for k, v in enumerate(values):
         multi = multi.set_pw_aff(k, v)
-    return use.run.executes(scop).reverse().apply_range(isl.Map.from_multi_pw_aff(multi))
+    cell = use.run.executes(scop).reverse().apply_range(isl.Map.from_multi_pw_aff(multi))
+    return cell if use.only is None else cell.intersect_domain(use.only)
 
 
 def _lives_apart(scop: Scop, cells: isl.UnionMap, times: isl.UnionMap, width: int, name: str) -> bool:
