@@ -13,6 +13,7 @@ from codegen.plan.chains import chains
 from codegen.plan.cost import stepped
 from codegen.plan.gather import gathering, on_threads
 from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Parallel, Tile, Vector
+from codegen.plan.near import over_again
 from codegen.plan.outer import around_recurrence
 from codegen.plan.tiles import (
     STRIP,
@@ -300,6 +301,8 @@ class Author:
             elif (jumps := self._jumps(names)) and self.possible(Vector(ref)):
                 text = f"loop {lp.name} is left to the compiler: it does not step through `{jumps}` element by element"
                 self.remark("missed", "not-vector", text, names[0])
+            elif self._again(node, names[0]):
+                pass
             elif self.attempt(Vector(ref)):
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
             else:
@@ -312,6 +315,14 @@ class Author:
         if self._waits(ref.name, names) and self.attempt(Carry(ref)):
             text = f"elements that iterations of {ref.name} use again stay in registers"
             self.remark("passed", "carried", text, names[0])
+
+    def _again(self, node: Band, name: str) -> bool:
+        again = over_again(self.p, node, self.machine)
+        if again is None or not self.attempt(again):
+            return False
+        text = f"loop {again.loop.name} is written as vectors of {again.width} bytes, {again.times} at a time"
+        self.remark("passed", "vector", text, name)
+        return True
 
 
 def _is_innermost(place: Place) -> bool:

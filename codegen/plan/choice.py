@@ -8,6 +8,7 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.plan.chains import has_chains
 from codegen.plan.cost import SIZE, cycles, shape, short
+from codegen.plan.gather import is_strip
 from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.transform.program import Program
@@ -58,4 +59,4 @@ def no_slower(
 
 
 def _cut(made: Decision) -> bool:
-    return any(isinstance(d, (Tile, Skew)) for d in made.plan.directives)
+    return any(isinstance(d, (Tile, Skew)) and not is_strip(d) for d in made.plan.directives)

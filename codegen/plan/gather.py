@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Parallel, Tile, Vector
+from codegen.plan.outer import lane_type
 from codegen.recognize.reductions import joined
 from codegen.recognize.strides import move
 from codegen.scop.expr import Call, walk
@@ -27,19 +28,18 @@ def gathering(p: Program, band: Band, machine: Machine) -> Vector | None:
         return None
     lp, names = band.loops[-1], statements(band)
     stmts = [p.scop.statement(n) for n in names]
-    elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
     gathers = [_gathers(p, s) for s in stmts]
-    if len(elems) != 1 or not any(gathers) or any(isinstance(e, Call) for s in stmts for e in walk(s.rhs)):
+    if lane_type(p, stmts, machine) is None or not any(gathers):
         return None
-    (elem,) = elems
-    if elem.kind != "float" or elem.bits not in (32, 64) or machine.vector_bits < 2 * elem.bits:
+    if any(isinstance(e, Call) for s in stmts for e in walk(s.rhs)):
         return None
     for s in stmts:
         around = enclosing(p.tree, s.name)
         if not all(m.unit or m.still for a in s.accesses for m in [move(p.scop, s, a, around, len(around) - 1)]):
             return None
-    # The loads of a step take about a cycle: as many steps at a time as one takes cycles to answer.
-    times = max(1, min(MOST, int(machine.fma_latency)) // sum(gathers))
+    # Steps in flight: as many as units can start until one is done; fewer of a single sum, as its loads take a cycle.
+    wait = max(1, int(machine.fma_latency))
+    times = min(MOST, wait, -(-wait * int(machine.fma_throughput) // sum(gathers)))
     return Vector(LoopRef(lp.name, names[0]), machine.vector_bits // 8, times)
 
 
@@ -53,3 +53,8 @@ def _gathers(p: Program, s: Statement) -> bool:
 def on_threads(v: Vector) -> tuple[Directive, ...]:
     """Strips of the loop on threads."""
     return Tile(((v.loop, STRIP),)), Parallel(LoopRef(v.loop.name + "t", v.loop.stmt))
+
+
+def is_strip(d: Directive) -> bool:
+    """Is a tile such a strip, which changes no order?"""
+    return isinstance(d, Tile) and len(d.loops) == 1 and d.loops[0][1] == STRIP

@@ -9,6 +9,8 @@ Neoverse N1, f64: autocorrelation 0.75 cycles a step with k innermost, 0.33 with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Tile, Vector
 from codegen.recognize.ctypes import type_of
@@ -34,11 +36,8 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> tuple[Directi
         return ()
     names = statements(band)
     stmts = [p.scop.statement(n) for n in names]
-    elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
-    if len(elems) != 1:
-        return ()
-    (elem,) = elems
-    if elem.kind != "float" or elem.bits not in (32, 64) or machine.vector_bits < 2 * elem.bits:
+    elem = lane_type(p, stmts, machine)
+    if elem is None:
         return ()
     kept = [_kept(p, s, elem) for s in stmts]
     if any(k is None for k in kept):
@@ -57,7 +56,7 @@ def _kept(p: Program, s: Statement, elem: CType) -> int | None:
     n = len(around)
     along = [(move(p.scop, s, a, around, n - 1), move(p.scop, s, a, around, n - 2)) for a in s.accesses]
     lane, row = along[s.target]
-    if not lane.unit or not row.still or not _arithmetic(p, s, elem):
+    if not lane.unit or not row.still or not arithmetic(p, s, elem):
         return None
     for a, (lane, row) in zip(s.accesses, along, strict=True):
         if lane.still:
@@ -67,7 +66,17 @@ def _kept(p: Program, s: Statement, elem: CType) -> int | None:
     return len({(a.array, row.steps) for a, (lane, row) in zip(s.accesses, along, strict=True) if row.still})
 
 
-def _arithmetic(p: Program, s: Statement, elem: CType) -> bool:
+def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine) -> CType | None:
+    """The floating type that all statements store, where vectors have some of it."""
+    elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
+    if len(elems) != 1:
+        return None
+    (elem,) = elems
+    known = elem.kind == "float" and elem.bits in (32, 64) and "_Complex" not in elem.spelling
+    return elem if known and machine.vector_bits >= 2 * elem.bits else None
+
+
+def arithmetic(p: Program, s: Statement, elem: CType) -> bool:
     """Sums, products and the like in the type of the elements?"""
     kind = type_of(p.scop, s, s.rhs)
     if kind is None or (kind.kind, kind.bits) != (elem.kind, elem.bits) or s.op not in ("=", "+=", "-=", "*=", "/="):

@@ -92,6 +92,8 @@ def strides(s: Statement, at: Instance, number: int, var: str) -> int | None:
     index, path = at.accesses[number], s.accesses[number].path
     if not any(var in expr_names(e) for e in index):
         return 0
+    if not path:
+        return None  # a variable of the region, one for each iteration
     last = path[-1]
     row = last.index == len(index) - 1 if last.kind == "sub" else last.kind == "flat" and last.strides[-1] == "1"
     moves = [coefficient(e, var) for e in index]

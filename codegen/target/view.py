@@ -9,7 +9,7 @@ from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instanc
 from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
-from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
+from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED, VECTOR
 from codegen.target.body import BodyPrinter
 from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
@@ -317,6 +317,9 @@ class ViewBuilder:
         if names and pragma.test and (strips or all(v.kind == "stmt" for v in body)):
             # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
+            alone = self._as_lanes(with_loop(node, kind=VECTOR))
+            if alone is not None:
+                few = self._lanes(node, *alone, names, held, taken)
             return View("if", pragma.test, body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
 

@@ -52,6 +52,20 @@ OUTER = {
     "every second": ("for (int i = 0; i < n; i++) for (int k = i; k < n; k += 2) y[i] += x[k];", False),
 }
 
+# Loops that go over the same lines again and again, with the tool's own plan.
+AGAIN = {
+    "backwards and copied": (
+        "for (int k = 0; k < n; k++) {"
+        " for (int i = 0; i < k; i++) z[i] = y[i] + x[k] * y[k - i - 1]; for (int i = 0; i < k; i++) y[i] = z[i]; }",
+        True,
+    ),
+    "in place": (
+        "for (int k = 0; k < n; k++) { y[0] = y[n - 1] / 3; for (int i = 1; i < n; i++) y[i] = y[i] * y[0] - x[i]; }",
+        True,
+    ),
+    "down the rows": ("for (int k = 1; k < n; k++) for (int i = 0; i < n; i++) A[k][i] -= A[k - 1][i] * x[k];", False),
+}
+
 
 def source(bodies: dict[str, tuple[str, bool]], real: str) -> str:
     parts = [
@@ -126,6 +140,19 @@ def test_gathered(real: str, words: str, tmp_path: Path) -> None:
 def test_around_loops_keeps_every_bit(real: str, words: str, tmp_path: Path) -> None:
     made = planned(source(OUTER, real), f"vector i by {words} bytes")
     run(OUTER, real, made, ROUGH.replace("REAL", real), 0, tmp_path)
+
+
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_again_and_again_keeps_every_bit(real: str, tmp_path: Path) -> None:
+    made = generate("in.c", source(AGAIN, real), GenOptions()).text
+    run(AGAIN, real, made, ROUGH.replace("REAL", real), 0, tmp_path)
+
+
+def test_sums_of_the_same_values_stay_together() -> None:
+    text = "void f(int n, double x[n], double y[n], double out[3])\n{\n    double a = 0, b = 0;\n#pragma scop\n"
+    text += "    for (int i = 0; i < n; i++) { a += x[i] * y[i]; b += x[i] * x[i]; }\n    out[0] = a + b;\n"
+    made = generate("in.c", text + "#pragma endscop\n}\n", replace(GenOptions(), reassociate=True)).text
+    assert "reduction(+:a) reduction(+:b)" in made and made.count("it += 4096") == 1
 
 
 def test_what_stays_is_kept_in_registers() -> None:
