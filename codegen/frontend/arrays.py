@@ -80,8 +80,8 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> 
 
 
 def _flat_advice(raw: RawAccess) -> str:
-    if len(raw.steps) > 1:
-        return "for a flat array in a struct, set a pointer p to it before the region and write p[i*n + j], 0 <= j < n"
+    if sum(s.kind == "sub" for s in raw.steps) > 1:
+        return "for a flat array behind others, set a pointer p to it before the region and write p[i*n + j], 0 <= j < n"
     return "for a flat array write A[i*n + j] with 0 <= j < n"
 
 
@@ -136,10 +136,11 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
     polys = []
     needed = False
     for access, frame in uses:
-        subs = [s for s in access.steps if s.kind == "sub"]
-        if len(subs) != 1 or len(access.steps) != 1 or subs[0].node is None:
-            return None
-        poly = polynomial(subs[0].node, frame, affiner)
+        way, last = access.steps[:-1], access.steps[-1:]
+        if not last or last[0].kind != "sub" or any(s.kind in ("sub", "deref") for s in way):
+            return None  # members on the way to a pointer are fine: img->data[y * img->pitch + x]
+        assert last[0].node is not None
+        poly = polynomial(last[0].node, frame, affiner)
         if poly is None:
             return None
         needed = needed or any(len(m) > 1 or (m and set(c) - {-1}) for m, c in poly.items())
@@ -170,7 +171,7 @@ def _array(
             uses[0][0].loc,
             "subscript it the same way everywhere",
         )
-    rank = len(flat.strides) if flat else min(ranks)
+    rank = min(ranks) + (len(flat.strides) - 1 if flat else 0)
     elem = uses[0][0].elem
     name = "_".join([base, *sig])
     if base in inside:

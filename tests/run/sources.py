@@ -287,7 +287,27 @@ void edges(int steps, int n, size_type m, double a[n], double b[n], int c[m])
 }
 """.replace("size_type", "unsigned long")
 
+IMAGE = """\
+typedef struct { int width, height, pitch; unsigned char *data; struct { float *at; long row; } sums; } image;
+void blur(const image *in, image *out)
+{
+    image local = *out;
+#pragma scop
+    for (int y = 1; y < in->height - 1; y++)
+        for (int x = 1; x < in->width - 1; x++) {
+            int sum = 0;
+            for (int dy = -1; dy <= 1; dy++)
+                for (int dx = -1; dx <= 1; dx++)
+                    sum += in->data[(y + dy) * in->pitch + x + dx];
+            out->data[y * out->pitch + x] = (unsigned char)(sum / 9);
+            local.sums.at[y * local.sums.row + x] += (float)sum;
+        }
+#pragma endscop
+}
+"""
+
 ALL = {
+    "image": IMAGE,
     "periodic": PERIODIC, "counts before": COUNTS_BEFORE, "edges": EDGES,
     "choices": CHOICES, "folds": FOLDS,
     "structs": STRUCTS, "members": MEMBERS, "globals": GLOBALS, "static": STATIC, "flat": FLAT, "rows": ROWS,
