@@ -38,6 +38,9 @@ def certain(scop: Scop, s: Statement, number: int) -> bool:
 
 def exists(scop: Scop, s: Statement, number: int, instances: isl.Set) -> bool:
     """Is the element that access `number` names there for all these instances of `s`?"""
+    index = s.accesses[number].index
+    if any(index.get_pw_aff(k).n_piece() != 1 for k in range(index.dim(isl.dim_type.out))):
+        return False
     wanted = instances.reset_tuple_id().apply(_formula(s, number))
     array = scop.arrays[s.accesses[number].array]
     declared = _declared(scop, array, wanted.get_space())
@@ -48,7 +51,7 @@ def exists(scop: Scop, s: Statement, number: int, instances: isl.Set) -> bool:
         return False
     reached = reached.align_params(wanted.get_space()).reset_tuple_id()
     wanted = wanted.align_params(reached.get_space()).reset_tuple_id()
-    if array.depth > 1:  # rows behind pointers are as long as they are
+    if array.depth > 1 or wanted.is_subset(reached):  # rows behind pointers are as long as they are
         return bool(wanted.is_subset(reached))
     above, below = reached.lex_le_set(wanted).range(), wanted.lex_le_set(reached).domain()
     return bool(wanted.is_subset(hull(reached, ()).intersect(above).intersect(below)))
