@@ -81,7 +81,7 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> 
 
 def _flat_advice(raw: RawAccess) -> str:
     if sum(s.kind == "sub" for s in raw.steps) > 1:
-        return "for a flat array behind others, set a pointer p to it before the region and write p[i*n + j], 0 <= j < n"
+        return "set a pointer p to the flat array before the region and write p[i*n + j] with 0 <= j < n"
     return "for a flat array write A[i*n + j] with 0 <= j < n"
 
 
