@@ -22,6 +22,9 @@ ALONG = 256
 KEPT_ROWS = 4
 
 
+# Iterations that compilers write out. 1000 x 1500 points in f32, gcc 12: 49 taps 10.0 ms as written, 16.8 with lines
+# innermost; 81 taps 82 ms and 27 ms.
+WRITTEN_OUT = 64
 Found = tuple[tuple[str, ...], tuple[Directive, ...]]
 
 
@@ -52,6 +55,8 @@ def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -
     if not loops:
         return
     row, names = node.loops[-1], statements(node)
+    if all(_window(p.scop.statement(n), loops) for n in statements(inside)):
+        return
     shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
     along = shifts is not None
     single = len(loops) == 1 and len(node.loops) == 1
@@ -80,6 +85,19 @@ def _along(p: Program, outer: Band, chain: Band) -> bool:
         if not all(m.unit or m.still for m in moves):
             return False
     return True
+
+
+def _window(s: Statement, chain: Sequence[Loop]) -> bool:
+    """Do the loops go over a small box of numbers? Compilers write them out and make vectors of what is around."""
+    box, size = s.domain, 1
+    for k in (_iterator(lp, s.name) for lp in chain):
+        low, high = s.domain.dim_min_val(k), s.domain.dim_max_val(k)
+        if not low.is_int() or not high.is_int():
+            return False
+        size *= high.to_python() - low.to_python() + 1
+        box = box.eliminate(isl.dim_type.set, k, 1)
+        box = box.lower_bound_val(isl.dim_type.set, k, low).upper_bound_val(isl.dim_type.set, k, high)
+    return size <= WRITTEN_OUT and bool(box.is_subset(s.domain))
 
 
 def _shifts(

@@ -18,6 +18,13 @@ CUT = """\
         for (int q = MAX(0, j - 2); q <= MIN(m - 1, j + 2); q++)
           s += in[p][q] * f[p - i + 2][q - j + 2];
 """
+# Compilers write such a window out.
+WINDOW = """\
+      for (int p = 0; p < 3; p++)
+        for (int q = 0; q < 3; q++)
+          s += in[i + p][j + q] * f[p][q];
+"""
+WIDE = WINDOW.replace("< 3", "< 9")
 # Not along lines: the sum stays in a register.
 ACROSS = """\
       for (int p = 0; p < m; p++)
@@ -47,6 +54,10 @@ def test_taps_that_go_with_the_point_are_counted_from_there() -> None:
     assert "skew S2.q by -1*S2.j" in plan and "order S2.p, S2.q, S2.j" in plan and "vector S2.j" in plan
 
 
-@pytest.mark.parametrize("sums", [ACROSS])
-def test_sums_across_lines_stay_in_a_register(sums: str) -> None:
+@pytest.mark.parametrize("sums", [ACROSS, WINDOW], ids=["across lines", "small window"])
+def test_sums_that_stay_in_a_register(sums: str) -> None:
     assert "store s" not in plan_of(sums)
+
+
+def test_a_wide_window_runs_along_lines() -> None:
+    assert "store s in S1.jt" in plan_of(WIDE)
