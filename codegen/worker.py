@@ -7,12 +7,14 @@ import pickle
 import select
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+STACK = 64 << 20  # bytes; as much as is used is really taken
 
 
 class TimedOut(Exception):
@@ -56,7 +58,21 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
 
 
 def answer(work: Callable[[], object], writer: int) -> None:
-    """The child's whole life: do the work, write what came of it, end."""
+    """The child's whole life: do the work, write what came of it, end.
+
+    In a thread of its own: if the parent has run OpenMP code, the child's first thread would wait for helpers that did
+    not come along, while a new thread starts with none.
+    """
+    threading.stack_size(STACK)
+    thread = threading.Thread(target=_answer, args=(work, writer))
+    try:
+        thread.start()
+        thread.join()
+    finally:
+        os._exit(0)
+
+
+def _answer(work: Callable[[], object], writer: int) -> None:
     try:
         try:
             data = pickle.dumps((True, work()))

@@ -24,8 +24,11 @@ def ids_in_source() -> dict[str, str]:
     for path in sorted(CODEGEN.rglob("*.py")):
         tree = _tree(path)
         positions = {**_CLASSES, **_functions(tree), **_imported(tree)}
+        file = path.relative_to(CODEGEN.parent)
         for node in ast.walk(tree):
-            place = f"{path.relative_to(CODEGEN.parent)}:{getattr(node, 'lineno', 0)}"
+            if not isinstance(node, (ast.Call, ast.Assign)):
+                continue
+            place = f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and _called(node) in positions:
                 found.update(dict.fromkeys(_literals(_argument(node, positions[_called(node)]), place), place))
             if isinstance(node, ast.Assign):
