@@ -79,7 +79,7 @@ def test_parts(pages: dict[str, str]) -> None:
     directives = [x for x in plan.splitlines() if x.startswith("  ") and x[2:3].isalpha()]
     assert len(steps) == len(directives)
     for part in ("In the source", "After the plan", "What waits for one iteration of S1", "Data of one tile",
-                 "operations per byte", "Ownership", "Remarks", "(parallel, tiles of"):  # fmt: skip
+                 "operations per byte", "Ownership", "Remarks", "(pipelined, tiles of"):  # fmt: skip
         assert part in words, part
     classes = " ".join(str(a.get("class", "")) for _, a in found.tags)
     for shape in ("tile lane0", "edge", "walk", "way flow", "way anti", "roof", "bar", "cache"):
