@@ -439,6 +439,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
     Entry("stats", NOTE, "How many regions there were and how long each stage took, shown by `--stats`.", ""),
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
+    Entry("carried", REMARK, "What the next iterations of a loop use again stays in registers.", ""),
     Entry(
         "expanded",
         REMARK,
@@ -471,6 +472,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("ownership", REMARK, "Which elements a thread or a register tile has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
+    Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),

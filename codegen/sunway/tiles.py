@@ -50,7 +50,8 @@ class TileModel:
         nest, below = describe(p, loops, stmts, 0)
         if below or any(e is not None for e in nest.extents):
             return ()
-        shapes = itertools.product(*([(4, 8)] if len(loops) > 2 else []), *([(16, 32, 64)] * (len(loops) - 1)))
+        first = (4, 8) if len(loops) > 2 else (16, 32, 64)
+        shapes = itertools.product(first, *([(16, 32, 64)] * (len(loops) - 1)))
         fitting = [s for s in shapes if self.bytes(nest, s) <= self._room and s[1] % s[0] == 0]
         return max(fitting, key=prod, default=())
 

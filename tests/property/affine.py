@@ -156,7 +156,7 @@ def affine(rng: Random, names: Sequence[Value], params: Sequence[Value]) -> Valu
         v = _result(f"({v.text} >> 1)", v.lo >> 1, v.hi >> 1, promote(v.ctype), v)
     elif roll < 0.28 and v.lo >= 0:
         v = _result(f"({v.text} & 3)", 0, 3, promote(v.ctype), v)
-    elif roll < 0.30 and params:
+    elif roll < 0.284 and params:
         v = around(v, rng.choice(list(params)))
     return plus(v, rng.choice((1, -1, 2))) if roll < 0.28 and rng.random() < 0.3 else v
 
