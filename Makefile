@@ -47,7 +47,7 @@ examples: dev
 
 # Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
-	$(PY) -m pytest -n 2 -q $(T)
+	$(PY) -m pytest -n 2 --dist worksteal -q $(T)
 
 lint: dev
 	$(PY) -m ruff check .
@@ -55,10 +55,10 @@ lint: dev
 
 # Every kernel with every element type, and every compiler's opinion; the tests take some, with one type each.
 corpus: dev
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 -q tests/run/test_corpus.py tests/golden/test_kernels_compile.py
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/golden/test_kernels_compile.py
 
 fuzz: dev
-	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 -q tests/property
+	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 --dist worksteal -q tests/property
 
 # As an installed package would be: with its bytecode.
 bench: dev

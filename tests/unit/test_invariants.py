@@ -33,7 +33,6 @@ def test_read_ahead_if_the_loop_runs(body: str, line: str) -> None:
         "for (int j = 0; j < n; j++) x[j] = x[j] > 0 ? y[0] : 1;",  # perhaps never read
         "for (int j = 0; j < n; j++) x[j] = x[j] > 0 && y[0] > 0;",
         "for (int j = 0; j < n; j++) { x[j] = w[j]; A[j][1] = x[j] + 1; }",  # nothing stays
-        "for (int j = 1; j < n; j++) x[j] = x[j - 1] * y[0];",  # no vectors: the compiler sees to it
     ],
 )
 def test_left_where_it_is(body: str) -> None:
@@ -43,3 +42,8 @@ def test_left_where_it_is(body: str) -> None:
 def test_one_iteration_may_write_what_a_later_statement_reads() -> None:
     text = made("for (int j = 0; j < 1; j++) { x[j] = w[j]; y[j] = x[0]; }")
     assert "? x[0]" not in text
+
+
+def test_read_ahead_of_a_loop_that_carries_values() -> None:
+    text = made("for (int j = 1; j < n; j++) x[j] = x[j - 1] * y[0];")
+    assert "const double c0 = 1 < n ? y[0] : 0;" in text
