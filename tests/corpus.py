@@ -16,11 +16,14 @@ gramschmidt lu ludcmp trisolv deriche floyd-warshall nussinov adi fdtd-2d heat-3
 POLYBENCH = frozenset(_THIRTY.split())
 
 
-def kernels(part: int, parts: int) -> list[Path]:
-    """PolyBench's thirty, and one of so many parts of the others; all of them for `make corpus`."""
+def kernels(part: int, parts: int, half: bool = False) -> list[Path]:
+    """PolyBench's thirty or half of them, and one of so many parts of the others; all of them for `make corpus`."""
     every = sorted(KERNELS.glob("*.c"))
-    others = [p for p in every if p.stem not in POLYBENCH]
-    return [p for p in every if ALL or p.stem in POLYBENCH or others.index(p) % parts == part]
+    if ALL:
+        return every
+    thirty = sorted(POLYBENCH)[:: 2 if half else 1]
+    others = [p.stem for p in every if p.stem not in POLYBENCH]
+    return [p for p in every if p.stem in thirty or p.stem in others[part::parts]]
 
 
 # Kernels whose first plan is not carried out, and why that is no loss. A name that is missing here is an optimisation

@@ -27,7 +27,7 @@ def complaints(compiler: str, path: Path, *flags: str) -> list[str]:
 
 # Known to fail where a variable of the function becomes one of the region: its declaration is left unused.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [p.stem for p in kernels(1, 3)])
+@pytest.mark.parametrize("name", [p.stem for p in kernels(1, 4, half=True)])
 def test_kernel(name: str, tmp_path: Path) -> None:
     path = KERNELS / f"{name}.c"
     made = generate(str(path), read_source(str(path)), GenOptions(cpp=CppOptions(args=(f"-I{KERNELS}",))))

@@ -13,7 +13,7 @@ OPTIONS = GenOptions(cpp=CppOptions(args=(f"-I{KERNELS}",)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [p.stem for p in kernels(2, 3) if p.stem not in POLYBENCH])
+@pytest.mark.parametrize("name", [p.stem for k in (2, 3) for p in kernels(k, 4) if p.stem not in POLYBENCH])
 def test_first_plan_is_carried_out(name: str) -> None:
     path = KERNELS / f"{name}.c"
     assert not lost(name, generate(str(path), read_source(str(path)), OPTIONS).diagnostics)

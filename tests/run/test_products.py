@@ -190,7 +190,9 @@ def driver(cases: Sequence[Case], tolerance: float = 0, sizes: Sizes = SIZES) ->
 def made_of(cases: Sequence[Case], machine: str, target: str = "openmp", reassociate: bool = False) -> Generated:
     """The generated functions. Those that are products must be found, and others must not be taken for one."""
     text = source(cases)
-    with patch("codegen.plan.products.too_small", lambda *_: ""):  # sizes here are small, so that there are many edges
+    # Sizes here are small, so that there are many edges; and what pays is another question.
+    where = "codegen.plan.products."
+    with patch(where + "too_small", lambda *_: ""), patch(where + "needs_wide_product", lambda *_: ""):
         made = generate("in.c", text, GenOptions(machine=machine, target=target, reassociate=reassociate))
     lines = text.splitlines()
     heads = [k for k, line in enumerate(lines, 1) if line.startswith("void ")]
