@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.encoding import encode
-from codegen.verify.check_build import Build, Compiler, find_compiler
+from codegen.verify.check_build import HEADER, Build, Compiler, find_compiler
 from codegen.verify.check_cores import emulator_flags, emulator_sources
 from codegen.verify.check_emit import runtime_text
 from codegen.verify.check_judge import Verdict, judge, try_case
@@ -62,6 +62,7 @@ def _bench(path: str, options: GenOptions) -> Iterator[_Bench]:
 def check(path: str, text: str, options: GenOptions, progress: Progress) -> CheckReport:
     """Generate, compile, run, compare. Raises InputError for what the user must mend."""
     with _bench(path, options) as bench:
+        bench.write(*HEADER)
         bench.write("runtime.c", runtime_text())
         runtime = bench.start("object", ("runtime.c",), "runtime.o")
         progress("generating")

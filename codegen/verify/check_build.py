@@ -23,9 +23,11 @@ _COMMON = (
     "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)",
     "-std=gnu11",
     "-w",
-    "-DTW_PARALLEL_MIN=0",
+    # How much work is worth threads, says the program that runs the check.
+    "-DTW_PARALLEL_MIN=tw_least_work",
     "-Dmain=tw_user_main",
 )
+HEADER = ("check.h", "extern double tw_least_work;\n")  # beside every file, and included first
 KINDS = {
     # Integers wrap in both programs, so that a source whose sums overflow still has one right answer; whether
     # the result overflows where the source does not is for the sanitizers to say.
@@ -77,7 +79,8 @@ class Compiler:
         """Begin to compile files of the folder. The caller waits with `error`, or gives up with `stop`."""
         out, log = self.folder / result, self.folder / f"{result}.log"
         files = [str(self.folder / s) for s in sources]
-        command = [*self.words, *KINDS[kind], *_COMMON, *self.flags, *files, "-o", str(out)]
+        first = ("-include", str(self.folder / HEADER[0]))
+        command = [*self.words, *KINDS[kind], *_COMMON, *first, *self.flags, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
                 command + ([] if kind in ("object", "syntax") else ["-lm"]),

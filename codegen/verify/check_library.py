@@ -54,6 +54,7 @@ class Library:
 
 _DECLARED = """
 void tw_threads(int);
+void tw_threads_from(double);
 long tw_differs(const char *, const char *, long, long, const long *, double, double);
 void tw_nudge(char *, long, long, const long *);
 double tw_spread(const char *, const char *, long, long, const long *);

@@ -17,6 +17,7 @@ from codegen.verify.check_survey import Survey, Vector
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 THREADS = 3  # more than one, and no divisor of the sizes
+WORK = (0.0, 1e300)  # nests with as much work run on threads: all of them, then none
 SECONDS = 60.0
 NOISE = 64.0  # how much further apart than nearly the same data reordered sums may be
 TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
@@ -95,16 +96,19 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
         want = _filled(h, original, v)
         original.call(h.number, 2, v.ins, want.args, original.ffi.NULL)
         _mark(marker, k, 1)
-        got = _filled(h, original, v)
-        result.call(h.number, 2, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
-        outside = got.damaged()
-        if outside is not None and want.damaged() is None:
-            return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
-        message = compare(h, original, layout, s, v, want, got)
-        if message and s.reassociate:
-            message, noisy = compare(h, original, layout, s, v, want, got, _nudged(h, original, layout, v)), noisy + 1
-        if message:
-            return k, message, noisy
+        for least in WORK:
+            result.lib.tw_threads_from(least)
+            got = _filled(h, original, v)
+            result.call(h.number, 2, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
+            outside = got.damaged()
+            if outside is not None and want.damaged() is None:
+                return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
+            message = compare(h, original, layout, s, v, want, got)
+            if message and s.reassociate:
+                nudged = _nudged(h, original, layout, v)
+                message, noisy = compare(h, original, layout, s, v, want, got, nudged), noisy + 1
+            if message:
+                return k, message, noisy
     return len(vectors), "", noisy
 
 

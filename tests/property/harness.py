@@ -16,7 +16,7 @@ from tests.property.programs import Program, random_program
 from tests.property.tree import smaller
 
 FLAGS = (
-    "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=0",
+    "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=tw_least_work",
     "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-w",
 )
 PRODUCTS = 900_000
@@ -63,7 +63,7 @@ def _run(outcomes: Sequence[Outcome], folder: Path) -> list[Failure]:
     """One executable for all; if it does not compile or crashes, one for each, to find the culprit."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "old.c").write_text("".join(_renamed(o.program.text(), k, 0) for k, o in enumerate(outcomes)))
-    (folder / "new.c").write_text("".join(
+    (folder / "new.c").write_text("extern double tw_least_work;\n" + "".join(
         _renamed(v.text, k, j) for k, o in enumerate(outcomes) for j, v in enumerate(o.variants, 1)))
     (folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in outcomes]))
     build = ["gcc", *FLAGS, "-o", str(folder / "run"), *(str(folder / f"{f}.c") for f in ("old", "new", "main")),

@@ -50,6 +50,12 @@ def test_a_check_in_which_nothing_runs_is_no_success() -> None:
     assert not report.ok and "nothing was compared: at the sizes at which" in report.lines[0], report.lines
 
 
+def test_the_form_for_one_thread_runs_too(plant: Plant) -> None:
+    plant("b[i][j] = a[j]", "b[i][j] = a[j] + (TW_PARALLEL_MIN > 0)")
+    report = run(sources.COPY)
+    assert not report.ok and report.lines[0].startswith("region 1 (copy, line 4): b[0][0] is "), report.lines
+
+
 def test_a_lost_iteration_is_found(plant: Plant) -> None:
     plant("long j = 0; j < n;", "long j = 0; j < n - 1;")
     report = run(sources.COPY)
