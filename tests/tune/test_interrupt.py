@@ -24,7 +24,10 @@ def test_what_was_found_is_written(sign: int, tmp_path: Path) -> None:
     (tmp_path / "b.c").write_text(AXPY)
     words = ["tune", "a.c", "b.c", "-o", "out/", "--size", "n=60", "--budget", "60", "--records", "r.jsonl",
              "--cflags=-O1", "--threads", "1"]  # fmt: skip
-    run = subprocess.Popen([sys.executable, "-m", "codegen", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "codegen", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background may ignore it
+    )  # fmt: skip
     records = tmp_path / "r.jsonl"
     for _ in range(600):
         if records.exists() and records.read_text().count("\n") >= 2:
