@@ -55,6 +55,8 @@ def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -
     if not loops:
         return
     row, names = node.loops[-1], statements(node)
+    if _used_elsewhere(p, names):
+        return
     if all(_window(p.scop.statement(n), loops) for n in statements(inside)):
         return
     shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
@@ -85,6 +87,18 @@ def _along(p: Program, outer: Band, chain: Band) -> bool:
         if not all(m.unit or m.still for m in moves):
             return False
     return True
+
+
+def _used_elsewhere(p: Program, names: Sequence[str]) -> bool:
+    """Does a variable of the region carry values from these statements to others? Rows would not keep it for them."""
+    own = {a.array for n in names for a in p.scop.statement(n).accesses if _of_a_row(p, a.array)}
+    return any(a.array in own for s in p.scop.statements if s.name not in names for a in s.accesses)
+
+
+def _of_a_row(p: Program, array: str) -> bool:
+    """Is it a variable of the region that each iteration has for itself?"""
+    found = p.scop.arrays[array]
+    return bool(found.inside and found.scope and not found.rank)
 
 
 def _window(s: Statement, chain: Sequence[Loop]) -> bool:
@@ -130,7 +144,7 @@ def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Di
     """An element for each row of a block, for every variable of the region that is used in these statements alone."""
     stmts = [p.scop.statement(n) for n in names]
     for array in sorted({a.array for s in stmts for a in s.accesses}):
-        if p.scop.arrays[array].inside and p.scop.arrays[array].scope and not p.scop.arrays[array].rank:
+        if _of_a_row(p, array):
             user = next(s for s in stmts if any(a.array == array for a in s.accesses))
             tile = f"{row.name}t"
             yield Store(array, LoopRef(tile, user.name), ((user.iterators[_iterator(row, user.name)], tile, size),))
