@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -19,7 +18,6 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
-from codegen.machine import load as load_machine
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.hinted import plan_hint, with_hinted_plan
@@ -150,7 +148,9 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
         if model is None:
             return RegionOutcome(s.region.index, line, None, frozenset(), frozenset(), "", "empty", ())
         if options.target == "sunway":
-            return _for_cores(s, model, options, original)
+            from codegen.sunway.region import for_cores  # it builds on this module
+
+            return for_cores(s, model, options, original)
         made = make(model, options, machine)
     except Unsupported as error:
         return _refused(s, error)
@@ -162,9 +162,9 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     scop = made.program.scop
     plan = replace(made.plan, digest=model.digest)
     summary = summarize(plan)
-    fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
+    fallback = as_written(original)
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
-    emitted = emit_region(scop, made.code, options.target, fallback, _indent(original, s.region.indent), summary, guard)
+    emitted = emit_region(scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -178,79 +178,12 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )
 
 
-def _for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
-    """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
-    from codegen.sunway.region import SHARES
-
-    fixed = options.plan_text is not None or options.scheme.startswith("published")
-    for share in () if fixed else SHARES:
-        try:
-            return _on_cores(s, model, options, original, share, True)
-        except Unsupported as error:
-            if error.id != "sunway-ldm":
-                raise
-    return _on_cores(s, model, options, original, 1.0, False)
+def as_written(original: str) -> str:
+    """The region's own text without hints to the tool."""
+    return "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
 
 
-def _on_cores(
-    s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool
-) -> RegionOutcome:
-    """With tiles for a part of local memory; `strict` if all arrays have to fit."""
-    from codegen.sunway.emit import emit_sunway
-    from codegen.sunway.launch import has_kernel
-    from codegen.sunway.region import author_of
-    from codegen.sunway.strategy import sunway_plan
-    from codegen.sunway.style import STYLES
-
-    grid, group, sizes = author_of(options, share)
-    made: Made | None = None
-    problem: Diagnostic | None = None
-    if options.plan_text is not None:
-        made = make(model, options, machine=load_machine("generic"))
-    else:
-        tried: set[str] = set()
-        for apart in (True, False):
-            made, problem = _attempt(model, partial(sunway_plan, model.program, group, grid, sizes, apart), tried)
-            if made is not None:
-                break
-    if made is None:
-        why = problem.message if problem is not None else "no plan was found"
-        raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")
-    if not has_kernel(made.code):
-        raise Unsupported(
-            "no-parallelism", "no loop of it can run on the compute cores in parallel", model.program.scop.loc
-        )
-    plan = replace(made.plan, digest=model.digest)
-    scop = made.program.scop
-    fallback = "\n".join(x for x in original.split("\n") if not re.match(r"\s*#\s*pragma\s+tilewright\b", x))
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
-    try:
-        text = emit_sunway(
-            scop, made.program.deps, made.code, fallback, _indent(original, s.region.indent), summarize(plan), group,
-            grid, STYLES[options.scheme], options.model, strict,
-        )  # fmt: skip
-    except isl.Error as error:
-        raise Unsupported(
-            "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
-        ) from None
-    finally:
-        ctx.set_max_operations(0)
-    return RegionOutcome(
-        s.region.index,
-        s.region.first_line,
-        text.master,
-        text.helpers,
-        frozenset(),
-        show((plan,), {scop.region: scop}),
-        summarize(plan),
-        (*model.remarks, *made.remarks, *text.remarks),
-        text.slave,
-    )
-
-
-def _indent(original: str, fallback: str) -> str:
+def indent(original: str, fallback: str) -> str:
     """The indentation of the region's first line of code."""
     for line in original.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -295,7 +228,7 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
         lambda: default_plan(model.program, machine, model.fusion or options.fusion, 0),
         lambda: source_plan(model.program, machine),
     ):
-        made, problem = _attempt(model, author, tried)
+        made, problem = attempt(model, author, tried)
         if made is not None:
             return replace(made, remarks=(*problems, *made.remarks))
         if problem is not None:
@@ -308,7 +241,7 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
     )
 
 
-def _attempt(
+def attempt(
     model: Modelled, author: Callable[[], Decision], tried: set[str]
 ) -> tuple[Made | None, Diagnostic | None]:
     """The author's plan carried out and proven, or what is wrong with it; neither for one in `tried`."""
