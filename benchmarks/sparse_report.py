@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def verdicts(rows: Sequence[Row]) -> list[str]:
     found = slopes(rows)
     if found:
         steep = max(found, key=lambda name: found[name])
-        out.append(f"  time grows as nonzeros to the power {geomean(list(found.values())):.2f} in the mean, at most "
+        out.append(f"  time grows as nonzeros to the power {statistics.fmean(found.values()):.2f} in the mean, at most "
                    f"{found[steep]:.2f} ({steep})")
     return out
 

@@ -63,3 +63,8 @@ def test_figures() -> None:
     assert "50% of the bound, 75% with x" in text and "more threads 2.00x, 90% of their bound" in text
     assert "at most 1.00 (COO->CSR uniform)" in text
     assert any("2.00 2.00 1.00x" in line for line in table(rows))
+
+
+def test_times_that_do_not_grow_are_reported_not_refused() -> None:
+    text = "\n".join(verdicts([row("CSR->COO", 1000, 2.0), row("CSR->COO", 4000, 1.0)]))
+    assert "to the power -0.50 in the mean" in text
