@@ -53,9 +53,11 @@ lint: dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-# Every kernel with every element type, and every compiler's opinion; the tests take some, with one type each.
+# Every kernel with every element type, every compiler's opinion, and every pair of sparse formats with every policy;
+# the tests take some, with one type each.
 corpus: dev
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/golden/test_kernels_compile.py
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py \
+	  tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
 
 fuzz: dev
 	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 --dist worksteal -q tests/property

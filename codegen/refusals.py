@@ -44,6 +44,13 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 
 TABLE: tuple[Entry, ...] = (
     _refusal(
+        "alias-unknown",
+        "With `--check-alias`: an array is found through pointers in memory, like rows behind a pointer to pointers; "
+        "no test before the loops can tell whether it overlaps with another.",
+        "Put it into one block of memory behind one pointer, or leave `--check-alias` out if nothing overlaps.",
+        "double **a; ... a[i][j] = b[j];",
+    ),
+    _refusal(
         "always-wraps",
         "An unsigned or narrow counter would wrap around for every value of the parameters, so "
         "the loop is not the counted loop it looks like.",

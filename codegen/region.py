@@ -151,10 +151,9 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
             from codegen.sunway.region import for_cores  # it builds on this module
 
             return for_cores(s, model, options, original)
-        made = make(model, options, machine)
+        return printed(s, model, make(model, options, machine), original, options)
     except Unsupported as error:
         return _refused(s, error)
-    return printed(s, model, made, original, options)
 
 
 def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:

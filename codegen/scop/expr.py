@@ -6,7 +6,8 @@ subscripts and an `Affine` with the new spelling of the same integer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Union
 
 from codegen.record import record
@@ -104,3 +105,17 @@ def walk(e: Expr) -> Iterator[Expr]:
     yield e
     for child in children(e):
         yield from walk(child)
+
+
+def with_leaves(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The expression with other leaves in it."""
+    if isinstance(e, (Unary, Cast)):
+        return replace(e, arg=with_leaves(e.arg, change))
+    if isinstance(e, Binary):
+        return replace(e, left=with_leaves(e.left, change), right=with_leaves(e.right, change))
+    if isinstance(e, Ternary):
+        cond, yes, no = (with_leaves(x, change) for x in (e.cond, e.yes, e.no))
+        return replace(e, cond=cond, yes=yes, no=no)
+    if isinstance(e, Call):
+        return replace(e, args=tuple(with_leaves(x, change) for x in e.args))
+    return change(e)

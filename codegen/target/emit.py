@@ -16,13 +16,14 @@ from codegen.target.cexpr import IntPrinter
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
 from codegen.target.links import FIRST, Links, unmark
+from codegen.target.locals import with_locals
 from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
 from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
 from codegen.target.nest.emit import prelude as nest_prelude
 from codegen.target.nest.product import NestKernel, nest_kernel
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
-from codegen.target.view import View, ViewBuilder
+from codegen.target.view import View, ViewBuilder, reserved
 
 # Instruction set, vector width for `generic`, and what it computes.
 Kernel = tuple[str, int, MicroKernel | MatvecKernel | NestKernel]
@@ -63,6 +64,13 @@ def emit_region(
     builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c")
     views = unwrapped(builder.build(tree))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
+    always = [guard_text(scop, ints), *(v.head for v in views if v.kind in ("for", "if"))]
+    short, declarations = with_locals(scop, " ".join(always), reserved(scop))
+    if declarations:
+        builder = ViewBuilder(short, pragma_makers(short, target), builder.helpers, threads=target != "c")
+        views = unwrapped(builder.build(tree))
+        words = _words(views)
+        views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
     guard = " && ".join(g for g in (guard_text(scop, ints), alias_guard) if g)
     text = (
         environment()
@@ -102,13 +110,17 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool) -> list[str]:
     it is kept."""
     if kept:
         return []
-    words = set(re.findall(r"[A-Za-z_]\w*", " ".join(_texts(views))))
+    words = _words(views)
     bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in _texts(views):
         found = re.match(r"long (\w+) =", text)
         if found:
             bound.add(found.group(1))
     return [n for n in scop.outside if n not in words or n in bound]
+
+
+def _words(views: Sequence[View]) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", " ".join(_texts(views))))
 
 
 def _texts(views: Sequence[View]) -> list[str]:

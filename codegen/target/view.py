@@ -43,8 +43,7 @@ class ViewBuilder:
     _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
 
     def build(self, node: CNode) -> tuple[View, ...]:
-        reserved = _reserved(self.scop)
-        return self._views(node, {}, {}, reserved)
+        return self._views(node, {}, {}, reserved(self.scop))
 
     def _views(
         self, node: CNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -353,7 +352,7 @@ class ViewBuilder:
         return View("if", runs, body=(*ahead, View("for", head, node.loop.note, body=body), *after))
 
 
-def _reserved(scop: Scop) -> frozenset[str]:
+def reserved(scop: Scop) -> frozenset[str]:
     """Names that generated loops must not hide."""
     import re
 
@@ -364,4 +363,4 @@ def _reserved(scop: Scop) -> frozenset[str]:
     return frozenset(used | KEYWORDS | (scop.names - counters))
 
 
-__all__ = ["View", "ViewBuilder", "fresh"]
+__all__ = ["View", "ViewBuilder", "fresh", "reserved"]

@@ -17,8 +17,8 @@ from codegen.cli.main import main
 from codegen.source.write import GENERATED
 
 FOLDER = Path(__file__).parent / "cases"
-# Refusals that depend on time and effort rather than on the source: how to bring them about.
-MADE_UP = ("timeout", "no-proof", "isl-failed")
+# Refusals that depend on time, effort and options rather than on the source: how to bring them about.
+MADE_UP = ("timeout", "no-proof", "isl-failed", "alias-unknown")
 
 
 @dataclass(frozen=True)
@@ -101,3 +101,11 @@ def test_isl_failed(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
     assert (note["id"], note["line"]) == ("isl-failed", 3)
     assert "no luck" in note["message"]
+
+
+def test_alias_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rows.c"
+    text = "void f(int n, double **a, const double *b)\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+    path.write_text(text + "        a[i][0] = b[i];\n#pragma endscop\n}\n")
+    note = _check(capsys, path, path.read_text(), "--check-alias")
+    assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 5, 9)
