@@ -23,11 +23,14 @@ void brighten(const struct image *src, struct image *dst, float offset)
 {
     /* tilewright: region 1 of brighten: threads over y; vectors along x */
     {
-#pragma omp parallel for if(parallel: (double)src->height * src->width >= TW_PARALLEL_MIN)
-      for (long y = 0; y < src->height; y++) {
+      const int src_height = src->height;
+      const int src_width = src->width;
+      const float src_gain = src->gain;
+#pragma omp parallel for if(parallel: (double)src_height * src_width >= TW_PARALLEL_MIN)
+      for (long y = 0; y < src_height; y++) {
 #pragma omp simd
-        for (long x = 0; x < src->width; x++)
-          dst->data[y][x] = src->gain * src->data[y][x] + offset;
+        for (long x = 0; x < src_width; x++)
+          dst->data[y][x] = src_gain * src->data[y][x] + offset;
       }
     }
 }
