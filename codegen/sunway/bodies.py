@@ -10,7 +10,7 @@ from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import CType
 from codegen.target.body import BodyPrinter
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Words:
 
 
 def words_for(scop: Scop) -> Words:
-    taken = _reserved(scop) | scop.names
+    taken = reserved(scop) | scop.names
     return Words(*(fresh(w, taken) for w in Words().all))
 
 

@@ -29,7 +29,7 @@ from codegen.sunway.style import OURS, PLAIN, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, texts
 from codegen.target.cexpr import IntPrinter
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 from codegen.verify.readback import Point, enter
 
 
@@ -129,7 +129,7 @@ class Launch:
     ) -> tuple[list[View], frozenset[str]]:
         """A sequential loop around kernels, on every core."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        name = fresh(node.loop.name, _reserved(self.scop) | set(names.values()) | set(self.words.all))
+        name = fresh(node.loop.name, reserved(self.scop) | set(names.values()) | set(self.words.all))
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         inner = {**names, node.var: name}

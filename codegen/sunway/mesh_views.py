@@ -18,7 +18,7 @@ from codegen.sunway.moves import geometry_of
 from codegen.sunway.transfer import Transfer
 from codegen.sunway.vector import ROWS
 from codegen.sunway.views import View, line
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
     from codegen.sunway.slave import Phase
@@ -65,7 +65,7 @@ class Tiles:
 
 def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
     """The whole kernel."""
-    taken = _reserved(phase.scop) | set(outer.values()) | set(phase.words.all)
+    taken = reserved(phase.scop) | set(outer.values()) | set(phase.words.all)
     names = {**outer, **{lp.var: fresh(lp.loop.name, frozenset(taken)) for lp in (m.rows, m.columns, m.depth)}}
     taken |= set(names.values())
     own = {n: fresh(n, frozenset(taken)) for n in OWN}

@@ -8,7 +8,7 @@ from codegen.sunway.mesh import GIVERS
 from codegen.sunway.mesh_views import Tiles, scaled, sides
 from codegen.sunway.vector import ROWS, VECTORS
 from codegen.sunway.views import View, line
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 
 WORDS = ("i", "j", "k", "u", "w", "s", "here", "left", "right", "acc", "from", "x", "e")
 BLOCK = 42  # cycles for loading and storing a block of the target
@@ -17,7 +17,7 @@ SLICE = 6  # cycles around a slice of a block
 
 def product(x: Tiles) -> tuple[View, ...]:
     """Wait for the slices; then all of them in turn, on every core."""
-    taken = frozenset(_reserved(x.phase.scop) | set(x.names.values()) | set(x.own.values()))
+    taken = frozenset(reserved(x.phase.scop) | set(x.names.values()) | set(x.own.values()))
     words = {n: fresh(n, taken) for n in WORDS}
     return (*_arrived(x, words), *(_by_broadcast if x.phase.group.crts else _by_messages)(x, words))
 

@@ -22,7 +22,7 @@ from codegen.sunway.transfer import Transfer
 from codegen.sunway.vectorize import vectorized
 from codegen.sunway.views import View, line
 from codegen.target.cexpr import IntPrinter
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Phase:
     _bound: int = 0
 
     def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
-        taken = _reserved(self.scop) | set(outer.values()) | set(self.words.all)
+        taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
         body = self._views(node, outer, held, frozenset(taken), {})

@@ -15,7 +15,7 @@ from codegen.sunway.stencil import Stencil
 from codegen.sunway.stencil_shape import Shape
 from codegen.sunway.transfer import Geometry, Transfer
 from codegen.sunway.views import View, line
-from codegen.target.view import _reserved, fresh
+from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
     from codegen.sunway.launch import Launch
@@ -30,7 +30,7 @@ class _Writer:
     def __init__(self, launch: Launch, s: Stencil, shape: Shape) -> None:
         self.launch, self.s, self.shape = launch, s, shape
         self.scop, self.group, self.w = launch.scop, launch.group, launch.words
-        taken = _reserved(self.scop) | set(self.w.all) | self.scop.names
+        taken = reserved(self.scop) | set(self.w.all) | self.scop.names
         words = ("steps", "left", "block", "blocks", "tt", "halo", "margin", "here", "border", "now")
         self.n = {w: fresh(w, taken) for w in words}
         self.at = [fresh(f"t{d}", taken) for d in range(s.axes)]
@@ -109,7 +109,7 @@ class _Writer:
             t = self._transfer(a, f"{a}_from" if a in s.written else a)
             get = t.commands(self.group, False, f"{a}_ldm", "&got")
             test = self._wanted(a) if a in s.fresh else ""
-            name = fresh(f"{a}_in", _reserved(self.scop))
+            name = fresh(f"{a}_in", reserved(self.scop))
             if test:
                 out.append(line(f"const int {name} = {test};"))
             out.append(View("if", name, (get,)) if test else get)
@@ -183,7 +183,7 @@ class _Writer:
     def _sweep(self, k: int) -> list[View]:
         """One statement on the part of the box that later steps need."""
         n, s, x = self.n, self.s, self.s.sweeps[k]
-        margin = fresh(f"{n['margin']}{k}", _reserved(self.scop))
+        margin = fresh(f"{n['margin']}{k}", reserved(self.scop))
         own = f"{s.margins[k]} + " if s.margins[k] else ""
         out = [line(f"const long {margin} = {own}{s.growth} * {n['tt']};")]
         stmt = self.scop.statement(x.stmt)
@@ -210,7 +210,7 @@ class _Writer:
             low = Fun("max", (x.lows[d], Bin("-", at, Name(margin))))
             high = Fun("min", (x.highs[d], Bin("+", Bin("+", at, Int(side)), Name(margin))))
             node = For(its[d], low, "<", high, 1, node, Loop(stmt.iterators[x.axes[d]] if x.axes[d] else f"x{d}", {}))  # type: ignore[arg-type]
-        taken = _reserved(self.scop) | set(self.w.all) | set(self.n.values()) | set(self.at) | set(self.low)
+        taken = reserved(self.scop) | set(self.w.all) | set(self.n.values()) | set(self.at) | set(self.low)
         return [*out, *self.phase._views(node, names, {}, frozenset(taken | set(self.len)), local)]  # type: ignore[arg-type]
 
 
