@@ -12,6 +12,7 @@ from codegen.machine import Machine
 from codegen.plan.chains import chains
 from codegen.plan.cost import stepped
 from codegen.plan.gather import gathering, on_threads
+from codegen.plan.latency import SKEWED, worth_rows
 from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Parallel, Tile, Vector
 from codegen.plan.near import over_again
 from codegen.plan.outer import around_recurrence
@@ -92,7 +93,7 @@ class Author:
     def tile(self, full: bool) -> None:
         """Tile permutable innermost bands that reuse data."""
         done: set[str] = set()
-        for names, steps in list(chains(self.p, lambda b: len(self._tilable(b)) == len(b.loops))):
+        for names, steps in list(chains(self.p, lambda b: len(self._tilable(b)) == len(b.loops), self.machine)):
             if self.all_or_none(steps):
                 done |= set(names)
                 rows = max(n for d in steps if isinstance(d, Tile) for _, n in d.loops)
@@ -174,7 +175,9 @@ class Author:
             return False
         shape = " by ".join(str(n) if n else "all" for n in sizes)
         text = f"tiles of {shape} along a skewed band; tiles on one diagonal run in parallel"
-        if waits and any(self.all_or_none(steps) for steps in side_by_side(self.p.scop, loops_, names[0])):
+        pays = waits and worth_rows(self.p, names, self.machine, SKEWED)
+        rows = side_by_side(self.p.scop, loops_, names[0]) if pays else ()
+        if any(self.all_or_none(steps) for steps in rows):
             text += f", {ROWS} rows of a tile side by side"
         self.remark("passed", "wavefront", text, names[0])
         return True

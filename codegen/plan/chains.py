@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import islpy as isl
 
+from codegen.machine import Machine
+from codegen.plan.latency import worth_rows
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
 from codegen.plan.wavefront import ROWS
 from codegen.recognize.strides import coefficients, move
@@ -28,7 +30,7 @@ WRITTEN_OUT = 64
 Found = tuple[tuple[str, ...], tuple[Directive, ...]]
 
 
-def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[Found]:
+def chains(p: Program, free: Callable[[Band], bool], machine: Machine) -> Iterator[Found]:
     """For each nest that ends in sequential loops right inside a parallel one: all statements concerned, and what to
     do: blocks of rows, and in each the sequential loops around the rows. Then a row's next point need not wait for the
     last one, and what lies along columns is read by whole lines. `free` says that no variable of the region lives
@@ -38,7 +40,8 @@ def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[Found]:
             continue
         row = node.loops[-1]
         if not has_band(node.child):
-            if len(node.loops) > 1 and not row.coincident and node.loops[-2].coincident and free(node):
+            ordered = len(node.loops) > 1 and not row.coincident and node.loops[-2].coincident
+            if ordered and free(node) and worth_rows(p, statements(node), machine):
                 name = statements(node)[0]
                 rows, inner = LoopRef(node.loops[-2].name, name), LoopRef(row.name, name)
                 cut = (Tile(((rows, ROWS), (inner, 0))), Order((inner, rows)))
@@ -46,10 +49,12 @@ def chains(p: Program, free: Callable[[Band], bool]) -> Iterator[Found]:
         elif row.coincident and isinstance(node.child, Seq):
             inside = [k for k in node.child.children if isinstance(k, Band)]
             if len(inside) == 1:
-                yield from _below(p, node, inside[0], free)
+                yield from _below(p, node, inside[0], free, machine)
 
 
-def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -> Iterator[Found]:
+def _below(
+    p: Program, node: Band, inside: Band, free: Callable[[Band], bool], machine: Machine
+) -> Iterator[Found]:
     """For a loop around other statements and the nest `inside`."""
     loops = _chain(inside)
     if not loops:
@@ -65,6 +70,8 @@ def _below(p: Program, node: Band, inside: Band, free: Callable[[Band], bool]) -
     stays = single and free(inside) and free(node)
     if not along and not stays and (not single or len(statements(inside)) == 1):
         return  # a sum: it stays in a register
+    if stays and not along and not worth_rows(p, statements(inside), machine):
+        return
     size = ROWS if stays else ALONG if along else KEPT_ROWS
     name, first = statements(inside)[0], LoopRef(row.name, names[0])
     rows, inner = LoopRef(row.name, name), tuple(LoopRef(lp.name, name) for lp in loops)
