@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names, substitute
 from codegen.record import record
 from codegen.scop.expr import Ternary
@@ -86,6 +88,15 @@ def simple(e: CExpr) -> CExpr:
     if out is None:
         return Int(constant)
     return out if not constant else Bin("+" if constant > 0 else "-", out, Int(abs(constant)))
+
+
+def runs_for_sure(node: For) -> bool:
+    """Does a loop have an iteration whatever the values of variables are?"""
+    terms, constant = _sum(Bin("-", node.upper, node.lower))
+    total: Counter[CExpr] = Counter()
+    for sign, term in terms or ():
+        total[term] += sign
+    return terms is not None and not any(total.values()) and constant >= (node.op == "<")
 
 
 def _sum(e: CExpr) -> tuple[list[tuple[int, CExpr]] | None, int]:

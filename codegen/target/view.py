@@ -15,7 +15,7 @@ from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
 from codegen.target.folds import fold_view, folds_of
 from codegen.target.invariants import BodyAfter, invariants
-from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, shifted, simple
+from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, runs_for_sure, shifted, simple
 from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
 from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
@@ -92,7 +92,6 @@ class ViewBuilder:
             return self._for(node, names, held, taken)
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         printer = BodyPrinter(self.scop, ints, held)
-        runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
         texts = [printer.access(x.statement, x.at, x.access) for x in found]
         first = fresh("c", taken | {node.loop.name}, tuple(map(str, range(len(found)))))
         given = {text: f"{first}{k}" for k, text in enumerate(dict.fromkeys(texts))}
@@ -101,8 +100,8 @@ class ViewBuilder:
         saved, self._known = self._known, known
         loop = self._for(node, names, held, taken | set(given.values()))
         self._known = saved
-        ahead = (View("decl", f"const {kinds[text]} {name} = {runs} ? {text} : 0;") for text, name in given.items())
-        return View("block", body=(*ahead, loop))
+        ahead = (View("decl", f"const {kinds[text]} {name} = {text};") for text, name in given.items())
+        return _if_it_runs(node, ints, (*ahead, *(loop.body if node.carried else (loop,))))
 
     def _jam(self, found: Jammed, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """Blocks of iterations with the inner loop inside, then the rest one by one."""
@@ -347,9 +346,15 @@ class ViewBuilder:
         ahead, body, after = (
             tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
         )
-        runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
         body = (*(View("decl", self._declaration(h)) for h in slots), *body)
-        return View("if", runs, body=(*ahead, View("for", head, node.loop.note, body=body), *after))
+        return _if_it_runs(node, ints, (*ahead, View("for", head, node.loop.note, body=body), *after))
+
+
+def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
+    """A loop and what is read ahead of it, which may not be there to be read where the loop has no iterations."""
+    if runs_for_sure(node):
+        return View("block", body=body)
+    return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 
 
 def reserved(scop: Scop) -> frozenset[str]:

@@ -34,10 +34,12 @@ void rows(int n, int m, double A[n][m], double norm[n])
     {
 #pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
       for (long i = 0; i < n; i++) {
-        const double c0 = 0 < m ? norm[i] : 0;
+        if (0 < m) {
+          const double c0 = norm[i];
 #pragma omp simd
-        for (long j = 0; j < m; j++)
-          A[i][j] /= c0;
+          for (long j = 0; j < m; j++)
+            A[i][j] /= c0;
+        }
       }
     }
 }

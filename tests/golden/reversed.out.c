@@ -285,10 +285,12 @@ void back(int n, double x[n], const double L[n][n])
     {
       for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
         for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) {  /* -j */
-          const double c0 = -40 * jb - 39 < -j ? x[-j] : 0;
+          if (-40 * jb - 39 < -j) {
+            const double c0 = x[-j];
 #pragma omp simd
-          for (long i = -40 * jb - 39; i < -j; i++)
-            x[i] -= L[-j][i] * c0;
+            for (long i = -40 * jb - 39; i < -j; i++)
+              x[i] -= L[-j][i] * c0;
+          }
         }
         /* S2: x[i] -= L[j][i] * x[j];, beyond
          * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */

@@ -27,10 +27,12 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
       if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
 #pragma omp parallel for if(parallel: (double)(long)n * (long)m >= TW_PARALLEL_MIN)
         for (long i = 0; i < (long)n; i++) {
-          const double c0 = 0 < (long)m ? x[i] : 0;
+          if (0 < (long)m) {
+            const double c0 = x[i];
 #pragma omp simd
-          for (long j = 0; j < (long)m; j++)
-            out[i * m + j] = c0 * y[j];
+            for (long j = 0; j < (long)m; j++)
+              out[i * m + j] = c0 * y[j];
+          }
         }
       } else {
         for (i = 0; i < n; i++)
