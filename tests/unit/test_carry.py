@@ -32,7 +32,7 @@ CASES = {
     "three": ("i", "for (int i = 2; i < n; i++) { y[i] = x[i - 2] + 2 * x[i - 1] + x[i]; z[0] = z[0] * 0.5 + y[i]; }",
               ("double x_2 = x[0];", "double x_1 = x[1];", "x_2 = x_1;", "z[0] = z_1;")),
     "gap": ("i", "for (int i = 2; i < n; i++) y[i] += 0.5 * y[i - 2] * x[0];",
-            ("double y_1 = 3 < n ? y[1] : 0;", "const double c0 = 2 < n ? x[0] : 0;")),
+            ("double y_1 = 3 < n ? y[1] : 0;", "if (2 < n) {", "const double c0 = x[0];")),
     "sum": ("j", "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[i] = y[i] * 0.5 + a[i][j] * x[j];",
             ("double y_1 = y[i];", "const double y_0 = y_1 * 0.5 + a[i][j] * x[j];", "y[i] = y_1;")),
     "table": ("j", "for (int i = 1; i <= n; i++) for (int j = 1; j <= n; j++) L[i][j] = a[i][j] > 3 ?"
