@@ -52,7 +52,8 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
     cells = {True: isl.UnionMap.empty(space), False: isl.UnionMap.empty(space)}
     for use in uses:
         cells[use.write] = cells[use.write].union(isl.UnionMap.from_map(_cell(scop, use)))
-    reads, writes = cells[False], cells[True]
+    reads, writes = cells[False].coalesce(), cells[True].coalesce()
+    times = times.intersect_domain(reads.union(writes).domain())
     if name in deps.folds:
         kept = _lives_apart(scop, reads.union(writes), times, width, name)
     else:
@@ -156,9 +157,7 @@ def _shared(
     name: str,
 ) -> list[str]:
     """A cell that one iteration of a parallel loop writes must not be used by another."""
-    conflicts = writes.apply_range(writes.union(reads).reverse())
-    conflicts = conflicts.union(reads.apply_range(writes.reverse()))
-    in_time = conflicts.apply_domain(times).apply_range(times)
+    in_time: isl.UnionMap | None = None
     seen: set[int] = set()
     for use in uses:
         for lp in use.run.point.loops:
@@ -169,6 +168,10 @@ def _shared(
             if name in {a for _, a in lp.loop.reductions}:
                 continue
             seen.add(id(lp))
+            if in_time is None:
+                conflicts = writes.apply_range(writes.union(reads).reverse())
+                conflicts = conflicts.union(reads.apply_range(writes.reverse()))
+                in_time = conflicts.apply_domain(times).apply_range(times)
             pairs = same_iteration_until(param_space(scop), width, use.run.point.when, lp.var)
             if not in_time.intersect(isl.UnionMap.from_map(pairs)).is_empty():
                 return [f"`{name}` would be shared by the iterations of the {lp.loop.kind} loop `{lp.loop.name}`"]
