@@ -38,12 +38,20 @@ quickstart: venv
 	@$(MAKE) --no-print-directory -C examples/quickstart demo \
 	  TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT='$(abspath $(OUT))'
 
-# Every example with a Makefile: built, run and checked, up to the first failure.
+# Every example with a Makefile: built, run and checked; one line for each, and the end of its output where it failed.
+# Some of them: make examples E='core-group notebook'
+E ?= $(patsubst examples/%/Makefile,%,$(wildcard examples/*/Makefile))
 examples: dev
-	@for folder in $(patsubst %/Makefile,%,$(wildcard examples/*/Makefile)); do \
-	  $(MAKE) -C $$folder all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' \
-	    OUT="$(abspath build)/$$folder" || exit 1; \
-	done
+	@failed=; for name in $(E); do \
+	  out='$(abspath build)'/examples/$$name; log=$$out/log.txt; mkdir -p $$out; start=$$(date +%s); \
+	  if $(MAKE) -C examples/$$name all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT=$$out > $$log 2>&1; \
+	  then word=ok; else word=FAIL; failed="$$failed $$name"; fi; \
+	  said=$$(grep -E ': ok$$|agree' $$log | tail -n 1 | sed 's/  */ /g' | cut -c 1-86); \
+	  printf '%-4s %-20s %3d s  %s\n' $$word $$name $$(($$(date +%s) - start)) "$$said"; \
+	  if [ $$word = FAIL ]; then tail -n 20 $$log | sed 's/^/     | /'; fi; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi; \
+	echo "$(words $(E)) examples built, run and checked: all ok"
 
 # Arguments for pytest: make test T='tests/cli -k gen'
 test: dev

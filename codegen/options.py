@@ -36,7 +36,10 @@ class GenOptions:
     fusion: str = "auto"  # which statements share loops, see FUSIONS
     context: str = ""
     line_directives: bool = False
-    line_name: str = ""  # the source in them; empty: its name without folders
+    line_statements: bool = False  # also inside regions
+    line_name: str = ""  # the source in them; empty: its name without folders, or what `prefix_map` makes of it
+    prefix_map: tuple[tuple[str, str], ...] = ()  # how names of files begin, and are to begin in the output
+    require_isa: bool = False  # an error for compilers that were not told to use the instruction set
     banner: bool = True
     version: bool = True  # in the banner
     keep_original: bool = False  # -DTW_ORIGINAL brings the source's own nests back
@@ -74,12 +77,22 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--prefix={options.prefix}")
     if options.keep_original:
         words.append("--keep-original")
+    if options.require_isa:
+        words.append("--require-isa")
     if options.line_directives:
-        words.append("--line")
+        words.append("--line=statements" if options.line_statements else "--line")
     if not options.cpp.enabled:
         words.append("--no-cpp")
     words += [a for a in options.cpp.args if a.startswith(("-D", "-U", "-std="))]
     return _comment_safe(" ".join(shlex.quote(w) for w in words))
+
+
+def shown_name(path: str, options: GenOptions) -> str:
+    """A source as the output calls it: as --file-prefix-map says, of several the last one, else without its folders."""
+    for old, new in reversed(options.prefix_map):
+        if path.startswith(old):
+            return (new + path[len(old) :]).replace("*/", "* /")  # it stands in a comment, too
+    return _base(path)
 
 
 def _base(path: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 import sys
 import time
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
 from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
-from codegen.options import GenOptions, effective_options
+from codegen.options import GenOptions, effective_options, shown_name
 from codegen.record import record
-from codegen.source.linemap import quote
+from codegen.source.columns import placed
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
+from codegen.target.lines import line_name
 from codegen.worker import Died, TimedOut, run_with_deadline
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
         return Generated(text, (), (note,), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
-    from codegen.target.emit import emit_banner, emit_support
+    from codegen.target.emit import Kernel, emit_banner, emit_support, foreign
     from codegen.target.names import check_names, names_for
 
     outcomes: list[RegionOutcome] = []
@@ -144,19 +145,23 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     plan = "".join(o.plan for o in outcomes)
     banner = ""
     if options.banner:
-        banner = emit_banner(os.path.basename(source.name), effective_options(options), options.version, plan)
+        banner = emit_banner(shown_name(source.name, options), effective_options(options), options.version, plan)
     start = after_feature_macros(body)
+    kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
     support = emit_support(
         frozenset().union(*(o.helpers for o in outcomes)),
-        frozenset().union(*(o.kernels for o in outcomes)),
+        kernels,
         name,
         body.count("\n", 0, start) + 1 if options.line_directives else 0,
         PARALLEL_MIN,
+        options.require_isa,
     )
     check_names(names, source.name, text, support, made)
     support = names.of(support)
     if options.keep_original and support:
         support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
+        test = "" if options.require_isa else foreign(kernels)
+        support = f"#if !defined({original}) && ({test})\n#define {original}\n#endif\n{support}" if test else support
     if options.line_directives and banner and (start or not support):
         banner += f'#line 1 "{name}"\n'
     if "\r\n" in text:
@@ -230,11 +235,6 @@ def after_feature_macros(text: str) -> int:
     return max((m.end() for m in defines), default=0)
 
 
-def line_name(name: str, options: GenOptions) -> str:
-    """The file as `#line` directives spell it, between the quotes."""
-    return quote(options.line_name or os.path.basename(name))[1:-1]
-
-
 def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
     """After a region, tell the compiler where the user's text goes on."""
     if not options.line_directives:
@@ -282,7 +282,8 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
         )
 
     try:
-        return run_with_deadline(lambda: process_region(s, original, options, machine), options.timeout)
+        made = run_with_deadline(lambda: process_region(s, original, options, machine), options.timeout)
+        return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
     except TimedOut:
         return left(
             "timeout", f"its analysis took longer than {options.timeout:g} s", "raise --timeout, or split the region"

@@ -34,6 +34,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_guard
 from codegen.target.emit import Kernel, emit_region
+from codegen.target.lines import at_statements, line_name
 from codegen.target.links import Links
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
@@ -164,16 +165,20 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     fallback = as_written(original)
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
     emitted = emit_region(scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard)
+    text, links = emitted.text, emitted.links
+    if options.line_statements:
+        lines = {x.name: x.loc.line for x in scop.statements}
+        text, links = at_statements(text, links, lines, s.region.first_line, line_name(s.file, options))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
-        emitted.text,
+        text,
         emitted.helpers | helpers,
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
         (*model.remarks, *made.remarks),
-        links=emitted.links,
+        links=links,
     )
 
 

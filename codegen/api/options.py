@@ -34,7 +34,9 @@ class Options(TypedDict, total=False):
     fusion: str
     context: str
     threads: str
-    line: bool
+    line: "bool | str"
+    file_prefix_map: Mapping[str, str]
+    require_isa: bool
     banner: bool
     version: bool
     keep_original: bool
@@ -56,7 +58,7 @@ class Input:
 
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "fusion", "context", "threads", "banner", "version",
-         "keep_original", "prefix", "timeout")
+         "keep_original", "prefix", "require_isa", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:
@@ -73,7 +75,9 @@ def read(source: Source, given: Options) -> Input:
         values["prefix"] = prefix(given["prefix"])
     options = GenOptions(
         **values,
-        line_directives=given.get("line", False),
+        line_directives=given.get("line", False) not in (False, "none"),
+        line_statements=given.get("line") == "statements",
+        prefix_map=tuple(given.get("file_prefix_map", {}).items()),
         plan_text=plan,
         plan_name=plan_name,
         stem=os.path.basename(name).removesuffix(".c").strip("<>") or "region",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 _JOINED = re.compile(r"(-M[FT])(.+)")
 _REMARK = re.compile(r"-Rpass(-missed|-analysis)?$")
+_LINE = {"--line": "--line=regions", "--no-line": "--line=none"}
 # Deep enough for any honest use; a file that names itself must not run forever.
 _MAX_DEPTH = 10
 
@@ -30,8 +31,8 @@ def _respell(word: str) -> list[str]:
     joined = _JOINED.fullmatch(word)
     if joined:
         return [joined[1], joined[2]]
-    # A bare -Rpass means every remark, and must not swallow the next word.
-    return [f"{word}=."] if _REMARK.match(word) else [word]
+    # A bare -Rpass means every remark, and must not swallow the next word; nor must a bare --line.
+    return [f"{word}=."] if _REMARK.match(word) else [_LINE.get(word, word)]
 
 
 def expand(words: Iterable[str], depth: int = 0) -> Iterator[str]:

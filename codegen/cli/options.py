@@ -63,6 +63,8 @@ class Option:
         """How the option is written, argument and all, for documents."""
         joined = "" if self.dest == "warnings" else "=" if self.flags[0].startswith(("-Rpass", "-std")) else " "
         value = self.metavar or "|".join(self.choices)
+        if self.name == "line":
+            return f"--line[={value}]"
         return ", ".join(f"{f}{joined}{value}" if value else f for f in self.flags)
 
 
@@ -97,6 +99,14 @@ def instruction_set(text: str) -> str:
     return text
 
 
+def prefix_pair(text: str) -> tuple[str, str]:
+    """OLD=NEW, split at the last sign as gcc does, so that OLD may hold one."""
+    old, sign, new = text.rpartition("=")
+    if not sign:
+        raise ValueError("no '='")
+    return old, new
+
+
 def name_prefix(text: str) -> str:
     """What names of generated code begin with."""
     from codegen.target.names import prefix
@@ -114,8 +124,13 @@ TABLE: tuple[Option, ...] = (
            "value", "LIST", default="c"),
     Option(("--always-write",), "output", _GEN, "give the outputs a new time even when they did not change"),
     Option(("--force",), "output", _WRITES, "overwrite a file that tilewright did not write"),
-    Option(("--line",), "output", SOURCE_COMMANDS, "emit #line directives that point back at the source",
-           dest="line_directives", affects_output=True),
+    Option(("--line",), "output", SOURCE_COMMANDS,
+           "emit #line directives that point back at the source: around regions (--line alone), also at statements in "
+           "them, or none (--no-line)",
+           "value", choices=("regions", "statements", "none"), default="none", affects_output=True),
+    Option(("--file-prefix-map",), "output", SOURCE_COMMANDS,
+           "call sources that begin with OLD by NEW in #line and in the comment at the top; others lose their folders",
+           "list", "OLD=NEW", "prefix_map", type=prefix_pair, affects_output=True),
     Option(("--no-banner",), "output", SOURCE_COMMANDS, "leave out the comment at the top of the output",
            affects_output=True),
     Option(("--keep-original",), "output", _GEN,
@@ -140,6 +155,8 @@ TABLE: tuple[Option, ...] = (
            "instruction set of the kernels, instead of the machine's own: generic, neon, sve, avx2, avx512, or a TOML "
            "file with a table of your own",
            "value", "NAME|FILE", type=instruction_set, choices=ISAS, open=True, default="", affects_output=True),
+    Option(("--require-isa",), "generation", _GEN,
+           "an error for compilers that were not told to use that instruction set (as by -march)", affects_output=True),
     Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
            affects_output=True),
     Option(("--reassociate",), "generation", _SOURCES, "floating-point reductions may be reordered",

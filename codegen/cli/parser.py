@@ -52,7 +52,8 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     elif option.kind == "cpp":
         group.add_argument(*option.flags, action=_CppAction, metavar=option.metavar, default=[], **common)
     elif option.kind == "list":
-        group.add_argument(*option.flags, action="append", metavar=option.metavar, default=[], **common)
+        group.add_argument(*option.flags, action="append", metavar=option.metavar, type=option.type or str, default=[],
+                           **common)
     else:
         if option.default not in (None, ""):
             common["help"] += f" (default: {option.default})"

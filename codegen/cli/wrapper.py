@@ -120,7 +120,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
 
     chosen = find("gen")
     assert chosen is not None
-    words = ["--line", "--target", "openmp" if line.openmp else "c", *normalize(own), "--", name]
+    words = ["--line=regions", "--target", "openmp" if line.openmp else "c", *normalize(own), "--", name]
     (arguments,) = one_by_one(chosen, parse_own(chosen, words))
     if arguments.output or arguments.md or arguments.emit != "c":
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")

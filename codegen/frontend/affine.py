@@ -65,7 +65,9 @@ class Affiner:
         """The value of `node` and its C type. Raises NotAffine."""
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
-            raise NotAffine(node, f"`{c_text(node)}` is not an affine expression")
+            data = isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or getattr(node, "op", "") == "*"
+            why = "is read from memory" if data else "is not an affine expression"
+            raise NotAffine(node, f"`{c_text(node)}` {why}")
         result: tuple[isl.PwAff, CType] = method(node, frame)
         return result
 

@@ -151,6 +151,7 @@ class Walker:
         except NotAffine as error:
             del self.affiner.assumptions[mark:]
             if read_choice(node) is None:
+                self._no_jump(node)
                 raise refuse(
                     error,
                     "data-dependent-condition",
@@ -163,6 +164,15 @@ class Walker:
         yes = self._branch(node.iftrue, frame.restrict(cond))
         no = self._branch(node.iffalse, frame.restrict(cond.complement()))
         return (*yes, *no)
+
+    def _no_jump(self, node: c_ast.Node) -> None:
+        """What stands in the way of an `if` with a jump in it is the jump."""
+        for child in node:
+            kind = type(child).__name__
+            if kind in _REFUSED and _REFUSED[kind][0] == "jump":
+                id, message, hint = _REFUSED[kind]
+                raise Unsupported(id, message, location(child, self.site.loc), hint)
+            self._no_jump(child)
 
     def _data_if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """An `if` whose branches set one place. Affine parts of `a && b` and `a || b` split the domain as ever.

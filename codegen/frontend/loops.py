@@ -58,7 +58,22 @@ def _init(
         var = variables.get(init.lvalue.name)
         if var is not None and not var.shape.layers and var.shape.elem.is_int:
             return var.name, var.shape.elem, True, init.rvalue
-    raise Unsupported("loop-form", "the loop does not start by setting one integer variable", loc, _FORM)
+    raise Unsupported("loop-form", _not_counting(init, variables, types), loc, _FORM)
+
+
+def _not_counting(init: c_ast.Node | None, variables: dict[str, Variable], types: TypeTable) -> str:
+    """Why a loop with this beginning does not count."""
+    shape = None
+    if isinstance(init, c_ast.DeclList):
+        name, shape = init.decls[0].name, types.shape(init.decls[0].type)
+    elif isinstance(init, c_ast.Assignment) and isinstance(init.lvalue, c_ast.ID):
+        name = init.lvalue.name
+        shape = variables[name].shape if name in variables else None
+    if shape is not None and shape.layers:
+        return f"the loop walks with `{name}`, which is a pointer and no integer"
+    if shape is not None and not shape.elem.is_int:
+        return f"the loop counts with `{name}`, which is no integer"
+    return "the loop does not start by setting one integer variable"
 
 
 def _step(node: c_ast.Node | None, name: str) -> int | None:

@@ -10,6 +10,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import Opened, open_source
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
+from codegen.target.fold import folded
 
 # Where names of types come from when it is not the source's own header.
 _STANDARD = {
@@ -35,7 +36,7 @@ def header_text(path: str, text: str, options: GenOptions) -> str:
     lines += ["#ifdef __cplusplus", 'extern "C" {']
     lines += [f"{_plain(d)};" for d in declared]
     lines += ["}", "#else", *(f"{c_text(d)};" for d in declared), "#endif", "", "#endif"]
-    return "\n".join(lines) + "\n"
+    return folded("\n".join(lines) + "\n")
 
 
 def _declarations(source: Opened) -> list[c_ast.Decl]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import islpy as isl
 
@@ -20,8 +21,9 @@ from codegen.transform.program import Program
 
 # Beyond these the table is longer than anybody reads.
 MOST_LOOPS, MOST_AXES, MOST_REFERENCES = 4, 2, 16
-# isl operations for one nest: a second or so.
+# isl operations for one nest: a second or so, unless there are many small ones; hence seconds for all nests, too.
 OPERATIONS = 4_000_000
+SECONDS = 10.0
 
 
 @record
@@ -41,7 +43,8 @@ def ownership(p: Program, tree: Node, machine: Machine) -> list[str]:
 
 def tables(p: Program, tree: Node, machine: Machine) -> list[Table]:
     """One table for each innermost nest."""
-    return [_bounded(p, nest, machine) for nest in nests(tree) if nest.inside]
+    until = time.monotonic() + SECONDS
+    return [_bounded(p, nest, machine, until) for nest in nests(tree) if nest.inside]
 
 
 def _lines(table: Table) -> list[str]:
@@ -50,19 +53,21 @@ def _lines(table: Table) -> list[str]:
     return [f"    {table.head}", *(f"      {line}" for line in (*rows, *table.notes))]
 
 
-def _bounded(p: Program, nest: Nest, machine: Machine) -> Table:
+def _bounded(p: Program, nest: Nest, machine: Machine, until: float) -> Table:
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
     try:
-        return _nest(p, nest, machine)
+        return _nest(p, nest, machine, until)
+    except TimeoutError:
+        return Table(f"{', '.join(nest.names)}: not decided within {SECONDS:g} s", (), ())
     except isl.Error:
         return Table(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
     finally:
         ctx.set_max_operations(0)
 
 
-def _nest(p: Program, nest: Nest, machine: Machine) -> Table:
+def _nest(p: Program, nest: Nest, machine: Machine, until: float) -> Table:
     head = f"{', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
     f = frame(p.scop, nest)
     refs = distinct(f.references)
@@ -70,9 +75,13 @@ def _nest(p: Program, nest: Nest, machine: Machine) -> Table:
         return Table(head, (), ("too many loops or references to show",))
     parts = classes(f)
     grids = [g for m in range(1, MOST_AXES + 1) for g in combinations(f.inner, m)]
-    rows = tuple((r.text, _names(g), *_cells(verdict(f, r, g, parts))) for r in refs for g in grids)
+    rows = []
+    for r, g in product(refs, grids):
+        if time.monotonic() > until:
+            raise TimeoutError
+        rows.append((r.text, _names(g), *_cells(verdict(f, r, g, parts))))
     free = f"no dependence passes between threads over: {_free(p, f, grids, parts)}"
-    return Table(head, rows, (free, *_chosen(p, f, parts, refs, machine)))
+    return Table(head, tuple(rows), (free, *_chosen(p, f, parts, refs, machine)))
 
 
 def _names(loops: Sequence[Loop] | Sequence[Axis]) -> str:

@@ -159,4 +159,8 @@ def _refusal(s: RegionSlice, offset: int, message: str) -> Unsupported:
     inside = s.span[0] <= offset < s.span[1]
     hint = ("regions are plain C: no assembler, no statement expressions, no compiler extensions" if inside else
             "only code outside the region may use compiler extensions, and not in a statement around it")
+    before = re.match(r"before: (.*)", message, re.S)
+    if before:
+        word = "the `#pragma`" if before[1] in ("pragma", "#", "") else f"`{before[1]}`"
+        message, hint = f"syntax error before {word}", f"is a semicolon, an operator or a bracket missing? {hint}"
     return Unsupported("parse-error", f"cannot parse this: {message}", loc, hint)

@@ -44,7 +44,7 @@ def write_if_changed(path: str, text: str, force: bool = False) -> bool:
             return False
         if old and not force and GENERATED not in decode(old)[:_TOKEN_WITHIN]:
             raise InputError("not-generated", f"will not overwrite {path}: tilewright did not generate it", Loc(path),
-                             "choose another -o, or delete the file first")
+                             "choose another -o, delete the file first, or say --force")
         _replace(os.path.realpath(path), data)
     except (OSError, ValueError) as error:
         raise InputError("cannot-write", f"cannot write {path}: {_reason(error)}", Loc(path)) from error

@@ -22,6 +22,7 @@ from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
+from codegen.target.fold import folded
 from codegen.target.guard import guard_text
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
@@ -119,8 +120,7 @@ def emit_sunway(
     part_ = SlavePart(
         tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report
     )
-    if not text.endswith("\n"):
-        text += "\n"
+    text = folded(text, [original.rstrip("\n"), _deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     return SunwayText(text, frozenset(builder.helpers), part_, len(launches), tuple(_remarks(scop, launches)))
 
 

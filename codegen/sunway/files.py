@@ -9,6 +9,7 @@ from codegen.sunway.emit import SlavePart
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.target.emit import emit_support
+from codegen.target.fold import folded
 from codegen.target.names import Names
 from codegen.target.templates import environment
 
@@ -29,7 +30,7 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid) -> str:
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
-    return environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
+    return folded(environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count))
 
 
 def slave_files(
@@ -51,7 +52,7 @@ def slave_files(
     facts = {"stem": stem, "group": group, "grid": grid}
     of = (names or Names()).of
     return SunwayFiles(
-        of(slave.rstrip("\n") + "\n"), of(args),
+        folded(of(slave.rstrip("\n") + "\n")), folded(of(args)),
         of(env.get_template("sunway/Makefile.sw.j2").render(**facts)),
         of(env.get_template("sunway/Makefile.host.j2").render(**facts)),
         of("\n".join(p.report for p in parts)),

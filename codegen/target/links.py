@@ -7,6 +7,7 @@ marks are taken out again. A text of the user's that holds the mark's character 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 FIRST = "\x01"
 _MARK = re.compile("\x01(S\\d+)([+-]?)\x02")
@@ -25,3 +26,9 @@ def unmark(text: str) -> tuple[str, Links]:
             first = opened.pop(stmt) if sign == "-" else number
             links.update((k, stmt) for k in range(first, number + 1))
     return _MARK.sub("", text), tuple(sorted(links))
+
+
+def spread(links: Links, firsts: Sequence[int]) -> Links:
+    """The links after lines were broken; `firsts` are the lines that the old ones begin with."""
+    after = [*firsts[1:], firsts[-1] + 1]
+    return tuple((k, stmt) for line, stmt in links for k in range(firsts[line], after[line]))

@@ -13,7 +13,7 @@ from codegen.target.isa.model import Isa
 from codegen.target.matvec_forms import Part, across_part, fold_part, lanes_part
 from codegen.target.matvec_lines import FETCH, Ops, numbered
 from codegen.target.matvec_shuffle import definition, macro
-from codegen.target.microkernel_view import PREFETCH, folded
+from codegen.target.microkernel_view import PREFETCH
 from codegen.target.templates import environment
 
 # Lines of cache between request and use where lines of the matrix are read one by one. The hardware follows a single
@@ -79,7 +79,7 @@ def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
             mk=mk,
             o=o,
             target=isa.target,
-            head=folded(f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})", "    "),
+            head=f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})",
             parts=parts(isa, mk),
         )
     )

@@ -8,7 +8,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.isa.model import Isa, bits_of, is_float
 from codegen.target.isa.text import Operand, bare, call, expression, takes_lane
-from codegen.target.microkernel_view import LINE_BYTES, PREFETCH, folded, plus
+from codegen.target.microkernel_view import LINE_BYTES, PREFETCH, plus
 
 FETCH = "TW_FETCH"
 _SWAP = {"a": "b", "b": "a"}
@@ -58,7 +58,7 @@ class Ops:
 
     def variables(self, values: Mapping[str, str]) -> str:
         """New vectors that will change."""
-        return folded(f"{self.vector} {', '.join(f'{n} = {bare(v)}' for n, v in values.items())};", "          ")
+        return f"{self.vector} {', '.join(f'{n} = {bare(v)}' for n, v in values.items())};"
 
     def load(self, at: str) -> str:
         return self.call("load", at)
@@ -110,7 +110,7 @@ def pointers(o: Ops, places: Sequence[str]) -> list[str]:
     out = []
     for m, (a, pitch) in enumerate(zip(numbered("a", o.matrices), numbered("pitch", o.matrices), strict=True)):
         texts = [f"*const {line(o, m, r)} = {a} + {place} * {pitch}" for r, place in enumerate(places)]
-        out.append(folded(f"const {o.scalar} {', '.join(texts)};", "        "))
+        out.append(f"const {o.scalar} {', '.join(texts)};")
     return out
 
 

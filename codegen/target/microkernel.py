@@ -15,7 +15,7 @@ from codegen.scop.lanes import Lane, walk
 from codegen.target.isa.helpers import definitions
 from codegen.target.isa.model import Isa
 from codegen.target.microkernel_model import AHEAD, UNROLL, MicroKernel
-from codegen.target.microkernel_view import BARRIER, PREFETCH, folded, view
+from codegen.target.microkernel_view import BARRIER, PREFETCH, view
 from codegen.target.templates import environment
 
 __all__ = ["MicroKernel", "columns_text", "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "prelude"]
@@ -77,7 +77,7 @@ def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
             nr=nr_text(isa, mk),
             target=isa.target,
             scalar=isa.vec(mk.elem).scalar,
-            head=folded(f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})", "    "),
+            head=f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})",
             k=view(isa, mk),
         )
     )

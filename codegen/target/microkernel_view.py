@@ -96,7 +96,7 @@ class Tile:
 
     def load_c(self, r: int) -> str:
         loads = (f"{self.acc(r, j)} = {self._call('load', self.c_at(r, j))}" for j in range(self.nv))
-        return folded(f"{self.vec.vector} {', '.join(loads)};", "      ")
+        return f"{self.vec.vector} {', '.join(loads)};"
 
     def store_c(self, r: int) -> list[str]:
         return [bare(self._call("store", self.c_at(r, j), self.acc(r, j))) + ";" for j in range(self.nv)]
@@ -243,13 +243,3 @@ def times(n: int, unit: str) -> str:
 def plus(*terms: str) -> str:
     """The sum of C texts without zeros."""
     return " + ".join(t for t in terms if t != "0") or "0"
-
-
-def folded(text: str, indent: str) -> str:
-    """A list in lines of a readable length."""
-    lines = [""]
-    for part in text.split(", "):
-        if lines[-1] and len(lines[-1]) + len(part) > 96:
-            lines.append(indent)
-        lines[-1] += f"{part}, "
-    return "\n".join(line.rstrip() for line in lines).rstrip(",")

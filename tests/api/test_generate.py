@@ -77,6 +77,11 @@ def test_sunway_gives_its_other_files() -> None:
     assert set(made.files) == {"gemm_slave.c", "gemm_args.h"} and all(made.files.values())
 
 
+def without_comments(text: str) -> str:
+    """With comments go the places where long ones broke lines."""
+    return " ".join(re.sub(r"/\*.*?\*/", "", text, flags=re.S).split())
+
+
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "floyd-warshall", "gemver"])
 def test_plans_round_trip(kernel: str) -> None:
     source = ROOT / "examples" / "kernels" / f"{kernel}.c"
@@ -86,7 +91,7 @@ def test_plans_round_trip(kernel: str) -> None:
     again = made.plan.apply(source, banner=False)
     assert again.plan == made.plan
     # The same code; what a loop of a `schedule` once was, a tile or a strip, only the author of the plan can tell.
-    assert re.sub(r"  /\*.*?\*/", "", again.text) == re.sub(r"  /\*.*?\*/", "", made.text)
+    assert without_comments(again.text) == without_comments(made.text)
 
 
 def test_plans_are_cut_at_directives() -> None:

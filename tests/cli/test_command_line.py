@@ -167,15 +167,20 @@ def test_effective_options_stay_inside_a_comment(nasty: str) -> None:
     assert "*/" not in text and "/*" not in text and "\n" not in text and text.isascii()
 
 
+def _joined(flag: str, value: str) -> list[str]:
+    return [f"{flag}={value}"] if flag.startswith("--") else [flag, value]
+
+
 def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder: Path, run: Run) -> None:
     """Those about the banner itself, paths, and the name of the input are the only exceptions."""
     Path("p").write_text("", encoding="utf-8")
     values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1",
               "--fusion": "max"}
-    values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine"}
+    values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine", "--line": "statements"}
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
+    silent |= {"--file-prefix-map"}
     silent |= {"--threads", "--scheme"}  # of sunway alone
     for option in (o for o in TABLE if "gen" in o.commands and o.affects_output and not silent & set(o.flags)):
         flag = option.flags[0]
-        assert run("gen", "in.c", flag, *([values[flag]] if option.kind != "flag" else []))[0] == 0
+        assert run("gen", "in.c", *([flag] if option.kind == "flag" else _joined(flag, values[flag])))[0] == 0
         assert effective_options(fake.options) != effective_options(GenOptions()), flag

@@ -52,6 +52,16 @@ def test_options_reach_the_pipeline(fake: Fake, folder: Path, run: Run) -> None:
     assert fake.options.cpp.args == ("-std=gnu11", "-isystem", "sys", "-iquote", "q", "-std=c99")
 
 
+def test_line_directives_and_names_of_files(fake: Fake, folder: Path, run: Run) -> None:
+    for words, wanted in (((), (False, False)), (("--line",), (True, False)), (("--line=statements",), (True, True)),
+                          (("--line", "--no-line"), (False, False))):  # fmt: skip
+        assert run("gen", *words, "in.c")[0] == 0  # a bare --line takes no word
+        assert (fake.options.line_directives, fake.options.line_statements) == wanted
+    assert run("gen", "in.c", "--file-prefix-map", "a=b=c", "--file-prefix-map=/x/=", "--require-isa")[0] == 0
+    assert fake.options.prefix_map == (("a=b", "c"), ("/x/", "")) and fake.options.require_isa
+    assert run("gen", "in.c", "--file-prefix-map", "a")[0] == 2
+
+
 def test_no_cpp(fake: Fake, folder: Path, run: Run) -> None:
     run("gen", "in.c", "--no-cpp")
     assert not fake.options.cpp.enabled

@@ -41,7 +41,8 @@ static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
-/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just before it. */
+/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just
+ * before it. */
 static inline void *tw_alloc(long bytes)
 {
   void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
@@ -53,11 +54,13 @@ static inline void *tw_alloc(long bytes)
 }
 static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
-/* Compilers would move all loads of a step to its front, and spill accumulators to make room for the values. */
+/* Compilers would move all loads of a step to its front, and spill accumulators to make room for
+ * the values. */
 #ifndef TW_KEEP_ORDER
 #define TW_KEEP_ORDER() __asm__ volatile("")
 #endif
-/* Some of it lies past the end of an array, where C has no addresses: so they are computed as numbers. */
+/* Some of it lies past the end of an array, where C has no addresses: so they are computed as
+ * numbers. */
 #ifndef TW_PREFETCH
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
@@ -76,10 +79,11 @@ typedef double tw_f64x2u
 #define TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
 /* 2 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 2 values for each step, b is one of 6 values for each step. */
+ * where acc is its old value, a is one of 2 values for each step, b is one of 6 values for each
+ * step. */
 __attribute__((noinline))
 static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
-    const double *restrict b, double *restrict c, long ldc)
+                                            const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c;
   double *const row1 = row0 + ldc;
@@ -121,10 +125,11 @@ static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
 #define TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
 /* 4 x 2 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 2 values for each step. */
+ * where acc is its old value, a is one of 4 values for each step, b is one of 2 values for each
+ * step. */
 __attribute__((noinline))
 static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
-    const double *restrict b, double *restrict c, long ldc)
+                                            const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c;
   double *const row1 = row0 + ldc;
@@ -168,10 +173,11 @@ static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
 #define TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
 /* 4 x 4 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 4 values for each step. */
+ * where acc is its old value, a is one of 4 values for each step, b is one of 4 values for each
+ * step. */
 __attribute__((noinline))
 static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
-    const double *restrict b, double *restrict c, long ldc)
+                                            const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c;
   double *const row1 = row0 + ldc;
@@ -224,10 +230,11 @@ static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
 #define TW_V128_F64_4X6_ADD_MUL_
 /* 4 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
  *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 6 values for each step. */
+ * where acc is its old value, a is one of 4 values for each step, b is one of 6 values for each
+ * step. */
 __attribute__((noinline))
 static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const double *restrict b,
-    double *restrict c, long ldc)
+                                    double *restrict c, long ldc)
 {
   double *const row0 = c;
   double *const row1 = row0 + ldc;
@@ -305,24 +312,30 @@ TW_SIMD
         {
           const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
           const long tw_nr = 6; /* columns of a register tile */
-          /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the right one in L1. */
+          /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the right
+           * one in L1. */
           const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
           const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
           const long tw_team = 1;
-          /* Few rows leave room in L2: so many columns of the packed right operand for each thread; else L3 holds them. */
+          /* Few rows leave room in L2: so many columns of the packed right operand for each thread;
+           * else L3 holds them. */
           const int tw_few = 2 * tw_rows <= TW_SIZE(128);
-          const long tw_beside = tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
-          const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
+          const long tw_beside =
+              tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
+          const long tw_nc =
+              tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
           const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
           const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
-          double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+          double *const tw_right =
+              tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
           if (tw_right) {
             {
               const long tw_first = 0, tw_past = n;
               double *const tw_left = tw_right + tw_nc * tw_kc;
               double tw_tile[4 * 6] = {0};
               const long tw_stride = tw_mc;
-              const int tw_once = tw_first + tw_stride >= tw_past; /* all rows in one block: it stays packed */
+              /* all rows in one block: it stays packed */
+              const int tw_once = tw_first + tw_stride >= tw_past;
               for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
                 const long tw_k = tw_min(tw_kc, p - kb);
                 for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
@@ -330,14 +343,17 @@ TW_SIMD
                   const long tw_left_edge = 0, tw_right_edge = tw_c;
                   /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
                   const long tw_group = 10 * tw_nr;
-                  for (long jp = 0; jp < tw_c; jp += tw_group) { /* slivers side by side, as their elements lie in memory */
-                    const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6, tw_n = tw_end - tw_full;
+                  /* slivers side by side, as their elements lie in memory */
+                  for (long jp = 0; jp < tw_c; jp += tw_group) {
+                    const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6,
+                        tw_n = tw_end - tw_full;
                     for (long kr = 0; kr < tw_k; kr++) {
                       const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
                       for (long jt = jp; jt < tw_full; jt += 6) {
                         double *const tw_to = tw_right + (jt * tw_k + kr * 6);
                         __builtin_prefetch(&B[tw_ahead][jb + jt]);
-                        double tw_v[6]; /* all is read before it is written: nothing to be said about overlaps */
+                        /* all is read before it is written: nothing to be said about overlaps */
+                        double tw_v[6];
                         for (long jr = 0; jr < 6; jr++)
                           tw_v[jr] = B[kb + kr][jb + jt + jr];
                         for (long tw_l = 0; tw_l < 6; tw_l++)
@@ -373,17 +389,21 @@ TW_SIMD
                         }
                       }
                     }
-                    /* The less depth, the more slivers of the right operand stay in L1, and so long are runs along the rows of tiles. */
+                    /* The less depth, the more slivers of the right operand stay in L1, and so long
+                     * are runs along the rows of tiles. */
                     const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
                     for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                       const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
                       for (long it = 0; it < tw_r; it += 4) {
                         for (long jt = jp; jt < tw_stop; jt += 6) {
                           const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
-                          const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
-                          const int tw_in_place = (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
+                          const double *const tw_a = tw_left + it * tw_k,
+                              *const tw_b = tw_right + jt * tw_k;
+                          const int tw_in_place =
+                              (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
                           double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                          const long tw_ld = tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
+                          const long tw_ld =
+                              tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
                           if (!tw_in_place) { /* the kernel works on a copy of the tile */
                             for (long ir = 0; ir < tw_m; ir++)
                               for (long jr = 0; jr < tw_n; jr++)

@@ -23,7 +23,8 @@ typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define TW_F64X2(x) (*(tw_f64x2 *)&(x))
 #endif
 #ifndef TW_ONE_BY_ONE
-/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer than the loop. */
+/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
+ * than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
 static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)
@@ -58,7 +59,8 @@ static inline long tw_thread(void) { return 0; }
 #else
 #define TW_YIELD() ((void)0)
 #endif
-/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
+/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two
+ * lines of a cache. */
 typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
 static inline void tw_begin(tw_place *line)
 {
@@ -84,7 +86,8 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
   const tw_place *before = &line[(turn - 1) % team];
   for (int spins = 0;; spins++) {
     const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
-    if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
+    if (there >= turn
+        || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
       return;
     if (spins >= 1000)
       TW_YIELD(), spins = 0;
@@ -96,7 +99,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
 {
     int t, i, j;
 
-    /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along j */
+    /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along
+     * j */
     {
       (void)t;
       (void)i;
@@ -104,14 +108,23 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
       {
         tw_place tw_line[TW_LINE];
         tw_begin(tw_line);
-#pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-        for (long tt_turn = tw_thread(); 8 * tt_turn < steps; tt_turn += tw_team_size()) {  /* tiles of 8, on threads, one behind the other */
+#pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
+    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
+        /* tiles of 8, on threads, one behind the other */
+        for (long tt_turn = tw_thread(); 8 * tt_turn < steps; tt_turn += tw_team_size()) {
           const long tt = 8 * tt_turn;
           tw_enter(tw_line, tt_turn);
-          for (long t_it = 2 * tt + 1; t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14); t_it += 8) {  /* tiles of 8, stages */
+          for (long t_it = 2 * tt + 1;
+               t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14);
+               t_it += 8) {  /* tiles of 8, stages */
             tw_follow(tw_line, tt_turn, t_it);
-            for (long t_jt = 2 * tt - 2 * ((tt + 7) % 64) + 15; t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5); t_jt += 128) {  /* tiles of 128 */
-              for (long t = tw_max(tw_max(tt, tw_floord(n + t_it, 2) - n + 1), tw_floord(n + t_jt, 2) - n + 1); t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2); t++) {  /* inside the tile */
+            for (long t_jt = 2 * tt - 2 * ((tt + 7) % 64) + 15;
+                 t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
+                 t_jt += 128) {  /* tiles of 128 */
+              for (long t = tw_max(tw_max(tt, tw_floord(n + t_it, 2) - n + 1),
+                                   tw_floord(n + t_jt, 2) - n + 1);
+                   t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
+                   t++) {  /* inside the tile */
                 {
                   const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
                   long i = tw_max(1, t_it - 2 * t);
@@ -120,10 +133,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     long j = tw_max(1, t_jt - 2 * t);
                     if (j + 1 < j_end) {
                       {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
+                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
+                                                   + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
+                                                   + TW_F64X2(A[i + 1][j + 1])
+                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
+                                                   + TW_F64X2(A[i + 2][j + 1])
+                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
+                                                   + TW_F64X2(A[i + 3][j + 1])
+                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
                         TW_F64X2(B[i][j]) = v0;
                         TW_F64X2(B[i + 1][j]) = v1;
                         TW_F64X2(B[i + 2][j]) = v2;
@@ -131,10 +152,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       j += 1 + tw_until(&B[i][j + 1], 16, 8);
                       for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
+                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
+                                                   + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
+                                                   + TW_F64X2(A[i + 1][j + 1])
+                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
+                                                   + TW_F64X2(A[i + 2][j + 1])
+                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
+                                                   + TW_F64X2(A[i + 3][j + 1])
+                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
                         TW_F64X2(B[i][j]) = v0;
                         TW_F64X2(B[i + 1][j]) = v1;
                         TW_F64X2(B[i + 2][j]) = v2;
@@ -142,10 +171,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1]) + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1]) + TW_F64X2(A[i + 1][j + 1]) + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1]) + TW_F64X2(A[i + 2][j + 1]) + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1]) + TW_F64X2(A[i + 3][j + 1]) + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
+                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
+                                                   + TW_F64X2(A[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
+                                                   + TW_F64X2(A[i + 1][j + 1])
+                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
+                                                   + TW_F64X2(A[i + 2][j + 1])
+                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
+                                                   + TW_F64X2(A[i + 3][j + 1])
+                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
                         TW_F64X2(B[i][j]) = v0;
                         TW_F64X2(B[i + 1][j]) = v1;
                         TW_F64X2(B[i + 2][j]) = v2;
@@ -154,10 +191,14 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     } else {
                       for (; j < j_end; j++) {
                         TW_ONE_BY_ONE();
-                        const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                        const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1] + A[i + 2][j] + A[i][j]);
-                        const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1] + A[i + 3][j] + A[i + 1][j]);
-                        const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1] + A[i + 4][j] + A[i + 2][j]);
+                        const double v0 =
+                            0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                        const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1]
+                                                 + A[i + 2][j] + A[i][j]);
+                        const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1]
+                                                 + A[i + 3][j] + A[i + 1][j]);
+                        const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1]
+                                                 + A[i + 4][j] + A[i + 2][j]);
                         B[i][j] = v0;
                         B[i + 1][j] = v1;
                         B[i + 2][j] = v2;
@@ -167,8 +208,11 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   }
                   for (; i < i_end; i++) {  /* the rest */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)  /* inside the tile */
-                      B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                    for (long j = tw_max(1, t_jt - 2 * t);
+                         j < tw_min((long)n - 1, t_jt - 2 * t + 128);
+                         j++)  /* inside the tile */
+                      B[i][j] =
+                          0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
                   }
                 }
                 {
@@ -179,10 +223,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     long j = tw_max(1, t_jt - 2 * t - 1);
                     if (j + 1 < j_end) {
                       {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
+                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
+                                                   + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
+                                                   + TW_F64X2(B[i + 1][j + 1])
+                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
+                                                   + TW_F64X2(B[i + 2][j + 1])
+                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
+                                                   + TW_F64X2(B[i + 3][j + 1])
+                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
                         TW_F64X2(A[i][j]) = v0;
                         TW_F64X2(A[i + 1][j]) = v1;
                         TW_F64X2(A[i + 2][j]) = v2;
@@ -190,10 +242,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       j += 1 + tw_until(&A[i][j + 1], 16, 8);
                       for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
+                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
+                                                   + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
+                                                   + TW_F64X2(B[i + 1][j + 1])
+                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
+                                                   + TW_F64X2(B[i + 2][j + 1])
+                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
+                                                   + TW_F64X2(B[i + 3][j + 1])
+                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
                         TW_F64X2(A[i][j]) = v0;
                         TW_F64X2(A[i + 1][j]) = v1;
                         TW_F64X2(A[i + 2][j]) = v2;
@@ -201,10 +261,18 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1]) + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1]) + TW_F64X2(B[i + 1][j + 1]) + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1]) + TW_F64X2(B[i + 2][j + 1]) + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1]) + TW_F64X2(B[i + 3][j + 1]) + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
+                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
+                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
+                                                   + TW_F64X2(B[i - 1][j]));
+                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
+                                                   + TW_F64X2(B[i + 1][j + 1])
+                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
+                                                   + TW_F64X2(B[i + 2][j + 1])
+                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
+                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
+                                                   + TW_F64X2(B[i + 3][j + 1])
+                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
                         TW_F64X2(A[i][j]) = v0;
                         TW_F64X2(A[i + 1][j]) = v1;
                         TW_F64X2(A[i + 2][j]) = v2;
@@ -213,10 +281,14 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     } else {
                       for (; j < j_end; j++) {
                         TW_ONE_BY_ONE();
-                        const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                        const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1] + B[i + 2][j] + B[i][j]);
-                        const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1] + B[i + 3][j] + B[i + 1][j]);
-                        const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1] + B[i + 4][j] + B[i + 2][j]);
+                        const double v0 =
+                            0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                        const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1]
+                                                 + B[i + 2][j] + B[i][j]);
+                        const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1]
+                                                 + B[i + 3][j] + B[i + 1][j]);
+                        const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1]
+                                                 + B[i + 4][j] + B[i + 2][j]);
                         A[i][j] = v0;
                         A[i + 1][j] = v1;
                         A[i + 2][j] = v2;
@@ -226,8 +298,11 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   }
                   for (; i < i_end; i++) {  /* the rest */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)  /* inside the tile */
-                      A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                    for (long j = tw_max(1, t_jt - 2 * t - 1);
+                         j < tw_min((long)n - 1, t_jt - 2 * t + 127);
+                         j++)  /* inside the tile */
+                      A[i][j] =
+                          0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
                   }
                 }
               }

@@ -19,7 +19,8 @@ typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 #define TW_F64X2(x) (*(tw_f64x2 *)&(x))
 #endif
 #ifndef TW_ONE_BY_ONE
-/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer than the loop. */
+/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
+ * than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
 static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)

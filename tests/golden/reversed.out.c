@@ -36,7 +36,8 @@ static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
-/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just before it. */
+/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just
+ * before it. */
 static inline void *tw_alloc(long bytes)
 {
   void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
@@ -61,16 +62,19 @@ static inline long tw_team_size(void) { return 1; }
 static inline long tw_thread(void) { return 0; }
 #endif
 #endif
-/* Some of it lies past the end of an array, where C has no addresses: so they are computed as numbers. */
+/* Some of it lies past the end of an array, where C has no addresses: so they are computed as
+ * numbers. */
 #ifndef TW_PREFETCH
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
 #endif
-/* The same for reading, at the very place where it stands; compilers would move it among the loads. */
+/* The same for reading, at the very place where it stands; compilers would move it among the
+ * loads. */
 #ifndef TW_FETCH
 #if defined(__aarch64__) && defined(__GNUC__)
 #define TW_FETCH(p, n) \
-  __asm__ volatile("prfm pldl1keep, [%0]" : : "r"((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)))
+  __asm__ volatile("prfm pldl1keep, [%0]" \
+                   : : "r"((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)))
 #else
 #define TW_FETCH(p, n) TW_PREFETCH(p, n, 0)
 #endif
@@ -89,10 +93,11 @@ typedef double tw_f64x2u
 #define TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
 /* y has n elements; each of k steps makes an element
  *   sub(acc, mul(a, b))
- * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
- * 7 at a time; `several` is a multiple of that. */
+ * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several`
+ * steps are taken 7 at a time; `several` is a multiple of that. */
 static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
-    const double *restrict a, long pitch, const double *restrict x, double *restrict y)
+                                               const double *restrict a, long pitch,
+                                               const double *restrict x, double *restrict y)
 {
   long p = 0;
   for (; p < several; p += 7) {
@@ -295,12 +300,16 @@ void back(int n, double x[n], const double L[n][n])
         /* S2: x[i] -= L[j][i] * x[j];, beyond
          * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
         {
-          const long tw_rows = -40 * jb - 39, tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
+          const long tw_rows = -40 * jb - 39,
+              tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
           const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
-          double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
+          double *const tw_room =
+              tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
           if (tw_room) {
-            const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-            const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+            const double *const tw_a0 =
+                (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+            const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0]
+                                   - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
             double *tw_next = tw_room;
             double *const tw_x0 = tw_next;
             for (long tw_i = 0; tw_i < tw_depth; tw_i++)
@@ -308,24 +317,31 @@ void back(int n, double x[n], const double L[n][n])
             double *const tw_y = (double *)&x[0];
             const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
             /* From memory, one line after the other comes fastest. */
-            const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
+            const int tw_alone =
+                tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
             if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
               {
-                const long tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
+                const long tw_size = tw_team_size(), tw_me = tw_thread(),
+                    tw_units = tw_panels(tw_rows, 8);
                 const long tw_first = tw_units * tw_me / tw_size * 8;
                 const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
                 for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
+                                                     tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b,
+                                                     tw_pitch0, tw_x0, tw_y + tw_b);
               }
             } else {
               for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth, tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+                tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
+                                                   tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b,
+                                                   tw_pitch0, tw_x0, tw_y + tw_b);
             }
             tw_free(tw_room);
           } else {
             for (long i = 0; i < -40 * jb - 39; i++) {  /* rows */
-              for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)  /* depth */
+              /* depth */
+              for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)
                 x[i] -= L[-j][i] * x[-j];
             }
           }

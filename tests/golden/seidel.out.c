@@ -28,23 +28,53 @@ void seidel(int steps, int n, double A[n][n])
     /* tilewright: region 1 of seidel: tiles t:16 t_i:80 t_j:320 t_i:8; threads over tt */
     {
       for (long t_it = 1; t_it < 6 * (long)steps + n - 7; t_it += 80) {  /* skewed: t_it + 5*tt */
-#pragma omp parallel for if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-        for (long tt = tw_max(tw_max(0, 16 * tw_floord(-(long)steps - n + t_it + 2, 80) + 16), 16 * tw_floord(t_it - n - 14, 96) + 16); tt < tw_min(steps, (t_it - 1) / 6 + 14); tt += 16) {  /* tiles of 16 */
-          for (long t_jt = tt - (tt + 320) % 320 + 1; t_jt < tw_min((long)steps + n - 2, n + tt + 14); t_jt += 320) {  /* tiles of 320 */
-            for (long t = tw_max(tw_max(tt, t_it - n - 5 * tt + 2), t_jt - n + 2); t < tw_min(steps, tt + 16); t++) {  /* inside the tile */
-              for (long t_itt = tw_max(t_it - 5 * tt, t - t % 8 + 1); t_itt < tw_min(t_it - 5 * tt + 80, n + t - 1); t_itt += 8) {  /* tiles of 8 */
-                for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt), t_itt - t + 1); t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318), n - t + t_itt + 6), t_jt - 2 * t + t_itt + 327); t_j++) {  /* skewed: t_j + -2*t */
+#pragma omp parallel for \
+    if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
+        for (long tt = tw_max(tw_max(0, 16 * tw_floord(-(long)steps - n + t_it + 2, 80) + 16),
+                              16 * tw_floord(t_it - n - 14, 96) + 16);
+             tt < tw_min(steps, (t_it - 1) / 6 + 14);
+             tt += 16) {  /* tiles of 16 */
+          for (long t_jt = tt - (tt + 320) % 320 + 1;
+               t_jt < tw_min((long)steps + n - 2, n + tt + 14);
+               t_jt += 320) {  /* tiles of 320 */
+            for (long t = tw_max(tw_max(tt, t_it - n - 5 * tt + 2), t_jt - n + 2);
+                 t < tw_min(steps, tt + 16);
+                 t++) {  /* inside the tile */
+              for (long t_itt = tw_max(t_it - 5 * tt, t - t % 8 + 1);
+                   t_itt < tw_min(t_it - 5 * tt + 80, n + t - 1);
+                   t_itt += 8) {  /* tiles of 8 */
+                for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt),
+                                       t_itt - t + 1);
+                     t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318),
+                                         n - t + t_itt + 6), t_jt - 2 * t + t_itt + 327);
+                     t_j++) {  /* skewed: t_j + -2*t */
                   long i = tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
-                  const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1), t - t_jt + t_j) + 1;
+                  const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1),
+                                            t - t_jt + t_j) + 1;
                   if (i_end - i == 8) {
-                    const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
-                    const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2] + A[i + 1][t_j - i - 1] + A[i + 1][t_j - i] + A[i + 2][t_j - i - 1]);
-                    const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3] + A[i + 2][t_j - i - 2] + A[i + 2][t_j - i - 1] + A[i + 3][t_j - i - 2]);
-                    const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4] + A[i + 3][t_j - i - 3] + A[i + 3][t_j - i - 2] + A[i + 4][t_j - i - 3]);
-                    const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5] + A[i + 4][t_j - i - 4] + A[i + 4][t_j - i - 3] + A[i + 5][t_j - i - 4]);
-                    const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6] + A[i + 5][t_j - i - 5] + A[i + 5][t_j - i - 4] + A[i + 6][t_j - i - 5]);
-                    const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7] + A[i + 6][t_j - i - 6] + A[i + 6][t_j - i - 5] + A[i + 7][t_j - i - 6]);
-                    const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8] + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6] + A[i + 8][t_j - i - 7]);
+                    const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i]
+                                             + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
+                    const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2]
+                                             + A[i + 1][t_j - i - 1] + A[i + 1][t_j - i]
+                                             + A[i + 2][t_j - i - 1]);
+                    const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3]
+                                             + A[i + 2][t_j - i - 2] + A[i + 2][t_j - i - 1]
+                                             + A[i + 3][t_j - i - 2]);
+                    const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4]
+                                             + A[i + 3][t_j - i - 3] + A[i + 3][t_j - i - 2]
+                                             + A[i + 4][t_j - i - 3]);
+                    const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5]
+                                             + A[i + 4][t_j - i - 4] + A[i + 4][t_j - i - 3]
+                                             + A[i + 5][t_j - i - 4]);
+                    const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6]
+                                             + A[i + 5][t_j - i - 5] + A[i + 5][t_j - i - 4]
+                                             + A[i + 6][t_j - i - 5]);
+                    const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7]
+                                             + A[i + 6][t_j - i - 6] + A[i + 6][t_j - i - 5]
+                                             + A[i + 7][t_j - i - 6]);
+                    const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8]
+                                             + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6]
+                                             + A[i + 8][t_j - i - 7]);
                     A[i][t_j - i] = v0;
                     A[i + 1][t_j - i - 1] = v1;
                     A[i + 2][t_j - i - 2] = v2;
@@ -55,7 +85,8 @@ void seidel(int steps, int n, double A[n][n])
                     A[i + 7][t_j - i - 7] = v7;
                   } else {
                     for (; i < i_end; i++)
-                      A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
+                      A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i]
+                                             + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
                   }
                 }
               }

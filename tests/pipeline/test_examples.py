@@ -44,7 +44,7 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"builds", "core-group", "notebook", "quickstart", "sparse-matrix"}
+    others = {"builds", "core-group", "notebook", "quickstart", "sparse-matrix", "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
@@ -74,6 +74,16 @@ def test_core_group(tmp_path: Path) -> None:
     assert make("core-group", tmp_path, "run", "SIZES=x", flags).returncode != 0
     done = make("core-group", tmp_path, "-n", "-W", "blur.h", flags)
     assert "gen --target sunway blur.c" in done.stdout, done.stdout + done.stderr
+
+
+def test_unchanged_build(tmp_path: Path) -> None:
+    own = (f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper", f"CFLAGS={FLAGS} -Wno-unknown-pragmas")
+    for sizes in ("1 1", "3 5", "90 20"):
+        assert "the same: ok" in made("unchanged-build", tmp_path, "check", f"SIZES={sizes}", *own)
+    first = (tmp_path / "fast" / "ripple.o").stat().st_mtime_ns
+    made("unchanged-build", tmp_path, *own)
+    assert (tmp_path / "fast" / "ripple.o").stat().st_mtime_ns == first
+    assert "ripple.h" in (tmp_path / "fast" / "ripple.d").read_text(encoding="utf-8")
 
 
 def test_a_changed_plan_is_a_changed_file(tmp_path: Path) -> None:

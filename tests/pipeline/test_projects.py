@@ -181,6 +181,42 @@ def test_original_nests_come_back(line: bool, tmp_path: Path) -> None:
     assert crlf.replace("\r\n", "\n") == made.text and crlf.count("\n") == crlf.count("\r\n")
 
 
+def test_debuggers_find_statements(tmp_path: Path) -> None:
+    """--line=statements: what stands in a nest counts as the source's lines; names are mapped."""
+    import codegen
+
+    (tmp_path / "k.c").write_text(KEPT, encoding="utf-8")
+    made = codegen.generate(tmp_path / "k.c", line="statements", file_prefix_map={str(tmp_path): "src"})
+    assert "from src/k.c;" in made.text.split("\n")[0]
+    at = [m[1] for m in re.finditer(r'^#line (\d+) "src/k.c"$', made.text, re.M)]
+    assert {"5", "10", "12"} <= set(at) <= {"1", "2", "5", "10", "12"}
+    lines = made.text.split("\n")
+    assert all(not lines[number - 1].startswith("#line") for number, _ in made.regions[0].links)
+    (tmp_path / "k.tw.c").write_text(made.text, encoding="utf-8")
+    words = ["cc", "-std=gnu11", "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "k.tw.c", "-o", "k"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    said = subprocess.run(["./k"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert said == f"16 src/k.c:{KEPT.count(chr(10)) - 1}\n"
+
+
+def test_other_instruction_sets(tmp_path: Path) -> None:
+    """A compiler for another processor says so, or takes the source's nests; one without the flags, when asked."""
+    import codegen
+
+    def says(word: str, **options: bool) -> tuple[int, str]:
+        text = codegen.generate(KEPT, name="k.c", isa="avx2", **options).text  # type: ignore[arg-type]
+        (tmp_path / "k.c").write_text(text.replace("defined(__x86_64__) || defined(__i386__)", word), encoding="utf-8")
+        words = ["cc", "-fsyntax-only", "-fopenmp", "-w", "k.c"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        return done.returncode, next((x for x in done.stderr.splitlines() if "#error" in x), "")
+
+    wrong, said = says("0")
+    assert wrong and "generated for avx2, which is not for this processor" in said
+    assert says("0", keep_original=True)[0] == 0
+    wrong, said = says("0", keep_original=True, require_isa=True)
+    assert wrong and "--require-isa" in said
+
+
 def test_stats(project: Path) -> None:
     done = tilewright("gen", "src/f.c", "-Iinclude", "-DFACTOR=2", "-o", "out.c", "-w", "--stats")
     stages = r"reading [\d.]+ s, region 1 [\d.]+ s, region 2 [\d.]+ s, printing [\d.]+ s"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
@@ -97,8 +98,14 @@ def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed |
         roofline=roofline(sized, machine, speed if speed is not None and speed.operations else None),
         speed=speed.text if speed is not None else "",
         ownership=tuple(map(_table, tables(p, made.tree, machine))),
-        remarks=tuple(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
+        remarks=_counted(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
     )
+
+
+def _counted(remarks: Iterable[str]) -> tuple[str, ...]:
+    """What is said several times, once, with its number."""
+    found = Counter(remarks)
+    return tuple(f"{text}, {n} times" if n > 1 else text for text, n in found.items())
 
 
 def _facts(p: Program) -> Facts:

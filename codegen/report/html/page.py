@@ -70,6 +70,8 @@ def _region(
         return _view(region, "off", "switched off by the preprocessor", "", Details())
     found = next(r for r in made.regions if r.index == region.index)
     known = _bounded(s, options, machine, speed)
+    if found.transformed and known.refusal is not None:
+        known = Details(remarks=(f"there are no details on this page: {known.refusal.message}; raise --timeout",))
     state = "transformed" if found.transformed else "left" if known.refusal is not None else "empty"
     return _view(region, state, found.summary, found.plan, known)
 

@@ -86,8 +86,9 @@ def _roof_lines(place: Place, slopes: Sequence[Roof], top: float, low: float) ->
                   place(2.0**HIGH, min(top, roof.bytes * 2.0**HIGH))]  # fmt: skip
         d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         out.append(path("roof", d, f"{roof.name}: {roof.bytes:.3g} bytes per cycle"))
-        x, y = place(2.0 ** (LOW + 2.5), roof.bytes * 2.0 ** (LOW + 2.5))
         above = roof is not slopes[0]
+        beside = 2.0 ** (LOW + (4.2 if above else 2.5))  # what ends above a slope needs room on its left
+        x, y = place(beside, roof.bytes * beside)
         out.append(text("value", x + (-6 if above else 8), y + (-6 if above else 8), roof.name,
                         "end" if above else "start"))  # fmt: skip
     x, y = place(2.0**HIGH, top)

@@ -9,6 +9,7 @@ from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.sparse.emit.formats import Struct
 from codegen.sparse.emit.types import Types
+from codegen.target.fold import folded
 from codegen.target.templates import environment
 
 
@@ -38,7 +39,9 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
     env = environment()
     once = tuple({s.type: s for s in structs}.values())
     levels = types.index if any("tw_levels" in f.prototype for f in functions) else ""
-    formats = _squeeze(env.get_template("sparse/formats.h.j2").render(formats=once, levels=levels)).strip("\n")
+    # Outside of headers clang speaks of functions that nobody calls.
+    declared = env.get_template("sparse/formats.h.j2").render(formats=once, levels=levels, alone=not header)
+    formats = _squeeze(declared).strip("\n")
     body = "".join(f.declarations + f.body + f.ending for f in functions) + "".join(keys)
     guard = re.sub(r"\W", "_", header or "H").upper()
     common = {"version": __version__, "title": title, "formats": formats, "functions": functions, "guard": guard}
@@ -49,9 +52,9 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
 
 
 def _squeeze(text: str) -> str:
-    """At most one empty line in a row, and one end of line at the end."""
+    """At most one empty line in a row, one end of line at the end, and no line too long."""
     lines = [line.rstrip() for line in text.split("\n")]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+    return folded(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n")
 
 
 @lru_cache(maxsize=1)

@@ -53,6 +53,8 @@ def isa_of(name: str, data: Mapping[str, Any], vector_bits: int = GENERIC_BITS) 
         registers=int(data["registers"]),
         typedefs=_typedefs(data, bits),
         vecs=tuple(_vec(data, elem, bits) for elem in ELEMENTS),
+        processor=data.get("processor", ""),
+        enabled=data.get("enabled", ""),
     )
 
 

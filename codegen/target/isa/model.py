@@ -65,7 +65,9 @@ class Vec:
 class Isa:
     """An instruction set. `bits` is 0 where the vector length is known at run time only.
 
-    `header` and `target` (the text of the function attribute that switches the instructions on) may be "".
+    `header` and `target` (the text of the function attribute that switches the instructions on) may be "". So may
+    `processor` and `enabled`, conditions of the C preprocessor: the compiler is one for processors that can have it,
+    and was told that this one has.
     Everything printed for it begins with `prefix`, so that texts for two of them can share a file.
     """
 
@@ -77,6 +79,8 @@ class Isa:
     registers: int
     typedefs: tuple[tuple[str, str], ...]
     vecs: tuple[Vec, ...]
+    processor: str = ""
+    enabled: str = ""
 
     @property
     def lane_fma(self) -> bool:

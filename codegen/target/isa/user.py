@@ -27,8 +27,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-_KEYS = ("name", "like", "header", "target", "vector_bits", "registers", "typedef", "typedef_unaligned", "types",
-         "words", "broadcast", "fold", "ops")
+_KEYS = ("name", "like", "header", "target", "processor", "enabled", "vector_bits", "registers", "typedef",
+         "typedef_unaligned", "types", "words", "broadcast", "fold", "ops")
 _MEMORY = ("load", "store", "dup")
 _OPERATIONS = {*ARITHMETIC, *BITWISE, *DOUBTS, *EXTREMES, *MASKS, *WRAPS, *_MEMORY, *FUSED, "select", "any",
                "lane_load", "mul_lane", "mul_n", "neg", "not"}
@@ -67,8 +67,9 @@ def _completed(file: str, text: str, data: Mapping[str, Any]) -> dict[str, Any]:
     if like and like not in ISAS:
         raise _bad(file, text, f"'like' must be one of {', '.join(ISAS)}", "like")
     whole = _merged(table(like) if like else {}, data)
-    for key, kind in (("vector_bits", int), ("registers", int), ("header", str), ("target", str)):
-        if not isinstance(whole.get(key), kind):
+    texts = (("header", str), ("target", str), ("processor", str), ("enabled", str))
+    for key, kind in (("vector_bits", int), ("registers", int), *texts):
+        if not isinstance(whole.get(key, "" if key in ("processor", "enabled") else None), kind):
             raise _bad(file, text, f"'{key}' must be {'a whole number' if kind is int else 'a string'}", key)
     for key in ("words", "ops", "broadcast"):
         if not isinstance(whole.get(key), dict):

@@ -15,7 +15,7 @@ extern "C" {
 enum {
     TW_SPARSE_OK = 0,
     TW_SPARSE_NO_MEMORY = 1, /* an allocation failed; nothing is left behind */
-    TW_SPARSE_RANGE = 2,     /* an index is outside its range, or a size does not fit the index type */
+    TW_SPARSE_RANGE = 2,     /* an index out of range, or a size too large for the index type */
     TW_SPARSE_UNSORTED = 3,  /* entries or pointers are not in the order their format promises */
     TW_SPARSE_DUPLICATE = 4, /* two entries have the same coordinates */
     TW_SPARSE_SINGULAR = 5   /* a system without a solution: a zero on the diagonal */
@@ -66,8 +66,8 @@ static inline void csc_f64_i32_free(csc_f64_i32 *a)
 }
 #endif
 
-/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's to free;
-   on any status but TW_SPARSE_OK nothing is allocated. */
+/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's
+ * to free; on any status but TW_SPARSE_OK nothing is allocated. */
 int csr_to_csc(const csr_f64_i32 *src, csc_f64_i32 *dst);
 
 #ifdef _OPENMP

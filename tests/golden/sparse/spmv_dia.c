@@ -15,7 +15,7 @@
 enum {
     TW_SPARSE_OK = 0,
     TW_SPARSE_NO_MEMORY = 1, /* an allocation failed; nothing is left behind */
-    TW_SPARSE_RANGE = 2,     /* an index is outside its range, or a size does not fit the index type */
+    TW_SPARSE_RANGE = 2,     /* an index out of range, or a size too large for the index type */
     TW_SPARSE_UNSORTED = 3,  /* entries or pointers are not in the order their format promises */
     TW_SPARSE_DUPLICATE = 4, /* two entries have the same coordinates */
     TW_SPARSE_SINGULAR = 5   /* a system without a solution: a zero on the diagonal */
@@ -32,7 +32,7 @@ typedef struct {
     double *val; /* [ND + ND*(NR - 1)] */
 } dia_f64_i32;
 
-static inline void dia_f64_i32_free(dia_f64_i32 *a)
+__attribute__((unused)) static inline void dia_f64_i32_free(dia_f64_i32 *a)
 {
     free(a->off);
     a->off = NULL;

@@ -1,4 +1,4 @@
-/* expect: data-dependent-condition 7:13 */
+/* expect: jump 8:13 */
 void f(int n, double A[n])
 {
 #pragma scop
