@@ -61,10 +61,10 @@ lint: dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-# Every kernel with every element type, every compiler's opinion, and every pair of sparse formats with every policy;
-# the tests take some, with one type each.
+# Every kernel with every element type, every compiler's opinion, threads under ThreadSanitizer, and every pair of sparse
+# formats with every policy; the tests take some, with one type each.
 corpus: dev
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py \
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
 	  tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
 
 fuzz: dev

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.kernels_build import Shop
+from benchmarks.kernels_build import OWNERSHIP, Shop
 from benchmarks.kernels_cases import FACTORIZATIONS, PRODUCT, SIZES, Case, case, corpus, thirty
+from benchmarks.kernels_gains import gains, gains_text
 from benchmarks.kernels_measure import Best, measure
 from benchmarks.kernels_plot import plot
 from benchmarks.kernels_report import as_data, asked, summary, table
@@ -43,7 +44,10 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-polly", action="store_true", help="leave clang out")
     parser.add_argument("--clang", default="", metavar="NAME", help="the clang to use (default clang-19, then clang)")
     parser.add_argument(
-        "--without", default="", metavar="DIRECTIVES", help="also measure plans without these, as in keep,jam"
+        "--without",
+        default=OWNERSHIP,
+        metavar="DIRECTIVES",
+        help="also measure plans without these, as in keep,jam; or without all that ownership brings (default); or ''",
     )
     parser.add_argument("--options", default="", metavar="WORDS", help="further options for tilewright gen")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
@@ -97,6 +101,7 @@ def main(words: Sequence[str] | None = None) -> int:
         "busy": given.busy,
         **as_data(found, lines),
     }
+    print(gains_text(gains(data), given.without))
     path = given.out / "kernels.json"
     path.write_text(json.dumps(data, indent=1) + "\n")
     print(f"results: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")

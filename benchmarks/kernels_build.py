@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.kernels_cases import Case
+from benchmarks.kernels_owners import brought
 from benchmarks.tensor_build import FLAGS, KERNELS, ROOT, Failed
 
 CLOCK = Path(__file__).resolve().parent / "kernels" / "clock.c"
@@ -23,6 +24,7 @@ _CPU = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march
 CLANG = ("-O3", _CPU, "-std=gnu11", "-ffast-math")
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-vectorizer=stripmine")
 POLLY_THREADS = ("-fopenmp", "-mllvm", "-polly-parallel")
+OWNERSHIP, OWN = "ownership", "own-copy"
 _BUILD_SECONDS, _RUN_SECONDS = 600, 900
 
 
@@ -37,7 +39,9 @@ class Shop:
     clang: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
     plans: dict[str, str] = field(default_factory=dict)  # kernel: its plan in a word
-    without: tuple[str, ...] = ()  # directives to leave out of plans, for a program to compare with
+    without: tuple[str, ...] = ()  # directives to leave out of plans, or OWNERSHIP, for a program to compare with
+    said: dict[str, str] = field(default_factory=dict)  # kernel: remarks on variables of its iterations' own
+    brought: dict[str, str] = field(default_factory=dict)  # kernel: what its plan has that was left out for comparison
 
     def find_polly(self, wanted: str) -> str:
         """Look for a clang that knows Polly; says what was found."""
@@ -58,7 +62,8 @@ class Shop:
         self._compile([self.compiler, *FLAGS, "-fopenmp", str(CLOCK)], CLOCK, self.out / "clock.o")
         jobs = [(case, side) for case in cases for side in self.sides(case, threads)]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            list(pool.map(lambda job: self._try(*job), jobs))
+            for last in (False, True):  # what is compared with ours comes after it
+                list(pool.map(lambda job: self._try(*job), [job for job in jobs if (job[1] == "before") is last]))
 
     def sides(self, case: Case, threads: bool) -> list[str]:
         """The programs of a kernel; those for several threads only where asked for."""
@@ -122,25 +127,39 @@ class Shop:
     def _generate(self, case: Case) -> Path:
         text = self.out / f"ours-{case.name}.c"
         command = [sys.executable, "-m", "codegen", "gen", str(case.source), "--machine", "native", "-DDRIVER"]
-        done = self._checked([*command, *self.options, "--force", "--emit", "c,plan", "-o", str(text)])
+        told = f"-Rpass={OWN}"
+        done = self._checked([*command, *self.options, told, "--force", "--emit", "c,plan", "-o", str(text)])
         self.plans[case.name] = in_a_word(text.with_suffix(".plan").read_text())
-        said = [line for line in done.stderr.splitlines() if "[native-machine]" not in line]
+        lines = done.stderr.splitlines()
+        self.said[case.name] = "\n".join(x for x in lines if f"[{OWN}]" in x)
+        said = [x for x in lines if re.search(r": (note|warning|error): ", x) and "[native-machine]" not in x]
         if said:
             print(f"{case.name}: the generator says\n" + "\n".join(said), file=sys.stderr)
         return text
 
     def _before(self, case: Case) -> Path:
-        """What comes of the plan without some of its directives; fails where it has none of them."""
-        name = f"plan-{case.name}"
-        command = [sys.executable, "-m", "codegen", "gen", str(case.source), "--machine", "native", "-DDRIVER"]
-        self._checked([*command, *self.options, "--force", "--emit", "plan", "-o", str(self.out / f"{name}.plan")])
-        plan = (self.out / f"{name}.plan").read_text()
-        less = self.out / f"before-{case.name}.plan"
-        less.write_text("".join(x for x in plan.splitlines(True) if x.split()[:1] not in [[w] for w in self.without]))
-        if less.read_text() == plan:
-            raise Failed("its plan has none of these directives")
-        text = self.out / f"before-{case.name}.c"
-        self._checked([*command, *self.options, "--force", "--plan", str(less), "-o", str(text)])
+        """What comes of the plan without some of its directives, or without ownership; fails where it has none of
+        them."""
+        text, ours = self.out / f"before-{case.name}.c", self.out / f"ours-{case.name}.c"
+        whole = self.without == (OWNERSHIP,)
+        module = "benchmarks.kernels_owners" if whole else "codegen"
+        command = [sys.executable, "-m", module, "gen", str(case.source), "--machine", "native", "-DDRIVER"]
+        if not ours.is_file():
+            raise Failed("ours was not generated")
+        plan = ours.with_suffix(".plan").read_text()
+        if whole:
+            self._checked([*command, *self.options, "--force", "--emit", "c,plan", "-o", str(text)])
+            less = text.with_suffix(".plan").read_text()
+            if text.read_text() == ours.read_text():
+                raise Failed("ownership changes nothing here")
+        else:
+            kept = self.out / f"less-{case.name}.plan"
+            less = "".join(x for x in plan.splitlines(True) if x.split()[:1] not in [[w] for w in self.without])
+            kept.write_text(less)
+            if less == plan:
+                raise Failed("its plan has none of these directives")
+            self._checked([*command, *self.options, "--force", "--plan", str(kept), "-o", str(text)])
+        self.brought[case.name] = brought(plan, less, self.said.get(case.name, ""))
         return text
 
     def _by_hand(self, case: Case) -> Path:

@@ -28,6 +28,7 @@ class Best:
     seconds: dict[tuple[str, int], float] = field(default_factory=dict)
     runs: dict[tuple[str, int], int] = field(default_factory=dict)
     wrong: dict[tuple[str, int], str] = field(default_factory=dict)
+    brought: str = ""  # what the program called `before` does not have
 
     def of(self, side: str, threads: int) -> float | None:
         """What gives wrong results is no peer."""
@@ -41,7 +42,7 @@ class Best:
 
 def measure(shop: Shop, case: Case, threads: tuple[int, ...], quick: bool) -> Best:
     """Every program once, then again those that are worth it, in turn."""
-    best = Best(case, shop.plans.get(case.name, "?"))
+    best = Best(case, shop.plans.get(case.name, "?"), brought=shop.brought.get(case.name, ""))
     programs = _programs(shop, case, threads)
     runs, budget = (QUICK_RUNS, QUICK_SECONDS) if quick else (RUNS, SECONDS)
     spent = dict.fromkeys(programs, 0.0)

@@ -78,10 +78,7 @@ def asked(found: Sequence[Best], threads: Sequence[int], product: Best | None) -
     for t in threads:
         gained = _ratios(found, lambda b, t=t: ratio(b.of("before", t), b.of("ours", t)))  # type: ignore[misc]
         if gained:
-            words = ", ".join(f"{n} {r:.2f}" for n, r in sorted(gained.items(), key=lambda x: -x[1]))
-            mean = geometric_mean(gained.values())
-            what = f"gained by the directives that were left out, {threads_text(t)}"
-            out.append(Asked(what, f"geometric mean {mean:.2f}: {words}", mean >= 1))
+            out.append(_each(gained, LEAST, f"gained by what was left out, {threads_text(t)}: none below {LEAST}"))
     most = max(threads)
     hand = _ratios(found, lambda b: ratio(b.of("hand", most), b.of("ours", most)))
     if hand:
@@ -151,6 +148,7 @@ def as_data(found: Sequence[Best], lines: Sequence[Asked]) -> dict[str, object]:
             "group": b.case.group,
             "sizes": b.case.sizes,
             "plan": b.plan,
+            "brought": b.brought,
             "seconds": [
                 {"side": s, "threads": t, "best": v, "runs": b.runs[s, t]} for (s, t), v in b.seconds.items()
             ],

@@ -3,7 +3,8 @@
     python -m benchmarks.picture build/bench/tensor.json [build/bench/kernels.json]
 
 writes docs/measured.json (the ratios alone), docs/measured.svg and the sentence between the README's two `measured`
-comments. Without arguments only the drawing is made again from docs/measured.json.
+comments, and from kernels.json the table between the two `owners` comments of docs/nests.md. Without arguments only the
+drawing is made again from docs/measured.json.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
+
+from benchmarks.kernels_gains import gains, gains_markdown
 
 ROOT = Path(__file__).parents[1]
 # Group and sections of tensor.json, what the row is called, and whose speed is 1.
@@ -48,12 +51,22 @@ def main(words: Sequence[str]) -> int:
     if words:
         runs = [json.loads(Path(w).read_text(encoding="utf-8")) for w in words]
         kept.write_text(json.dumps(condense(runs), indent=1) + "\n", encoding="utf-8")
+        for run in runs:
+            _tell_owners(run)
     data = json.loads(kept.read_text(encoding="utf-8"))
     (ROOT / "docs" / "measured.svg").write_text(draw(data), encoding="utf-8")
     readme = ROOT / "README.md"
     readme.write_text(with_sentence(readme.read_text(encoding="utf-8"), data), encoding="utf-8")
     print(f"docs/measured.json, docs/measured.svg and README.md: {len(data['rows'])} groups")
     return 0
+
+
+def _tell_owners(run: dict[str, Any]) -> None:
+    """The table of what ownership brings, where the run has measured it."""
+    found = gains(run) if "compilers" in run else []
+    if found:
+        page = ROOT / "docs" / "nests.md"
+        page.write_text(between(page.read_text(encoding="utf-8"), "owners", gains_markdown(found)), encoding="utf-8")
 
 
 def condense(runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -180,8 +193,13 @@ def sentence(data: dict[str, Any]) -> str:
 
 
 def with_sentence(readme: str, data: dict[str, Any]) -> str:
-    pattern = re.compile(r"(<!-- measured -->\n).*?(<!-- end -->)", re.S)
-    return pattern.sub(lambda m: m[1] + _wrapped(sentence(data)) + "\n" + m[2], readme)
+    return between(readme, "measured", _wrapped(sentence(data)) + "\n")
+
+
+def between(page: str, name: str, text: str) -> str:
+    """The page with this text between the comments of that name."""
+    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.S)
+    return pattern.sub(lambda m: m[1] + text + m[2], page)
 
 
 def _wrapped(text: str, width: int = 120) -> str:

@@ -482,6 +482,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
+    Entry("thread-loop", REMARK, "Which of several loops is shared out to threads, and what they own.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),

@@ -122,7 +122,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     free = free_pairs(scop, reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
-    remarks = own_remarks(found.scop, scop, last.names if last else ())
+    remarks = own_remarks(found.scop, scop, last)
     return Modelled(site, make_program(scop, deps, tree, reassociate), _digest(site), remarks, fusion)
 
 

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
+from codegen.plan.carrying import carry_gain
 from codegen.plan.chains import chains
 from codegen.plan.cost import stepped
 from codegen.plan.gather import gathering, on_threads
@@ -16,6 +17,7 @@ from codegen.plan.latency import SKEWED, worth_rows
 from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Parallel, Tile, Vector
 from codegen.plan.near import over_again
 from codegen.plan.outer import around_recurrence
+from codegen.plan.threads import shared_out
 from codegen.plan.tiles import (
     STRIP,
     constant_extent,
@@ -100,13 +102,14 @@ class Author:
                 text = f"{rows} rows at a time, so that none waits for its own last result"
                 self.remark("passed", "rows", text, names[-1])
         for _, node in list(walk(self.p.tree)):
-            steps = around_recurrence(self.p, node, self.machine) if isinstance(node, Band) else ()
-            if steps and not done & set(statements(node)) and self.all_or_none(steps):
+            found = around_recurrence(self.p, node, self.machine) if isinstance(node, Band) else None
+            if found is not None and not done & set(statements(node)) and self.all_or_none(found.steps):
                 done |= set(statements(node))
-                names, vector = statements(node), steps[-1]
-                assert isinstance(node, Band) and isinstance(vector, Vector)
-                text = f"{vector.times} vectors along loop {node.loops[-1].name}, through loop {node.loops[-2].name}"
-                self.remark("passed", "vector", f"{text} in registers", names[0])
+                assert isinstance(node, Band)
+                lane, row = node.loops[-1].name, node.loops[-2].name
+                text = f"{found.vector.times} vectors along loop {lane}, through loop {row} in registers"
+                self.remark("passed", "vector", text, statements(node)[0])
+                self.remark("analysis", "register-tile", found.tile.reason, statements(node)[0])
         for _, node in list(walk(self.p.tree)):
             if not isinstance(node, Band) or done & set(statements(node)):
                 continue
@@ -238,7 +241,12 @@ class Author:
             if vectors is not None and self.all_or_none(on_threads(vectors)):
                 self.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", names[0])
                 continue
-            if self.attempt(Parallel(LoopRef(place.loop.name, names[0]))):
+            chosen = shared_out(self.p, place, self.machine)
+            if self.all_or_none(chosen.steps):
+                self.remark("passed", "parallel", f"loop {chosen.loop} runs in parallel", names[0])
+                if chosen.why:
+                    self.remark("analysis", "thread-loop", chosen.why, names[0])
+            elif chosen.loop != place.loop.name and self.attempt(Parallel(LoopRef(place.loop.name, names[0]))):
                 self.remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
 
     def _few(self, place: Place, names: tuple[str, ...]) -> bool:
@@ -313,10 +321,15 @@ class Author:
                 self._carry(ref, names)
 
     def _carry(self, ref: LoopRef, names: tuple[str, ...]) -> None:
-        """A loop that has to run in order keeps what its next iterations use again in registers; not if that order is
-        only about what is overwritten, which vectors of the compiler's do not mind."""
-        if self._waits(ref.name, names) and self.attempt(Carry(ref)):
-            text = f"elements that iterations of {ref.name} use again stay in registers"
+        """A loop that has to run in order keeps what its next iterations use again in registers, where values on their
+        way through memory are what it waits for; not if that order is only about what is overwritten, which vectors of
+        the compiler's do not mind."""
+        if not self._waits(ref.name, names):
+            return
+        place = next(q for q in loops(self.p.tree) if q.loop.name == ref.name and names[0] in statements(q.band))
+        gain = carry_gain(self.p, place, self.machine)
+        if gain is not None and gain.pays and self.attempt(Carry(ref)):
+            text = f"elements that iterations of {ref.name} use again stay in registers: {gain.text}"
             self.remark("passed", "carried", text, names[0])
 
     def _again(self, node: Band, name: str) -> bool:

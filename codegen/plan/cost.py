@@ -112,6 +112,26 @@ def _groups(node: Node, around: tuple[Loop, ...], path: Path) -> Iterator[Group]
             yield from _groups(child, around, (*path, k))
 
 
+@record
+class Bounds:
+    """Cycles that an iteration of an innermost loop takes at least: to be issued, to wait for the one before, and to
+    fetch what it needs."""
+
+    issue: float
+    wait: float
+    fetch: float
+
+
+def bounds(p: Program, place: Place, machine: Machine) -> Bounds | None:
+    """Of an innermost loop by itself; None where it shares its statements with other loops beside it."""
+    g = next((g for g in _groups(p.tree, (), ()) if g.closed and g.path == place.path), None)
+    if g is None:
+        return None
+    own = {n: enclosing(p.tree, n) for n in g.names}
+    lengths = [_length(p, own, k) for k in range(len(g.around))]
+    return _bounds(p, g, machine, place, lengths, len(lengths), {})
+
+
 def _group(
     p: Program, g: Group, machine: Machine, places: dict[str, Place], seen: dict[str, _Use]
 ) -> float:
@@ -125,8 +145,24 @@ def _group(
     depth = len(lengths) if g.closed else 0  # loops up to the last one that the compiler does not write out
     while depth > 1 and lengths[depth - 1] <= WRITTEN_OUT and all(_same(p, n, x, depth - 1) for n, x in own.items()):
         depth -= 1
-    stmts = [p.scop.statement(n) for n in g.names]
     place = places.get(g.around[depth - 1].name) if g.closed else None
+    each = _bounds(p, g, machine, place, lengths, depth, seen)
+    entry = ENTRY / lengths[depth - 1] if g.closed else 0.0
+    return turns * (max(each.issue, each.wait, each.fetch) + entry)
+
+
+def _bounds(
+    p: Program,
+    g: Group,
+    machine: Machine,
+    place: Place | None,
+    lengths: Sequence[float],
+    depth: int,
+    seen: dict[str, _Use],
+) -> Bounds:
+    """Per iteration of loop number `depth`, those inside it written out."""
+    own = {n: enclosing(p.tree, n) for n in g.names}
+    stmts = [p.scop.statement(n) for n in g.names]
     chained = _chained(p, place) if place is not None else set()
     keys = _keys(p, stmts, own, depth or len(lengths))
     lanes = 1
@@ -141,8 +177,7 @@ def _group(
     fetch = _fetched(p, g, lengths, keys, machine, seen)
     for n in lengths[depth:] if g.closed else ():
         fetch /= n  # what is written out uses it again
-    entry = ENTRY / lengths[depth - 1] if g.closed else 0.0
-    return turns * (max(issue, wait, fetch) + entry)
+    return Bounds(issue, wait, fetch)
 
 
 def operations(s: Statement) -> float:

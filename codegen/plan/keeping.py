@@ -16,6 +16,8 @@ from codegen.diagnostics import InputError
 from codegen.plan.distribute import circles
 from codegen.plan.model import Block, Keep
 from codegen.recognize.contraction import unit_stride
+from codegen.recognize.ownership.classes import meet
+from codegen.recognize.ownership.extract import reference
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.dependences import order_map
@@ -64,20 +66,17 @@ def edges(p: Program, d: Block, loop: str) -> Block | None:
         inside, own = _kind(s, d), s.iterators.index(loop)
         for k, it in enumerate(s.iterators[:-1]):
             panel = it in inside and k != own and inside != frozenset(s.iterators[:-1])
-            if panel and unit_stride(p.scop, s, s.target, k) and meets(s, k, own):
+            if panel and unit_stride(p.scop, s, s.target, k) and meets(p.scop, s, k, own):
                 values[s.name], apart[s.name] = _iterator(s, own), (_iterator(s, k),)
     return Block(fresh(p.scop, f"{loop}e"), values, 1, apart) if values else None
 
 
-def meets(s: Statement, k: int, loop: int) -> bool:
-    """Does iterator `k` move a subscript of what the statement writes where iterator `loop` moves that of a read?"""
-    target = s.accesses[s.target]
-    mine = [d for d in range(target.index.dim(isl.dim_type.out)) if _moves(target.index.get_pw_aff(d), k)]
-    return any(_moves(a.index.get_pw_aff(d), loop) for a in s.reads if a.array == target.array for d in mine)
-
-
-def _moves(value: isl.PwAff, k: int) -> bool:
-    return bool(value.involves_dims(isl.dim_type.in_, k, 1))
+def meets(scop: Scop, s: Statement, k: int, loop: int) -> bool:
+    """Do two iterators of a statement move the same subscript of what it writes? Then its blocks fall into classes, by
+    where the two coincide (`recognize/ownership/classes.py`)."""
+    array = s.accesses[s.target].array
+    refs = [reference(scop, s, n) for n, a in enumerate(s.accesses) if a.array == array]
+    return meet(refs, {s.name: (k,)}, {s.name: (loop,)})
 
 
 def _iterator(s: Statement, k: int) -> isl.PwAff:

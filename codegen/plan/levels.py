@@ -12,6 +12,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.distribute import circles
+from codegen.recognize.ownership.extract import Nest, frame
+from codegen.recognize.ownership.search import thread_loops
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq
 from codegen.transform.program import Program
@@ -70,11 +72,15 @@ def _varies(p: Program, lp: Loop, name: str, outer: Loop) -> bool:
 
 
 def _free(p: Program, ties: isl.UnionMap, own: Own) -> str | None:
-    """A loop that all statements have and that carries no dependence between them."""
-    names = sorted(own, key=lambda n: int(n[1:]))
+    """A loop that all statements have and that carries no dependence between them; of several, the one whose threads
+    own most."""
+    names = tuple(sorted(own, key=lambda n: int(n[1:])))
+    free = []
     for lp in own[names[0]]:
         found = {n: next((x for x in own[n] if x.name == lp.name), None) for n in names}
         exprs = {n: x.exprs[n] for n, x in found.items() if x is not None}
         if len(exprs) == len(names) and is_zero(ties, exprs):
-            return lp.name
-    return None
+            free.append(Loop(lp.name, exprs))
+    if len(free) < 2:
+        return free[0].name if free else None
+    return thread_loops(frame(p.scop, Nest(names, (), tuple(free))), {}, 1)[0].name

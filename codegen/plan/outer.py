@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Tile, Vector
 from codegen.recognize.ctypes import type_of
-from codegen.recognize.strides import move
+from codegen.recognize.ownership.registers import Budget, Direction, RegisterTile, Side, register_tile
+from codegen.recognize.strides import move, step_of
+from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Lit, Ref, Sym, Unary, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, has_band, statements
@@ -26,44 +28,62 @@ MOST = 8  # vectors side by side
 _OPS = ("+", "-", "*", "/")
 
 
-def around_recurrence(p: Program, band: Band, machine: Machine) -> tuple[Directive, ...]:
-    """For a band that ends in a sequential loop around a free one: the free one outside, in vectors. Nothing where
-    that has no use."""
+@record
+class Through:
+    """What puts the free loop outside, and the register tile that the sequential one runs through."""
+
+    steps: tuple[Directive, ...]
+    vector: Vector
+    tile: RegisterTile
+
+
+def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | None:
+    """For a band that ends in a sequential loop around a free one: the free one outside, in vectors. None where that
+    has no use."""
     if len(band.loops) < 2 or has_band(band.child) or band.product is not None:
-        return ()
+        return None
     row, lane = band.loops[-2:]
     if row.coincident or not lane.coincident or row.tile or lane.tile or row.kind or lane.kind:
-        return ()
+        return None
     names = statements(band)
     stmts = [p.scop.statement(n) for n in names]
     elem = lane_type(p, stmts, machine)
-    if elem is None:
-        return ()
-    kept = [_kept(p, s, elem) for s in stmts]
-    if any(k is None for k in kept):
-        return ()
-    wanted = int(machine.fma_latency * machine.fma_throughput)
-    room = machine.registers // (1 + sum(k for k in kept if k is not None))
-    times = max(1, min(MOST, wanted, room))
+    if elem is None or not all(_slides(p, s, elem) for s in stmts):
+        return None
+    wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
+    side = Side(_along(p, stmts, -1), {}, 1, _along(p, stmts, -2))
+    tile = register_tile(stmts, side, Budget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
     outer, inner = LoopRef(lane.name, names[0]), LoopRef(row.name, names[0])
-    return Tile(((outer, STRIP), (inner, 0))), Vector(outer, machine.vector_bits // 8, times)
+    vector = Vector(outer, machine.vector_bits // 8, tile.vectors)
+    return Through((Tile(((outer, STRIP), (inner, 0))), vector), vector, tile)
 
 
-def _kept(p: Program, s: Statement, elem: CType) -> int | None:
-    """How many vectors of a statement stay in registers along the last loop but one, if its lanes run along the last
-    and everything that moves with both slides along lines; None where that is not so."""
+def _along(p: Program, stmts: Sequence[Statement], which: int) -> Direction:
+    """A step of one of the loops around the statements, counted from the innermost."""
+    out = {}
+    for s in stmts:
+        around = enclosing(p.tree, s.name)
+        change = step_of(s, around, len(around) + which)
+        if change is not None:
+            out[s.name] = change
+    return out
+
+
+def _slides(p: Program, s: Statement, elem: CType) -> bool:
+    """Do the lanes of a statement run along the last loop, and everything that moves with the last but one, too, slide
+    along lines?"""
     around = enclosing(p.tree, s.name)
     n = len(around)
     along = [(move(p.scop, s, a, around, n - 1), move(p.scop, s, a, around, n - 2)) for a in s.accesses]
     lane, row = along[s.target]
     if not lane.unit or not row.still or not arithmetic(p, s, elem):
-        return None
+        return False
     for a, (lane, row) in zip(s.accesses, along, strict=True):
         if lane.still:
             continue
         if not lane.unit or row.steps is None or any(row.steps[:-1]) or p.scop.arrays[a.array].elem != elem:
-            return None
-    return len({(a.array, row.steps) for a, (lane, row) in zip(s.accesses, along, strict=True) if row.still})
+            return False
+    return True
 
 
 def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine) -> CType | None:

@@ -207,7 +207,7 @@ def _apart(scop: Scop, s: Statement, value: isl.PwAff) -> tuple[isl.PwAff, ...]:
             .insert_dims(isl.dim_type.set, 1, 1)
             .intersect(both.project_out(isl.dim_type.set, 0, 1).insert_dims(isl.dim_type.set, 0, 1))
         )
-        if not box.is_subset(both) or meets(s, k, loop):
+        if not box.is_subset(both) or meets(scop, s, k, loop):
             out.append(own)
     return tuple(out)
 

@@ -1,36 +1,66 @@
 """The judge of `lasting.py`: with a variable of its own in each iteration, every read has the writer it had, and what
-is there after the region is what was."""
+is there after the region is what was.
+
+Values come into iterations and leave them by copies. Who wrote what a read finds is followed through those; no copy may
+read what another has brought.
+"""
 
 from __future__ import annotations
 
 import islpy as isl
 
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
-from codegen.scop.model import Scop
+from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node
 
 
 def wrong_lasting(before: Scop, order: Node, after: Scop, new_order: Node, name: str, own: str) -> str:
     """What would differ; empty when nothing does."""
-    copy = after.statements[-1]
     times, new_times = order_map(before, order), order_map(after, new_order)
-    writes, reads = _of(before, name, True), _of(before, name, False)
-    flow, unfed = last_writers(reads, writes, times)
-    new_flow, new_unfed = last_writers(_of(after, own, False), _of(after, own, True), new_times)
-    if not unfed.is_empty() or not new_unfed.is_empty():
+    writes = _of(before, name, True)
+    flow, unfed = last_writers(_of(before, name, False), writes, times)
+    shared, shared_unfed = last_writers(_of(after, name, False), _of(after, name, True), new_times)
+    inner, inner_unfed = last_writers(_of(after, own, False), _of(after, own, True), new_times)
+    into, back = _copies(before, after, own, True), _copies(before, after, own, False)
+    if not inner_unfed.is_empty() or not unfed.is_equal(_unfed(after, name, shared_unfed, inner, into)):
         return f"`{name}` is read before it is written"
-    here = isl.UnionSet.from_set(copy.domain)
-    copied = new_flow.intersect_range(here)
-    if not flow.is_equal(new_flow.subtract_range(here)):
+    entering, leaving = shared.intersect_range(into), inner.intersect_range(back)
+    if not entering.intersect_domain(back).is_empty() or not leaving.intersect_domain(into).is_empty():
+        return f"a value of `{name}` would be copied twice"
+    found = inner.subtract_domain(into).subtract_range(back)
+    found = found.union(entering.apply_range(inner.intersect_domain(into)))
+    found = found.union(shared.subtract_domain(back).subtract_range(into))
+    found = found.union(leaving.apply_range(shared.intersect_domain(back)))
+    if not flow.is_equal(found):
         return f"a value of `{name}` would not reach the statement that reads it"
-    brought = _of(after, name, True)
-    whole = brought.range().is_equal(writes.range()) and brought.is_bijective()
-    if accesses_of(after, name, False) or not whole:
-        return f"`{name}` would not get its last value"
+    end = _last(_of(after, name, True), new_times)
+    end = end.subtract_range(back).union(end.intersect_range(back).apply_range(leaving.reverse()))
+    return "" if _last(writes, times).is_equal(end) else f"`{name}` would not get its last value"
+
+
+def _unfed(after: Scop, name: str, unfed: isl.UnionMap, inner: isl.UnionMap, into: isl.UnionSet) -> isl.UnionMap:
+    """Reads of what was there before the region, by themselves or through a copy."""
+    copied = inner.intersect_domain(into).reverse().apply_range(unfed.intersect_domain(into))
+    return unfed.subtract_domain(into).union(copied)
+
+
+def _last(writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """From elements to whoever writes them last."""
     latest = writes.reverse().apply_range(times).lexmax().apply_range(times.reverse())
-    last = latest.intersect(writes.reverse())  # element to its last writer
-    found = brought.reverse().apply_range(copied.reverse())
-    return "" if last.is_equal(found) else f"`{name}` would not get its last value"
+    return latest.intersect(writes.reverse())
+
+
+def _copies(before: Scop, after: Scop, own: str, write: bool) -> isl.UnionSet:
+    """The instances of copies that write, or read, the iterations' own variable."""
+    known = {s.name for s in before.statements}
+    total = isl.UnionSet.empty(param_space(after))
+    for s in (s for s in after.statements if s.name not in known and _touches(s, own, write)):
+        total = total.union(isl.UnionSet.from_set(s.domain.intersect_params(after.context)))
+    return total
+
+
+def _touches(s: Statement, own: str, write: bool) -> bool:
+    return any(a.array == own and a.write == write for a in s.accesses)
 
 
 def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:

@@ -92,15 +92,15 @@ def fresh(scop: Scop, name: str) -> str:
 def shared_depth(scop: Scop, tree: Node, deps: Dependences, name: str, names: tuple[str, ...]) -> int:
     """How many outer loops separate the values that these statements pass on."""
     users = [s for s in scop.statements if s.name in names]
-    common = _common_loops(tree, users)
+    common = common_loops(tree, users)
     flow = [m for m in maps_of(deps.flows[name]) if m.get_tuple_name(isl.dim_type.in_) in names]
     depth = 0
-    while depth < common and all(_same_iterator(m, depth) for m in flow):
+    while depth < common and all(same_iterator(m, depth) for m in flow):
         depth += 1
     return depth
 
 
-def _common_loops(tree: Node, users: list[Statement]) -> int:
+def common_loops(tree: Node, users: list[Statement]) -> int:
     """Loops of the source that enclose all users."""
     paths = [enclosing(tree, s.name) for s in users]
     depth = 0
@@ -109,7 +109,7 @@ def _common_loops(tree: Node, users: list[Statement]) -> int:
     return depth
 
 
-def _same_iterator(m: isl.Map, pos: int) -> bool:
+def same_iterator(m: isl.Map, pos: int) -> bool:
     return bool(m.is_subset(m.equate(isl.dim_type.in_, pos, isl.dim_type.out, pos)))
 
 

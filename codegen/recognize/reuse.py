@@ -8,16 +8,39 @@ from fractions import Fraction
 import islpy as isl
 
 from codegen.recognize.strides import coefficients, move
+from codegen.record import record
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Band, Loop, statements
 
 AGE = 4  # iterations that it may take
 
 
+@record
+class Again:
+    """A read of what another access touched `age` iterations before: access `number` of a statement."""
+
+    stmt: str
+    number: int
+    age: int
+    written: bool  # by a write: the value comes from there
+
+
 def reused(scop: Scop, band: Band, around: Sequence[Loop]) -> bool:
     """Does an innermost loop read what an iteration shortly before it has read or written?"""
+    return next(used_again(scop, band, around), None) is not None
+
+
+def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Again]:
+    """The reads of an innermost loop that find their element in one of the last iterations, each with the nearest."""
     uses = [(s, a) for n in statements(band) for s in (scop.statement(n),) for a in s.accesses]
-    return any(_ages(scop, around, read, use) for read in uses if not read[1].write for use in uses if use is not read)
+    for s in (scop.statement(n) for n in statements(band)):
+        for number, a in enumerate(s.accesses):
+            if a.write:
+                continue
+            found = [(age, not u[1].write) for u in uses if u[1] is not a for age in (_age(scop, around, (s, a), u),)]
+            best = min(((age, read) for age, read in found if age), default=None)
+            if best is not None:
+                yield Again(s.name, number, best[0], not best[1])
 
 
 def worth_keeping(array: Array) -> bool:
@@ -30,15 +53,16 @@ def worth_keeping(array: Array) -> bool:
 Use = tuple[Statement, Access]
 
 
-def _ages(scop: Scop, around: Sequence[Loop], read: Use, use: Use) -> bool:
-    """Was the element that is read now touched by the other access in one of the last iterations?"""
+def _age(scop: Scop, around: Sequence[Loop], read: Use, use: Use) -> int:
+    """How many iterations ago the other access touched the element that is read now; 0 if not in one of the last."""
     if read[1].array != use[1].array or not worth_keeping(scop.arrays[read[1].array]):
-        return False
+        return 0
     steps = move(scop, read[0], read[1], around, len(around) - 1).steps
     apart = list(_apart(read, use))
     if steps is None or any(x is None for x in apart):
-        return False
-    return any(all(x == -m * age for x, m in zip(apart, steps, strict=True)) for age in range(1, AGE + 1))
+        return 0
+    ages = range(1, AGE + 1)
+    return next((age for age in ages if all(x == -m * age for x, m in zip(apart, steps, strict=True))), 0)
 
 
 def _apart(read: Use, use: Use) -> Iterator[Fraction | None]:

@@ -14,7 +14,8 @@ from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
 from codegen.recognize.ownership.extract import Nest, frame, nests
 from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
-from codegen.recognize.ownership.search import Budget, distinct, search
+from codegen.recognize.ownership.registers import Budget
+from codegen.recognize.ownership.search import distinct, search
 from codegen.record import record
 from codegen.scop.tree import Loop, Node
 from codegen.transform.program import Program

@@ -7,8 +7,10 @@ import pytest
 from benchmarks.kernels import arguments
 from benchmarks.kernels_build import in_a_word
 from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, thirty
+from benchmarks.kernels_gains import gains, gains_markdown, gains_text
 from benchmarks.kernels_measure import Best
-from benchmarks.kernels_report import asked, table
+from benchmarks.kernels_owners import INSTEAD, brought
+from benchmarks.kernels_report import as_data, asked, table
 
 
 def test_thirty_computations_with_their_sizes() -> None:
@@ -51,6 +53,24 @@ def test_judgement() -> None:
     assert told["stencils, 2 threads: each >= 1.5 of OpenMP by hand"].met
     assert told["lu, 1 thread: >= 0.5 of the matrix product of order 2000"].met
     assert "jacobi-2d" in table([lu, jacobi], (1, 2))
+
+
+def test_what_ownership_brings() -> None:
+    """Everything that is switched off for the comparison is there, and the difference is told in words."""
+    for module, name, _ in INSTEAD:
+        assert hasattr(module, name), (module, name)
+    plan, before = "region 1\n  carry S1.i\n  parallel S2.j\n  parallel S3.j\n", "region 1\n  parallel S2.j\n"
+    assert brought(plan, before, "x.c:1:1: remark: each iteration of i has its own `t`, 64 bytes [own-copy]") == (
+        "carry S1.i; own t; +1 parallel loop"
+    )
+    best = Best(case("lu", "large"), "product", brought="keep 8 times")
+    best.seconds = {("ours", 1): 1.0, ("before", 1): 3.0, ("ours", 2): 1.0, ("before", 2): 0.9, ("gcc", 1): 9.0}
+    best.runs = dict.fromkeys(best.seconds, 1)
+    (found,) = gains(as_data([best], ()))
+    assert (found.kernel, found.ratio(1), found.ratio(4)) == ("lu", 3.0, None)
+    text = gains_text([found], "ownership")
+    assert "2 threads: 0 of 1 kernels gain, 1 lose" in text and "keep 8 times" in text
+    assert "| lu | keep 8 times | 3.0000 | 1.0000 | 3.00 | 0.9000 | 1.0000 | 0.90 |" in gains_markdown([found])
 
 
 def test_arguments() -> None:

@@ -12,10 +12,13 @@ import pytest
 from codegen.ast.ctree import Carried, CNode, For, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import InputError
+from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
+from codegen.plan.carrying import carry_gain
 from codegen.plan.model import Carry, LoopRef
 from codegen.region import model_region
+from codegen.scop.tree import loops
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove
@@ -89,6 +92,24 @@ def test_recurrences_carry_by_default() -> None:
     made = generate("in.c", source("scan"), GenOptions())
     assert "const double y_0 = y_1 + x[i];" in made.text
     assert [d.id for d in made.diagnostics if d.id == "carried"] == ["carried"]
+
+
+def test_loops_that_wait_for_memory_do_not_carry() -> None:
+    """A table whose columns come from memory: the chain through its sum is shorter than that."""
+    table = ("for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++) for (int k = i; k < j; k++)"
+             " L[i][j] = L[i][j] > L[i][k] + L[k + 1][j] ? L[i][j] : L[i][k] + L[k + 1][j];")
+    made = generate("in.c", source("scan").replace(CASES["scan"][1], table), GenOptions())
+    assert "carry" not in made.regions[0].plan
+
+
+def test_what_an_iteration_waits_for() -> None:
+    """A sum of doubles: an addition in registers, a store and a load more through memory."""
+    model = model_region(open_source("in.c", source("down"), GenOptions()).slices[0], GenOptions())
+    assert model is not None
+    (place,) = loops(model.program.tree)
+    machine = load("neoverse-n1")
+    found = carry_gain(model.program, place, machine)
+    assert found is not None and found.pays and found.before == found.after + machine.load_latency
 
 
 # -- the proof -----------------------------------------------------------------------------------------------------

@@ -9,18 +9,21 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
+from codegen.pipeline import generate, open_source
 from codegen.plan.choice import Decision
 from codegen.plan.distribute import circles
 from codegen.plan.keeping import keeps
-from codegen.plan.model import Block, Keep
+from codegen.plan.model import Block, Keep, LoopRef, Tile
 from codegen.plan.parse import parse
 from codegen.plan.strategy import default_plan
 from codegen.plan.text import show
+from codegen.recognize.ownership.classes import classes
+from codegen.recognize.ownership.extract import frame, nests
 from codegen.region import finish, model_region
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
+from codegen.transform import tile
 from codegen.transform.apply import apply, apply_plan
 from codegen.transform.program import Program
 
@@ -137,6 +140,49 @@ def test_shortest_paths_in_panels(paths: Decision) -> None:
     assert {"S2", "S3"} < set(threads["jt"]) and {"S4", "S7"} < set(threads["it"])
     made, findings = finish(paths.program, paths.plan, ())
     assert made is not None and not findings
+
+
+VARIANTS = {
+    "closure, flat": ("int n, unsigned long *r", """for (int p = 0; p < n; p++) for (int x = 0; x < n; x++)
+        for (int y = 0; y < n; y++) r[x * n + y] |= r[x * n + p] & r[p * n + y];"""),
+    "widest path, columns first": ("int n, float w[n][n]", """for (int k = 0; k < n; k++) for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) if ((w[i][k] < w[k][j] ? w[i][k] : w[k][j]) > w[i][j])
+          w[i][j] = w[i][k] < w[k][j] ? w[i][k] : w[k][j];"""),
+    "smallest hop": ("int n, int h[n][n]", """for (int m = 0; m < n; m++) for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++) h[a][b] = (h[a][m] > h[m][b] ? h[a][m] : h[m][b]) < h[a][b]
+          ? (h[a][m] > h[m][b] ? h[a][m] : h[m][b]) : h[a][b];"""),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_other_path_problems_get_the_same(name: str) -> None:
+    """Other operators, names, orders of loops, flat arrays: what counts is who reads whose elements."""
+    head, body = VARIANTS[name]
+    text = f"void f({head})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    made = generate("in.c", text, GenOptions(machine="neoverse-n1"))
+    plan = made.regions[0].plan
+    assert plan.count("product S") == 4 and plan.count("  keep ") == 8, plan
+
+
+def test_the_kinds_of_a_block_are_the_classes_of_the_analysis(blocked: tuple[Program, Block]) -> None:
+    """Each statement that `block` makes lies in one class of blocks, and those of a class are all of it."""
+    import islpy as isl
+
+    p = program(PATHS)
+    cut = tile.apply(p, Tile(tuple((LoopRef(n), 64) for n in "kij")))
+    f = frame(cut.scop, nests(cut.tree)[0])
+    at = None
+    for c in f.blocks:
+        one = isl.Map.from_pw_aff(c.values["S1"])
+        at = one if at is None else at.flat_range_product(one)
+    parts = {c.text: c.blocks.apply(at.reverse()).intersect(f.domains["S1"]) for c in classes(f)}
+    assert len(parts) == 4
+    found = dict.fromkeys(parts, isl.Set.empty(f.domains["S1"].get_space()))
+    for s in blocked[0].scop.statements:
+        mine = s.domain.project_out(isl.dim_type.set, 3, 1).set_tuple_name("S1").intersect_params(p.scop.context)
+        (where,) = [text for text, part in parts.items() if not part.is_disjoint(mine)]
+        found[where] = found[where].union(mine)
+    assert all(found[text].is_equal(part) for text, part in parts.items())
 
 
 def test_the_plan_can_be_read_back(paths: Decision) -> None:

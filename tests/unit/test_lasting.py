@@ -29,9 +29,17 @@ CASES = {
                       " for (int j = 0; j < 8; j++) if (j < i) B[i][j] = w[j]; }", "w"),
     "forgotten array": ("for (int i = 0; i < n; i++) { for (int j = 0; j < 8; j++) v[j] = A[i][j];"
                         " for (int j = 0; j < 8; j++) B[i][j] = v[7 - j]; }", "v"),
+    "ends from before": ("for (int i = 0; i < n; i++) { for (int j = 1; j < 7; j++) w[j] = A[i][j];"
+                         " for (int j = 1; j < 7; j++) B[i][j] = w[j - 1] + w[j] + w[j + 1]; }", "w"),
+    "ends set here": ("w[0] = 1; w[7] = 2; for (int i = 0; i < n; i++) { for (int j = 1; j < 7; j++) w[j] = A[i][j];"
+                      " for (int j = 1; j < 7; j++) B[i][j] = w[j - 1] + w[j] + w[j + 1]; }", "w"),
+    "used in the next loop": ("for (int i = 0; i < n; i++) { u = A[i][0]; B[i][0] = u * u; }"
+                              " for (int i = 0; i < n; i++) B[i][1] = u;", "u"),
+    "first then changed": ("for (int i = 0; i < n; i++) { w[1] = A[i][1]; B[i][0] = w[0] + w[1];"
+                           " if (i == n - 1) w[0] = 3; }", ""),
     "carried": ("for (int i = 0; i < n; i++) { u += A[i][0]; B[i][0] = u * u; }", ""),
     "read first": ("for (int i = 0; i < n; i++) { B[i][0] = u; u = A[i][0]; }", ""),
-    "between": ("for (int i = 0; i < n; i++) { w[0] = A[i][0]; B[i][0] = w[0] + w[1]; }", ""),
+    "between": ("for (int i = 0; i < n; i++) { w[0] = A[i][0]; B[i][0] = w[0] + w[1]; }", "w"),
     "no gain": ("for (int i = 1; i < n; i++) { u = A[i][0]; B[i][0] = B[i - 1][0] + u; }", ""),
 }
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from codegen.machine import load
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from codegen.plan.strategy import default_plan
+from codegen.recognize.ownership.search import thread_loops
 from tests.unit.test_keep import program
+from tests.unit.test_ownership import nest_of
 
 ROWS = """for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) for (int j = 1; j < n; j++)
     d[i][j] = d[i][j - 1] + t;"""
@@ -31,3 +35,32 @@ def test_a_register_tile_owns_its_elements() -> None:
 
 def test_a_fold_over_threads_is_not_owned() -> None:
     assert not any("w" in r and "over i" in r for r in remarks(SHARED))
+
+
+CHANNELS = """void f(int n, double a[3][n][n], double b[3][n][n])
+{
+#pragma scop
+  for (int c = 0; c < 3; c++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+    b[c][i][j] = 2 * a[c][i][j];
+#pragma endscop
+}
+"""
+
+
+def test_a_few_iterations_are_no_even_share() -> None:
+    """Three channels leave one of four threads idle: rows go to threads, and the remark says why."""
+    made = generate("in.c", CHANNELS, GenOptions())
+    assert "order S1.i, S1.c" in made.regions[0].plan and "parallel S1.i" in made.regions[0].plan
+    (why,) = [d.message for d in made.diagnostics if d.id == "thread-loop"]
+    assert why.startswith("threads over i own") and "threads over c" in why and "are busy 75% of the time" in why
+    even = generate("in.c", CHANNELS.replace("< 3", "< 8").replace("[3]", "[8]"), GenOptions())
+    assert "parallel S1.c" in even.regions[0].plan
+
+
+def test_threads_own_what_is_used_again() -> None:
+    """Rows of a are used for every j: threads over i own them and c; threads over j would own c alone."""
+    f = nest_of("""for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) for (int k = 0; k < n; k++)
+        c[i][j] += a[i][k] * v[k];""")
+    best, *rest = [c for c in thread_loops(f, {}, 4) if c.name != "k"]
+    assert (best.name, best.owned) == ("i", ("c[i][j]", "a[i][k]"))
+    assert [(c.name, c.owned) for c in rest] == [("j", ("c[i][j]",))]

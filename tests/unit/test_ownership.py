@@ -17,7 +17,8 @@ from codegen.recognize.ownership.exact import disjoint_images, private, shared
 from codegen.recognize.ownership.extract import Nest, coarse, frame, nests
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, ranks, remark2, theorem1
 from codegen.recognize.ownership.model import Frame, Reference
-from codegen.recognize.ownership.search import Budget, search
+from codegen.recognize.ownership.registers import Budget
+from codegen.recognize.ownership.search import search
 from codegen.region import model_region
 from codegen.scop.tree import enclosing
 from codegen.transform import tile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
 import islpy as isl
@@ -9,6 +10,8 @@ import islpy as isl
 from codegen.recognize.ownership.exact import blocks
 from codegen.recognize.ownership.model import Frame, Reference
 from codegen.record import record
+
+Moving = Mapping[str, Sequence[int]]  # iterators of statements, by number
 
 
 @record
@@ -35,25 +38,40 @@ def classes(frame: Frame) -> tuple[BlockClass, ...]:
     return tuple(out)
 
 
+def meet(refs: Sequence[Reference], one: Moving, other: Moving) -> bool:
+    """Do two loops move the same subscript of an array? Then it matters where their coordinates coincide."""
+    return bool(_moved(refs, one) & _moved(refs, other))
+
+
 def _meeting(frame: Frame) -> list[tuple[int, int]]:
-    """Pairs of tile coordinates of one size whose loops move the same subscript of an array."""
-    where: dict[int, set[tuple[str, int]]] = {}
-    for k, c in enumerate(frame.blocks):
-        if c.size and any(x.name == c.of for x in frame.inner):
-            where[k] = {(r.array, d) for r in frame.references for d in _moved(frame, r, c.of)}
+    """Pairs of tile coordinates of one size whose loops meet."""
+    cut = {k: _moving(frame, c.of) for k, c in enumerate(frame.blocks) if c.size and c.of in _names(frame)}
     return [
         (y, x)
-        for x, y in combinations(sorted(where), 2)
-        if frame.blocks[x].size == frame.blocks[y].size and where[x] & where[y]
+        for x, y in combinations(sorted(cut), 2)
+        if frame.blocks[x].size == frame.blocks[y].size and meet(frame.references, cut[x], cut[y])
     ]
 
 
-def _moved(frame: Frame, ref: Reference, loop: str) -> list[int]:
-    row = frame.axis(loop).forms[ref.stmt]
-    if row is None or ref.form is None:
-        return []
-    moving = {k for k, x in enumerate(row.matrix[0]) if x}
-    return [d for d, r in enumerate(ref.form.matrix) if any(r[k] for k in moving)]
+def _names(frame: Frame) -> list[str]:
+    return [x.name for x in frame.inner]
+
+
+def _moving(frame: Frame, loop: str) -> Moving:
+    """The iterators that a loop steps through, by statement."""
+    forms = frame.axis(loop).forms
+    return {n: [k for k, x in enumerate(f.matrix[0]) if x] for n, f in forms.items() if f is not None}
+
+
+def _moved(refs: Sequence[Reference], moving: Moving) -> set[tuple[str, int]]:
+    """Arrays and dimensions whose subscripts change with these iterators."""
+    return {
+        (r.array, d)
+        for r in refs
+        if r.form is not None
+        for d, row in enumerate(r.form.matrix)
+        if any(row[k] for k in moving.get(r.stmt, ()))
+    }
 
 
 def _compared(space: isl.Space, x: int, y: int, same: bool) -> isl.Set:

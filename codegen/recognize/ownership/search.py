@@ -6,7 +6,7 @@ keeps in registers while the sequential loops run; everything else is loaded aga
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
@@ -16,10 +16,13 @@ import islpy as isl
 from codegen.recognize.ownership.classes import BlockClass
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
+from codegen.recognize.ownership.linear import linear
 from codegen.recognize.ownership.model import Axis, Frame, Reference
+from codegen.recognize.ownership.registers import Budget
 from codegen.record import record
 
 MOST_AXES = 3
+EVEN = Fraction(9, 10)  # threads that are busy for so much of the time have even shares
 
 
 @record
@@ -47,14 +50,6 @@ class Choice:
         )
 
 
-@record
-class Budget:
-    """What a thread may use: so many registers of `lanes` elements each, along the loops that move by one element."""
-
-    registers: int
-    lanes: int = 1
-
-
 def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -> Choice | None:
     """The best choice for a class of blocks: fewest memory accesses left, then more threads, then unit stride in the
     last thread loop. None where no loop may be a thread."""
@@ -63,6 +58,42 @@ def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -
         owned = [r for r in frame.references if verdict(frame, r, axes, (part,)).answer != "no"]
         found += list(_tiles(frame, axes, owned, budget))
     return min(found, key=lambda c: _merit(frame, c), default=None)
+
+
+@record
+class ThreadLoop:
+    """A loop that may be shared out to threads: what each owns of the arrays, how many loops that is used in again, the
+    part of the time that all threads are busy, and whether neighbouring threads write neighbours in a line."""
+
+    name: str
+    owned: tuple[str, ...]
+    uses: int
+    busy: Fraction
+    along: bool
+
+    @property
+    def reason(self) -> str:
+        """In words, for a remark."""
+        said = [f"own {', '.join(self.owned)}" if self.owned else "own nothing"]
+        said += [f"are busy {float(self.busy):.0%} of the time"] if self.busy < EVEN else []
+        said += ["write next to each other"] if self.along else []
+        return f"threads over {self.name} {' and '.join(said)}"
+
+
+def thread_loops(frame: Frame, lengths: Mapping[str, int | None], threads: int) -> list[ThreadLoop]:
+    """The loops inside a block, all of which may be shared out, best first: those whose lengths, where known, keep the
+    threads busy; then those whose threads own most of what is used again; then those across the lines of arrays."""
+    found = [_thread_loop(frame, x, lengths.get(x.name), threads) for x in frame.inner]
+    return sorted(found, key=lambda c: (-min(c.busy, EVEN), -c.uses, c.along))
+
+
+def _thread_loop(frame: Frame, x: Axis, length: int | None, threads: int) -> ThreadLoop:
+    owned = [r for r in distinct(frame.references) if all(linear(r, other, (x,)) for other in frame.others(r))]
+    rest = [y for y in frame.inner if y is not x]
+    uses = sum(_weight(frame, r) * sum(not _moves(frame, r, y) for y in rest) for r in owned)
+    rounds = -(-length // threads) if length else 0
+    busy = Fraction(length, rounds * threads) if length and rounds else Fraction(1)
+    return ThreadLoop(x.name, tuple(dict.fromkeys(r.text for r in owned)), uses, busy, _fast(frame, (x,)) == x.name)
 
 
 def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple[Axis, ...]]:

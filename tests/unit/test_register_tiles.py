@@ -9,7 +9,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.plan.model import Jam, Vector
 from codegen.plan.strategy import default_plan
-from codegen.recognize.ownership.neighbours import side_by_side
+from codegen.recognize.ownership.registers import Budget, RegisterTile, Side, register_tile, unit
 from codegen.region import model_region
 from codegen.scop.model import Statement
 from codegen.transform.program import Program
@@ -33,11 +33,17 @@ def five() -> tuple[Program, Statement]:
     return p, p.scop.statements[0]
 
 
+def side_by_side(s: Statement, row: str, rows: int, lanes: int, registers: int) -> RegisterTile:
+    side = Side(unit((s,), {s.name: "j"}), unit((s,), {s.name: row}), rows)
+    return register_tile((s,), side, Budget(registers, lanes))
+
+
 def test_rows_share_their_neighbours() -> None:
-    """Four rows of a five-point stencil touch six rows above one another, and two columns beside four of them."""
+    """Four rows of a five-point stencil touch six rows above one another, and in each of the four one vector left of both
+    vectors, one right, and one between them."""
     _, s = five()
     found = side_by_side(s, "i", 4, 2, 32)
-    assert (found.rows, found.vectors, found.reads, found.alone) == (4, 2, Fraction(14, 4), 5)
+    assert (found.rows, found.vectors, found.reads, found.alone) == (4, 2, Fraction(6 * 2 + 4 * 3, 8), 5)
     assert found.registers <= 32
 
 
