@@ -9,6 +9,7 @@ from itertools import combinations, product
 import islpy as isl
 
 from codegen.machine import Machine
+from codegen.recognize.lasting import SUFFIX
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
@@ -37,9 +38,26 @@ class Table:
 
 
 def ownership(p: Program, tree: Node, machine: Machine) -> list[str]:
-    """The tables as lines."""
+    """The tables as lines, and before them the variables of which each iteration has its own."""
     out = [line for table in tables(p, tree, machine) for line in _lines(table)]
-    return ["  ownership: is an element used by one thread only?", *out] if out else []
+    head = ["  ownership: is an element used by one thread only?"]
+    return [*head, *(f"    {line}" for line in own_variables(p)), *out] if out else []
+
+
+def own_variables(p: Program) -> list[str]:
+    """In OpenMP's words: private, or more where a variable is looked at before the loop or after it."""
+    found = []
+    for name, array in sorted(p.scop.arrays.items()):
+        users = [s for s in p.scop.statements if any(a.array == name for a in s.accesses)]
+        if not array.inside or not array.scope or not users:
+            continue
+        of = name.removesuffix(SUFFIX)
+        shared = [s for s in users if of != name and any(a.array == of for a in s.accesses)]
+        kinds = ["firstprivate" for s in shared if s.accesses[s.target].array == name]
+        kinds += ["lastprivate" for s in shared if s.accesses[s.target].array == of]
+        loops = ", ".join(users[0].iterators[: array.scope])
+        found.append(f"{of if shared else name}: {' and '.join(kinds) or 'private'} to each iteration of {loops}")
+    return found
 
 
 def tables(p: Program, tree: Node, machine: Machine) -> list[Table]:

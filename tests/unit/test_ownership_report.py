@@ -38,3 +38,21 @@ def test_inspect_prints_it() -> None:
     rows = [" ".join(x.split()) for x in text.splitlines()]
     assert "c[i][j] i, j yes all references have the same subscripts, which fix i, j (theorem 2)" in rows
     assert "b[k][j] j yes the subscripts fix j (theorem 1)" in rows
+
+
+def test_inspect_tells_of_variables_in_the_words_of_openmp() -> None:
+    """A scalar of an iteration's own, and a line whose ends come from before and whose last values are kept."""
+    body = """  double t;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    t = a[i][0];
+    for (int j = 1; j < 7; j++) row[j] = t * a[i][j];
+    for (int j = 1; j < 7; j++) b[i][j] = row[j - 1] + row[j + 1];
+  }
+#pragma endscop
+}
+"""
+    head = "void f(int n, double a[n][n], double b[n][n], double row[8])\n{\n"
+    rows = [x.strip() for x in describe_file("in.c", head + body, GenOptions()).splitlines()]
+    assert "t: private to each iteration of i" in rows
+    assert "row: firstprivate and lastprivate to each iteration of i" in rows
