@@ -39,8 +39,8 @@ def side_by_side(s: Statement, row: str, rows: int, lanes: int, registers: int) 
 
 
 def test_rows_share_their_neighbours() -> None:
-    """Four rows of a five-point stencil touch six rows above one another, and in each of the four one vector more left of
-    the two, one right, and one between them."""
+    """Four rows of a five-point stencil touch six rows above one another; and in each of the four one vector more left
+    of the two, one right, and one between them."""
     _, s = five()
     found = side_by_side(s, "i", 4, 2, 32)
     assert (found.rows, found.vectors, found.reads, found.alone) == (4, 2, Fraction(6 * 2 + 4 * 3, 8), 5)
