@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.tensor_contractions import Contraction, contractions
+from codegen.diagnostics import InputError
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.record import record
@@ -92,6 +93,7 @@ class Outcome:
     kind: str
     runs: int = 0
     why: str = ""
+    stage: str = ""  # where it failed: generate, build, run
 
     def __str__(self) -> str:
         tail = f" ({self.runs} runs)" if self.runs else ""
@@ -145,10 +147,11 @@ def _driver(rows: Sequence[Contraction]) -> str:
 
 def run_subject(s: Subject, grid: str, folder: Path, library: Path, scheme: str = "full") -> Outcome:
     """Generate, build without a warning, run at all sizes, compare with what the original prints."""
+    stage = ["generate"]
     try:
-        return _run(s, grid, folder, library, scheme)
-    except (AssertionError, subprocess.TimeoutExpired) as error:
-        return Outcome(s.name, grid, "failed", 0, str(error)[:600])
+        return _run(s, grid, folder, library, scheme, stage)
+    except (AssertionError, subprocess.TimeoutExpired, InputError) as error:
+        return Outcome(s.name, grid, "failed", 0, str(error)[:600], stage[-1])
 
 
 @cache
@@ -162,7 +165,7 @@ def originals(s: Subject, folder: Path, library: Path) -> tuple[str, ...]:
     return tuple(r.out for r in ran)
 
 
-def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str) -> Outcome:
+def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str, stage: list[str]) -> Outcome:
     made = generate(str(s.path), s.path.read_text(encoding="utf-8"),
                     GenOptions(target="sunway", stem=s.name, threads=grid, scheme=scheme, timeout=60,
                                cpp=CppOptions(args=("-I", str(KERNELS)))))  # fmt: skip
@@ -170,6 +173,9 @@ def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str) -> Out
     if not any(r.transformed for r in made.regions):
         return Outcome(s.name, grid, "master", 0, ", ".join(reasons) or "without a reason")
     assert made.sunway is not None
+    part = sum(not r.transformed for r in made.regions)
+    note = f"{part} regions on the master" if part else ""
+    stage.append("build")
     work = folder / f"{s.name}_{grid.replace(',', 'x')}"
     work.mkdir(parents=True, exist_ok=True)
     master, slave = work / f"{s.name}_master.c", work / f"{s.name}_slave.c"
@@ -178,10 +184,10 @@ def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str) -> Out
     (work / f"{s.name}_args.h").write_text(made.sunway.args)
     messages = compile_program([master, slave], work / "emulated", library, FLAGS)
     assert not messages, messages
+    stage.append("run")
     for sizes, want in zip(s.sizes, originals(s, folder, library), strict=True):
         words = [str(n) for n in sizes]
         got = run_program(work / "emulated", words)
         assert got.code == 0, f"at {words}: {got.err}"
         assert got.out == want, f"at {words}: other results"
-    part = sum(not r.transformed for r in made.regions)
-    return Outcome(s.name, grid, "equal", len(s.sizes), f"{part} regions on the master" if part else "")
+    return Outcome(s.name, grid, "equal", len(s.sizes), note)

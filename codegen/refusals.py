@@ -196,8 +196,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "sunway-array",
-        "With `--target sunway`: an array is reached through a pointer, a member or rows of their own, or "
-        "has elements of no plain type.",
+        "With `--target sunway`: an array is reached through a pointer, has rows that lie anywhere, or elements that "
+        "are neither numbers nor structs of numbers of one type.",
         "Pass it as a plain array or pointer to numbers.",
     ),
     _refusal(
@@ -476,7 +476,7 @@ TABLE: tuple[Entry, ...] = (
         "For floating-point sums, `--reassociate` may help.",
     ),
     Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
-    Entry("ownership", REMARK, "Which elements a thread or a register tile has to itself, and why.", ""),
+    Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),

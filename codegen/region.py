@@ -25,6 +25,7 @@ from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Tile, 
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
+from codegen.recognize.members import with_members
 from codegen.recognize.privates import privatize
 from codegen.recognize.reductions import free_pairs
 from codegen.record import record
@@ -112,6 +113,8 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     if found.tree is None:
         return None
     tree = found.tree
+    if options.target == "sunway":
+        found = replace(found, scop=with_members(found.scop))
     deps = compute_dependences(found.scop, tree)
     scop = privatize(found.scop, tree, deps, site)
     if scop is not found.scop:

@@ -36,7 +36,7 @@ class ArrayGroup:
         path: list[Step] = []
         for step in raw.steps:
             if step.kind == "member":
-                path.append(Step("member", text=step.member))
+                path.append(Step("member", step.alike[0], step.member, count=step.alike[1]))
             elif step.kind in ("deref", "arrow"):
                 path.append(Step(step.kind, len(index), step.member))
                 index.append(frame.zero())

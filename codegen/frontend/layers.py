@@ -85,6 +85,16 @@ class TypeTable:
                 return None if getattr(decl, "bitsize", None) else self.shape(decl.type)
         return None
 
+    def alike(self, struct: c_ast.Node | None, name: str) -> tuple[int, int]:
+        """The place of a member and how many there are, if all of them are single numbers of one type; else (0, 0)."""
+        names = [getattr(d, "name", None) for d in getattr(struct, "decls", None) or ()]
+        shapes = [self.member(struct, n) if n else None for n in names]
+        plain = [s.elem for s in shapes if s is not None and not s.layers and not s.special]
+        kinds = {(t.kind, t.bits, t.signed) for t in plain if t.kind in ("int", "float")}
+        if len(plain) < len(names) or len(kinds) != 1 or any(t.kind == "other" for t in plain):
+            return 0, 0
+        return names.index(name), len(names)
+
 
 def basic_type(names: list[str]) -> CType:
     """The type a list of keywords spells, `["unsigned", "long"]` for example."""

@@ -67,7 +67,8 @@ class Places:
                 )
             union = isinstance(shape.struct, c_ast.Union)
             member = replace(member, special=member.special or shape.special)
-            return base, inside, member, [*steps, RawStep(kind, None, node.field.name, union=union)]
+            alike = (0, 0) if union else self.names.types.alike(shape.struct, node.field.name)
+            return base, inside, member, [*steps, RawStep(kind, None, node.field.name, union=union, alike=alike)]
         raise self.refuse(
             "pointer-arithmetic",
             f"`{c_text(node)}` is not a variable with subscripts",

@@ -27,6 +27,7 @@ class RawStep:
     member: str = ""
     layer: Layer | None = None  # what a sub or deref steps through
     union: bool = False  # the member shares its storage with its siblings
+    alike: tuple[int, int] = (0, 0)  # a member's place, and how many there are, if all are numbers of one type
 
 
 @record

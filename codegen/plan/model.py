@@ -213,6 +213,17 @@ class Store:
 
 
 @record
+class Stay:
+    """On a core group: let so many tiles of an array stay in the local memory of their core from kernel to kernel, in
+    the launch whose kernels first use the array in a statement."""
+
+    array: str
+    stmt: str
+    tiles: int
+    loc: Loc = NOWHERE
+
+
+@record
 class Multiply:
     """Carry a statement's loops out as a blocked product of rows, columns and depth."""
 
@@ -245,6 +256,7 @@ Directive = Union[
     Abreast,
     Carry,
     Store,
+    Stay,
     Multiply,
 ]
 

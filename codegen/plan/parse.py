@@ -86,6 +86,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "jam": loops.jam,
     "unroll": loops.unroll,
     "store": data.store,
+    "stay": data.stay,
     "product": products.multiply,
 }
 DIRECTIVES = frozenset(_READ)

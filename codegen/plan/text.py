@@ -27,6 +27,7 @@ from codegen.plan.model import (
     Reverse,
     Schedule,
     Skew,
+    Stay,
     Store,
     Tile,
     Unroll,
@@ -187,5 +188,6 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     Store: _store,
+    Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
     Multiply: _multiply,
 }

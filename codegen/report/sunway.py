@@ -7,7 +7,7 @@ from pathlib import Path
 
 import islpy as isl
 
-from codegen.ast.ctree import Instance
+from codegen.ast.ctree import For, If, Instance, node_kids
 from codegen.diagnostics import Unsupported
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
@@ -15,9 +15,10 @@ from codegen.region import Modelled, finish
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.sunway.launch import Launch
-from codegen.sunway.local import Buffer, staged_nodes
+from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.mesh import pool
 from codegen.sunway.region import author_of
+from codegen.sunway.resident import who_owns
 from codegen.sunway.sharing import bound_axes, sharing_text
 from codegen.sunway.strategy import sunway_plan
 from codegen.sunway.style import STYLES
@@ -58,6 +59,7 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
                        f"{', fetched once for all cores' if b.common else ', ' + who if who else ''}")  # fmt: skip
             at += b.footprint
         out.append(f"      {at:6}  of {group.ldm_bytes}, {group.reserve} kept for the stack and reply words")
+        out += ["    tree with its transfers", *(f"      {x}" for x in staged_lines(k.tree))]
         out.append("    transfers")
         for b in k.buffers:
             out += [f"      {line}" for line in _transfers(b)]
@@ -65,6 +67,11 @@ def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
     for s, shape in launch.stencils:
         sides = " x ".join(map(str, shape.sides))
         out.append(f"  time tiles of {sides}, {shape.steps} steps at once, margin {shape.halo(s)}")
+    for r in launch.residents:
+        size = r.slots * r.box.size * r.box.bytes
+        out.append(f"  stays on its cores: {r.array}, {r.slots} tiles of {_box(r.box)} in {size} bytes of every core")
+    between = who_owns(launch.owned, launch.residents, launch.missed)
+    out += ["  between kernels", *(f"    {text}" for _, text in between)] if between else []
     return [*out, f"  barriers in the text: {launch.barriers}"]
 
 
@@ -83,6 +90,22 @@ def tree_lines(node: Node) -> list[str]:
         free = "".join(str(int(lp.coincident)) for lp in node.loops)
         return [f"band [{loops}] coincident {free}", *below]
     return ["sequence", *below]
+
+
+def staged_lines(node: SNode) -> list[str]:
+    """A kernel as an outline, with transfers and waits where they are added to it."""
+    if isinstance(node, Stage):
+        gets = [b for b in node.buffers if b.get]
+        before = [f"extension: get {b.name}{', one iteration ahead' if b.ahead else ''}" for b in gets]
+        waits = [f"extension: wait for {', '.join(b.name for b in gets)}"] if gets else []
+        puts = [f"extension: put {b.name}, waited for before its buffer is used again" for b in node.buffers if b.put]
+        return ["sequence", *(f"  {x}" for x in (*before, *waits, *staged_lines(node.body), *puts))]
+    if isinstance(node, Instance):
+        return [node.stmt]
+    below = [x for k in node_kids(node) for x in staged_lines(k)]
+    if isinstance(node, For):
+        return [f"for {node.loop.name}{' (cores)' if node.loop.kind in THREADED else ''}", *(f"  {x}" for x in below)]
+    return [f"{type(node).__name__.lower()}", *(f"  {x}" for x in below)] if isinstance(node, If) else below
 
 
 def _box(b: Buffer) -> str:

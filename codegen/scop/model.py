@@ -28,13 +28,15 @@ class Step:
 
     kind: "sub" (subscript number `index`), "deref" (`(*x)`, subscript `index` is 0), "member" (`.text`),
     "arrow" (`->text`, subscript `index` is 0) or "flat" (one C subscript made of several: `strides` gives
-    the C text of the stride of each index from `index` on; the last is "1").
+    the C text of the stride of each index from `index` on; the last is "1"). A member of a struct of `count` numbers
+    of one type has its place there as `index`.
     """
 
     kind: str
     index: int = 0
     text: str = ""
     strides: tuple[str, ...] = ()
+    count: int = 0
 
 
 @record

@@ -31,10 +31,15 @@ class Words:
     row: str = "rid"
     column: str = "cid"
     turn: str = "turn"
+    tile: str = "tile"
+    done: str = "done"
+    sent: str = "sent"
+    stays: str = "stays"
 
     @property
     def all(self) -> tuple[str, ...]:
-        return self.args, self.id, self.row, self.column, self.turn
+        own = self.turn, self.tile, self.done, self.sent, self.stays
+        return self.args, self.id, self.row, self.column, *own
 
 
 def words_for(scop: Scop) -> Words:
@@ -56,6 +61,8 @@ class StagedBody(BodyPrinter):
             array = self.scop.arrays[s.accesses[number].array]
             if not array.inside and array.rank == 0:
                 return f"(*{array.base})"
+            if any(step.count for step in s.accesses[number].path):
+                return array.base + "".join(f"[{self.ints.text(e)}]" for e in at.accesses[number])
             plain = BodyPrinter.access(self, s, at, number)
             return f"{self.words.args}->{plain}" if array.name in self.shared else plain
         out = local.view

@@ -25,6 +25,15 @@ def put(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, b
     return f"athread_put(PE_MODE, {ldm}, {mem}, {size}, (void *){reply}, {gap}, {block});"
 
 
+def hold(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+    """Says that a core keeps these bytes: until it releases them, no other may touch them in main memory."""
+    return f"ldm_hold({mem}, {size}, {gap}, {block});"
+
+
+def release(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+    return f"ldm_release({mem}, {size}, {gap}, {block});"
+
+
 def wait(group: CoreGroup, reply: str, count: str) -> str:
     return f"{'athread_dma_wait_value' if group.crts else 'dma_wait'}({reply}, {count});"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.plan.model import Stay
+from codegen.recognize.members import layout_tests
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Call, Cast, Sym
@@ -15,9 +17,11 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
 from codegen.sunway.bodies import base_type
-from codegen.sunway.launch import Launch, has_kernel
+from codegen.sunway.launch import Launch
 from codegen.sunway.machine import CoreGroup
+from codegen.sunway.resident import who_owns
 from codegen.sunway.style import OURS, Style
+from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.cexpr import IntPrinter
@@ -63,6 +67,7 @@ class SlavePart:
     helpers: frozenset[str]
     math: bool
     report: str
+    holds: bool = False  # tiles stay on their cores between kernels
 
 
 @record
@@ -72,13 +77,16 @@ class SunwayText:
     slave: SlavePart
     launches: int
     remarks: tuple[Diagnostic, ...]
+    stays: tuple[Stay, ...]  # tiles that stay on their cores, as a plan says it
+    missed: Mapping[str, str]  # arrays that pass through main memory between kernels, and why
 
 
 def emit_sunway(
     scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
-    style: Style = OURS, model: bool = False, strict: bool = True,
+    style: Style = OURS, model: bool = False, strict: bool = True, wanted: Mapping[tuple[str, str], int] | None = None,
 ) -> SunwayText:  # fmt: skip
-    """The region's new text, for a proven tree whose parallel loops are tile loops. Raises Unsupported."""
+    """The region's new text, for a proven tree whose parallel loops are tile loops. `wanted` has the tiles that are to
+    stay on their cores, if a plan says so. Raises Unsupported."""
     _check(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, "c"), threads=False)
     views: list[MasterView] = []
@@ -97,7 +105,7 @@ def emit_sunway(
             views.extend(builder.build(part))
             continue
         name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
-        launch = Launch(scop, deps, group, grid, name, style, model, strict)
+        launch = Launch(scop, deps, group, grid, name, style, model, strict, wanted)
         body = launch.entry(part, start)
         launches.append(launch)
         fields, found = _functions(scop, launch, body)
@@ -105,31 +113,42 @@ def emit_sunway(
         structs.append((f"{name}_args", tuple(f.declaration for f in fields)))
         views.extend(_spawn(name, fields))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
-    guard = guard_text(scop, ints)
+    layouts = layout_tests(scop)
+    guard = " && ".join(filter(None, (guard_text(scop, ints), *layouts.values())))
+    reasons = (*scop.guard.reasons, *(f"members of {a} lie side by side" for a in layouts))
     text = (
         environment()
         .get_template("sunway/region.c.j2")
         .render(
             views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
-            reasons=", and ".join(scop.guard.reasons), original=_deeper(original.rstrip("\n")),
+            reasons=", and ".join(reasons), original=_deeper(original.rstrip("\n")),
             plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard)),
         )
     )  # fmt: skip
     helpers = frozenset().union(*(x.helpers for x in launches))
     report = "\n".join(_report(x) for x in launches)
     part_ = SlavePart(
-        tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report
+        tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report,
+        any(x.residents for x in launches),
     )
     text = folded(text, [original.rstrip("\n"), _deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
-    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), tuple(_remarks(scop, launches)))
+    stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
+    missed = {a: why for x in launches for a, why in x.missed.items()}
+    remarks = tuple(_remarks(scop, launches))
+    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, missed)
 
 
 def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
-    """Arrays that cores reach in main memory, where an access takes long."""
-    return [
+    """Arrays that cores reach in main memory, where an access takes long; and what stays with its core."""
+    far = [
         Diagnostic(Severity.REMARK, "main-memory", f"`{a}` stays in main memory: {why}", scop.loc, kind="missed")
         for x in launches for k in x.kernels for a, why in sorted(k.left.items())
     ]  # fmt: skip
+    own = [
+        Diagnostic(Severity.REMARK, "ownership", text, scop.loc, kind=kind)
+        for x in launches for kind, text in who_owns(x.owned, x.residents, x.missed)
+    ]  # fmt: skip
+    return [*far, *own]
 
 
 def _check(scop: Scop) -> None:
@@ -145,7 +164,7 @@ def _check(scop: Scop) -> None:
             if array.inside:
                 continue
             if not re.fullmatch(_WORD, array.base) or array.depth > 1 or any(
-                x.kind not in ("sub", "flat") for x in a.path
+                x.kind not in ("sub", "flat") and not x.count for x in a.path
             ):
                 raise Unsupported("sunway-array", f"`{array.name}` cannot be reached from compute cores", s.loc,
                                   "pass it as a plain array")
@@ -290,6 +309,7 @@ def _typedefs(scop: Scop) -> frozenset[str]:
 def _report(launch: Launch) -> str:
     return "\n".join(
         [f"launch {launch.name}: {len(launch.kernels)} kernels, {launch.barriers} barriers in its text"]
+        + [f"  {r.array} stays on its cores: {r.slots} tiles of {r.box.size * r.box.bytes} B" for r in launch.residents]
         + [f"  {k.name}: " + (", ".join(f"{b.name} {b.footprint} B" for b in k.buffers) or "nothing staged")
            + "".join(f"; {a} stays in main memory ({why})" for a, why in sorted(k.left.items()))
            for k in launch.kernels]

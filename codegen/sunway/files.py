@@ -43,7 +43,7 @@ def slave_files(
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),
-        support=support, functions=[f for p in parts for f in p.functions],
+        support=support, functions=[f for p in parts for f in p.functions], holds=any(p.holds for p in parts),
     )  # fmt: skip
     args = env.get_template("sunway/args.h.j2").render(
         banner=banner, guard=f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_ARGS_H",

@@ -24,7 +24,7 @@ def unfit(array: Array, uses: Sequence[Use]) -> str:
     if array.depth > 1:
         return "its rows lie anywhere"
     for u in uses:
-        if u.access.array == array.name and any(s.kind not in ("sub", "flat") for s in u.access.path):
+        if u.access.array == array.name and any(s.kind not in ("sub", "flat") and not s.count for s in u.access.path):
             return "it is reached through a pointer or a member"
     return ""
 
@@ -83,10 +83,10 @@ def nobody_else_writes(part: isl.Set, writes: Sequence[Use], bound: Sequence[str
             return False
         theirs = elements(w.run, w.number, w.access, len(w.run.point.vars))
         for v in w.run.point.vars[outer:]:
-            theirs = _rename(theirs, v, v + "_other")
+            theirs = renamed(theirs, v, v + "_other")
         for v in bound:
             meet = part.intersect(theirs)
-            if not meet.intersect_params(_differ(meet.get_space(), v, v + "_other")).is_empty():
+            if not meet.intersect_params(differ(meet.get_space(), v, v + "_other")).is_empty():
                 return False
     return True
 
@@ -109,12 +109,13 @@ def size(b: Box) -> int:
     return prod(b.most)
 
 
-def _rename(s: isl.Set, old: str, new: str) -> isl.Set:
+def renamed(s: isl.Set, old: str, new: str) -> isl.Set:
+    """With another name for a parameter, if it has it."""
     pos = s.find_dim_by_name(isl.dim_type.param, old)
     return s.set_dim_name(isl.dim_type.param, pos, new) if pos >= 0 else s
 
 
-def _differ(space: isl.Space, a: str, b: str) -> isl.Set:
+def differ(space: isl.Space, a: str, b: str) -> isl.Set:
     """Parameters a and b are different."""
     space = space.params()
     names = [space.get_dim_name(isl.dim_type.param, k) for k in range(space.dim(isl.dim_type.param))]

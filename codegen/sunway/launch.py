@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
+from codegen.ast.ctree import Block, CNode, Declare, For, Held, If
 from codegen.diagnostics import Unsupported
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
@@ -19,26 +19,20 @@ from codegen.sunway.bodies import words_for
 from codegen.sunway.folds import with_folds
 from codegen.sunway.local import Buffer, SNode, buffers_of
 from codegen.sunway.machine import CoreGroup
-from codegen.sunway.mesh import find_mesh
+from codegen.sunway.names import tuple_names
+from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, without_ahead
 from codegen.sunway.slave import Phase
-from codegen.sunway.stage import Stager
-from codegen.sunway.stencil import Stencil, find_stencil
-from codegen.sunway.stencil_shape import Shape, choose
+from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parameter
+from codegen.sunway.stencil import Stencil
+from codegen.sunway.stencil_shape import Shape
 from codegen.sunway.stencil_views import stencil_views
 from codegen.sunway.style import OURS, PLAIN, Style
+from codegen.sunway.survey import Survey, has_kernel, statements_of, width_of
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, texts
 from codegen.target.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.readback import Point, enter
-
-
-def has_kernel(node: CNode) -> bool:
-    return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))
-
-
-def statements_of(node: CNode) -> frozenset[str]:
-    return frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
 
 
 @dataclass
@@ -65,6 +59,7 @@ class Launch:
     style: Style = OURS
     model: bool = False
     strict: bool = True  # what does not fit into local memory is refused; else it stays in main memory
+    wanted: Mapping[tuple[str, str], int] | None = None  # tiles that stay on their cores, if a plan says which
     helpers: set[str] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -72,23 +67,40 @@ class Launch:
     others: dict[str, Stencil] = field(default_factory=dict)  # arrays that need a second copy
     stencils: list[tuple[Stencil, Shape]] = field(default_factory=list)
     barriers: int = 0
+    owned: list[Owned] = field(default_factory=list)
+    residents: list[Resident] = field(default_factory=list)
+    missed: dict[str, str] = field(default_factory=dict)  # arrays that pass through main memory between kernels
 
     def __post_init__(self) -> None:
         self.scop = with_folds(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
-        self._pairs: set[tuple[str, str]] = set()
-        for d in self.deps.all:
-            for m in maps_of(d.relation):
-                from codegen.sunway.names import tuple_names
-
-                a, b = tuple_names(m)
-                self._pairs |= {(a, b), (b, a)}
+        self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict)
 
     def entry(self, node: CNode, start: Point) -> tuple[View, ...]:
         """The body of the function that every core runs."""
+        self.survey.visit(node, start)
+        self._decide(statements_of(node))
+        mine = {o.array for o in self.owned}
+        self._pairs: set[tuple[str, str]] = set()
+        for m in (m for d in self.deps.all if d.array not in mine for m in maps_of(d.relation)):
+            a, b = tuple_names(m)
+            self._pairs |= {(a, b), (b, a)}
         body, _ = self._node(node, start, {}, frozenset())
-        return tuple(body)
+        return (*stay_declarations(self), *stay_moves(self, "come"), *body, *stay_moves(self, "go"))
+
+    def _decide(self, stmts: frozenset[str]) -> None:
+        """Which arrays stay with their cores from kernel to kernel."""
+        sites = list(self.survey.sites.values())
+        if not self.style.merged or (len(sites) == 1 and not sites[0].loops):
+            return
+        inside = [s for s in sites if s.plain]
+        rest = stmts - {n for s in inside for n in s.statements}
+        self.owned, self.missed = owned_arrays(self.scop, inside, rest)
+        room = self.group.ldm_bytes - self.group.reserve - max(s.used for s in sites)
+        room = 0 if self.survey.stencils or any(s.mesh for s in sites) else room
+        self.residents, missed = residents(self.scop, self.grid, self.owned, room, self.wanted)
+        self.missed |= missed
 
     # -- walking -----------------------------------------------------------------------------------
 
@@ -118,10 +130,8 @@ class Launch:
                 self.shared[h.array] = h
             return self._node(node.body, at, names, open_)
         assert isinstance(node, For)
-        if self.style.steps and not names:
-            made = self._steps(node, at)
-            if made is not None:
-                return self._either(made, node, at, open_)
+        if id(node) in self.survey.stencils:
+            return self._either(*self.survey.stencils[id(node)], node, at, open_)
         return self._loop(node, at, names, open_)
 
     def _loop(
@@ -141,12 +151,10 @@ class Launch:
             body, after = [*body, line(self._barrier)], frozenset()
         return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
 
-    def _steps(self, node: For, at: Point) -> Stencil | None:
-        """The loop as a stencil whose tiles go through many steps at once, if it is one."""
-        found = find_stencil(self.scop, self.deps, node, at)
-        shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)
-        if found is None or shape is None or shape.steps < 2:
-            return None
+    def _either(
+        self, found: Stencil, shape: Shape, node: For, at: Point, open_: frozenset[str]
+    ) -> tuple[list[View], frozenset[str]]:
+        """Many steps at once where there is memory for second copies; else one step after the other."""
         title = f"{self.name}_steps{len(self.functions)}"
         body = stencil_views(self, found, shape)
         self.functions.append(
@@ -158,13 +166,7 @@ class Launch:
         )
         self.others |= dict.fromkeys(found.written, found)
         self.stencils.append((found, shape))
-        return found
-
-    def _either(
-        self, found: Stencil, node: For, at: Point, open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
-        """Many steps at once where there is memory for second copies; else one step after the other."""
-        call = line(f"{self.functions[-1].head.split()[1].split('(')[0]}({self.words.args}, {self.words.id});")
+        call = line(f"{title}({self.words.args}, {self.words.id});")
         # Tiles take all of their arrays along, whatever part of them the sweeps touch.
         before, _ = self._sync(statements_of(node), open_, frozenset((*found.written, *found.read)))
         plain, _ = self._loop(node, at, {}, open_)
@@ -208,32 +210,28 @@ class Launch:
     def _phase(
         self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
     ) -> tuple[list[View], frozenset[str]]:
-        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
-        tree = stager.run()
+        site = self.survey.sites[id(node)]
+        stager, mesh = site.stager, site.mesh
+        mine = [r for r in self.residents if site.plain and site.tile(r.array) is not None]
+        tree = without_ahead(site.tree, frozenset(r.array for r in mine))
         number = len(self.kernels)
-        stager.refuse_overflow(tree, self.strict)
         buffers = buffers_of(tree)
-        width = _width(node)
         wide = frozenset(b.array for b in buffers if b.enlarged)
         before, open_ = self._sync(statements_of(node), open_, wide)
         left = stager.left()
         alone = frozenset(
             b.array for b in buffers if sum(o.array == b.array for o in buffers) == 1 and b.array not in left
         )
-        mesh = None
-        if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
-            mesh = find_mesh(self.scop, tree)
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
-            self.style, self.model, width, mesh,
-            mesh is None and width == 2 and self.style.ahead and _tiles_inside(node),
+            self.style, self.model, width_of(node), mesh, site.dealt, {r.array: r.slots for r in mine},
         )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"
         self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree, stager.touched, mesh is not None))
         words = set(re.findall(r"\w+", " ".join(texts(body))))
         outer = [n for n in names.values() if n in words]
-        arguments = "".join(f", long {n}" for n in outer)
+        arguments = "".join((*(f", long {n}" for n in outer), *(f", {stay_parameter(self.scop, r)}" for r in mine)))
         self.functions.append(
             Function(
                 f"void {title}({self.name}_args *{self.words.args}, int {self.words.id}{arguments})",
@@ -241,7 +239,7 @@ class Launch:
                 (*phase.declarations(), *body),
             )
         )
-        call = "".join(f", {n}" for n in outer)
+        call = "".join(f", {n}" for n in (*outer, *(f"{r.box.name}_kept" for r in mine)))
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
 
     def _alone(
@@ -253,22 +251,6 @@ class Launch:
                       PLAIN, self.model)
         body = phase.views(node, names, dict(self.shared))
         return [*before, View("if", f"{self.words.id} == 0", body)], open_
-
-
-def _width(node: CNode) -> int:
-    """How many bound loops are nested."""
-    if isinstance(node, For):
-        return (node.loop.kind in THREADED) + _width(node.body)
-    if isinstance(node, Block):
-        return max(_width(c) for c in node.children)
-    if isinstance(node, If):
-        return max(_width(node.then), 0 if node.orelse is None else _width(node.orelse))
-    return _width(node.body) if isinstance(node, Declare) else 0
-
-
-def _tiles_inside(node: CNode) -> bool:
-    """Are there tile loops inside the bound ones, so that fetching ahead happens there?"""
-    return any(isinstance(n, For) and n.loop.tile and n.loop.kind not in THREADED for n in walk(node))
 
 
 def _describe(node: For) -> str:

@@ -209,7 +209,7 @@ def _rows(x: Tiles, turn: str, put: bool) -> tuple[View, ...]:
     t = Transfer(b, geometry_of(x.phase, b), (low0, lows[1]), lens)
     local = f"{c}_ldm[{c}_now ^ 1] + {c}_at * {o['wide']}"
     reply = f"{c}_put" if put else f"{c}_got"
-    command = t.commands(group, put, local, f"&{reply}")
+    command = t.commands(dialect.put if put else dialect.get, group, local, f"&{reply}")
     views: tuple[View, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
         command, line(f"{c}_in++;"))  # fmt: skip
     if put and not x.phase.model:
@@ -262,7 +262,7 @@ def _slices(x: Tiles) -> tuple[View, ...]:
         lows[along] = f"{lows[along]} + {offset}"
         out.append(line(f"const long {b.name}_n0 = {n0}, {b.name}_n1 = {n1};"))
         t = Transfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
-        get = t.commands(group, False, f"{b.name}_ldm", f"&{b.name}_got")
+        get = t.commands(dialect.get, group, f"{b.name}_ldm", f"&{b.name}_got")
         out.append(View("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
                         (line(f"{b.name}_got = 0;"), get)))  # fmt: skip
     return tuple(out)

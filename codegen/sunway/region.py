@@ -8,19 +8,21 @@ from functools import partial
 
 import islpy as isl
 
-from codegen.diagnostics import Diagnostic, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
 from codegen.options import GenOptions
+from codegen.plan.model import Directive, Plan, Stay
 from codegen.plan.text import show
 from codegen.record import record
 from codegen.region import OPERATIONS, Made, Modelled, RegionOutcome, as_written, attempt, indent, make, summarize
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
-from codegen.sunway.emit import emit_sunway
-from codegen.sunway.launch import has_kernel
+from codegen.sunway.emit import SunwayText, emit_sunway
 from codegen.sunway.machine import CoreGroup, group_for
-from codegen.sunway.strategy import Sizes, sunway_plan
+from codegen.sunway.split import split_at
+from codegen.sunway.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.style import STYLES
+from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid, parse_grid
 from codegen.sunway.tiles import TileModel
 from codegen.transform.program import Program
@@ -34,6 +36,11 @@ class FixedSizes:
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
         return {lp.name: self.size for lp in loops}
+
+    def again(
+        self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], tiles: Sequence[int], kept: frozenset[str]
+    ) -> Mapping[str, int]:
+        return {}
 
     def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
         return ()
@@ -74,18 +81,22 @@ def _on_cores(
     if options.plan_text is not None:
         made = make(model, options, machine=load_machine("generic"))
     else:
-        tried: set[str] = set()
+        p, tried = model.program, set[str]()
         for apart in (True, False):
-            made, problem = attempt(model, partial(sunway_plan, model.program, group, grid, sizes, apart), tried)
+            made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried)
             if made is not None:
                 break
+        cut = split_at(p) if made is None or not has_kernel(made.code) else None
+        if cut is not None:
+            found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried)
+            made = found or made
     if made is None:
         why = problem.message if problem is not None else "no plan was found"
         raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")
     if not has_kernel(made.code):
-        raise Unsupported(
-            "no-parallelism", "no loop of it can run on the compute cores in parallel", model.program.scop.loc
-        )
+        missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
+        text = f"no loop of it can run on the compute cores in parallel{missed}"
+        raise Unsupported("no-parallelism", text, model.program.scop.loc)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = as_written(original)
@@ -96,6 +107,7 @@ def _on_cores(
         text = emit_sunway(
             scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
             grid, STYLES[options.scheme], options.model, strict,
+            made.program.stays if options.plan_text is not None else None,
         )  # fmt: skip
     except isl.Error as error:
         raise Unsupported(
@@ -103,6 +115,7 @@ def _on_cores(
         ) from None
     finally:
         ctx.set_max_operations(0)
+    plan = replace(plan, directives=_with_stays(plan, text))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -114,3 +127,13 @@ def _on_cores(
         (*model.remarks, *made.remarks, *text.remarks),
         text.slave,
     )
+
+
+def _with_stays(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:
+    """The directives with those about tiles that stay, as they came out. What a plan asks for must have come out."""
+    done = {(d.array, d.stmt) for d in text.stays}
+    for d in plan.directives:
+        if isinstance(d, Stay) and (d.array, d.stmt) not in done:
+            why = text.missed.get(d.array, f"no kernels hand it on that use it first in {d.stmt}")
+            raise InputError("illegal-plan", f"`{d.array}` cannot stay on its cores: {why}", d.loc, "leave it out")
+    return (*(d for d in plan.directives if not isinstance(d, Stay)), *text.stays)

@@ -15,7 +15,7 @@ from codegen.sunway.local import Buffer, SNode, Stage
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import Mesh
 from codegen.sunway.mesh_views import mesh_declarations, mesh_views
-from codegen.sunway.moves import geometry_of, moves, pointer, sides
+from codegen.sunway.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.style import OURS, Style
 from codegen.sunway.threads import Grid
 from codegen.sunway.transfer import Transfer
@@ -23,6 +23,8 @@ from codegen.sunway.vectorize import vectorized
 from codegen.sunway.views import View, line
 from codegen.target.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
+
+FLIGHT = 256  # commands that a core may have on their way
 
 
 @dataclass
@@ -41,6 +43,9 @@ class Phase:
     wide: int = 1  # bound loops, one inside the other
     mesh: Mesh | None = None  # panels are shared between cores
     deal: bool = False  # tiles of two bound loops go to the cores in turn, whatever their shape
+    stay: Mapping[str, int] = field(default_factory=dict)  # arrays of which so many tiles stay on this core
+    only: str = ""  # nothing but their transfers: they "come" or "go"
+    fetched: frozenset[str] = frozenset()  # those whose values matter when they come
     buffers: list[Buffer] = field(default_factory=list)
     _bound: int = 0
 
@@ -51,6 +56,10 @@ class Phase:
         body = self._views(node, outer, held, frozenset(taken), {})
         if self.deal:
             body = (line(f"long {self.words.turn} = 0;"), *body)
+        if self.stay:
+            body = (line(f"long {self.words.tile} = -1;", "of this core's"), *body)
+        if self.only:
+            return (*body, line(dialect.wait(self.group, f"&{self.words.done}", self.words.sent)))
         waits = tuple(
             line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self.late(b)
         )
@@ -59,10 +68,16 @@ class Phase:
     def late(self, b: Buffer) -> bool:
         return self.style.late and b.put and b.array in self.alone
 
+    def stays(self, b: Buffer) -> str:
+        """The name of what says whether this tile stays: one for all arrays where they have equally many."""
+        return self.words.stays if len(set(self.stay.values())) == 1 else f"{b.name}_{self.words.stays}"
+
     def declarations(self) -> tuple[View, ...]:
         """Local arrays and reply words."""
         if self.mesh is not None:
             return mesh_declarations(self, self.mesh)
+        if self.only:
+            return line(f"volatile int {self.words.done} = 0;"), line(f"int {self.words.sent} = 0;")
         out = []
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)
@@ -88,6 +103,8 @@ class Phase:
         local: Mapping[tuple[int, int], Local],
     ) -> tuple[View, ...]:  # fmt: skip
         ints = self._ints(names)
+        if isinstance(node, Block) and not node.children:
+            return ()
         if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
             found = vectorized(self, node, names, held, taken, local)
             if found is not None:
@@ -152,6 +169,8 @@ class Phase:
             body = self._views(node.body, inner, held, taken, local)
         if node.loop.kind in THREADED:
             self._bound -= 1
+            if self.stay and self._bound == self.wide - 1:
+                body = (line(f"{self.words.tile}++;"), *body)
             if dealt and self._bound == 1:
                 body = (line(f"if ({self.words.turn}++ % {self.grid.count} != {self.words.id})"),
                         line("  continue;"), *body)
@@ -197,7 +216,7 @@ class Phase:
             lows, lens = sides(self, b, ints, out)
             t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
             out.append(line(f"{b.name}_got[{copy}] = 0;"))
-            out.append(t.commands(self.group, False, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
+            out.append(t.commands(dialect.get, self.group, f"{b.name}_ldm[{copy}]", f"&{b.name}_got[{copy}]"))
         return out
 
     def _stage(
@@ -214,11 +233,21 @@ class Phase:
             if b not in self.buffers:
                 self.buffers.append(b)
             lows, lens = sides(self, b, ints, lets)
+            if b.array in self.stay:
+                test = line(f"const int {self.stays(b)} = {self.words.tile} < {self.stay[b.array]};")
+                lets += [test] if test not in lets else []
+            if self.only:
+                t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
+                gets += stay_transfers(self, b, t)
+                continue
             lets.append(line(pointer(self, b, lens, now if b.ahead else "")))
             place = Local(f"{b.name}_t", lows, b.most)
             inner.update(dict.fromkeys(b.keys, place))
             t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
             moves(self, b, t, ints, now, gets, waits, puts)
+        if self.only:
+            many = sum(self.stay.values()) > FLIGHT or any(len(b.most) > 2 for b in node.buffers)
+            waits = [line(dialect.wait(self.group, f"&{self.words.done}", self.words.sent))] if many else []
         body = self._views(node.body, names, held, taken, inner)
         started = () if step_on is None else (step_on,)
         return (*lets, *gets, *started, *waits, *body, *puts)

@@ -43,13 +43,18 @@ class Stager:
     def run(self) -> SNode:
         self.budget = self.budget or self.group.ldm_bytes - self.group.reserve
         self._own = declared_bytes(self.scop, self.kernel)
-        self.budget -= sum(self._own.values())
+        self.budget -= self.own_bytes
         self._runs = runs_below(self.kernel, self.phase)
         self._all = uses_below(self.scop, self._runs, self.phase)
         self._writes = [u for u in self._all if u.write]
         common = self._common() if self.ahead else []
         tree = self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common))
         return Stage(tuple(common), tree) if common else tree
+
+    @property
+    def own_bytes(self) -> int:
+        """What the region's own variables take of local memory."""
+        return sum(self._own.values())
 
     def left(self) -> Mapping[str, str]:
         """Arrays with accesses that go to main memory, with the reason."""

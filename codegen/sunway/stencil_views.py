@@ -107,7 +107,7 @@ class _Writer:
         out.append(line("got = 0;"))
         for a in self.all:
             t = self._transfer(a, f"{a}_from" if a in s.written else a)
-            get = t.commands(self.group, False, f"{a}_ldm", "&got")
+            get = t.commands(dialect.get, self.group, f"{a}_ldm", "&got")
             test = self._wanted(a) if a in s.fresh else ""
             name = fresh(f"{a}_in", reserved(self.scop))
             if test:
@@ -178,7 +178,7 @@ class _Writer:
         b = Buffer(a, a, (2,) * s.axes, (), (), False, True, False, None, frozenset(), self.scop.arrays[a].elem.bytes)
         t = Transfer(b, self._geometry(f"{a}_to"), tuple(self.at), tuple(own))
         self._puts.append(t.count)
-        return [move, t.commands(self.group, True, f"{a}_ldm", "&put")]
+        return [move, t.commands(dialect.put, self.group, f"{a}_ldm", "&put")]
 
     def _sweep(self, k: int) -> list[View]:
         """One statement on the part of the box that later steps need."""

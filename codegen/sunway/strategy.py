@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import islpy as isl
@@ -11,10 +11,11 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.plan.choice import Decision
 from codegen.plan.isl_schedule import isl_schedule
-from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
+from codegen.plan.model import Block, Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
 from codegen.plan.shape import active
 from codegen.plan.wavefront import diagonals
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
+from codegen.sunway.handing import Dealt, handed_on
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
 from codegen.transform.apply import apply
@@ -26,6 +27,12 @@ class Sizes(Protocol):
 
     def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
         """Sizes of the tiles of a band: its loops, outermost first, with the statements inside, to one size each."""
+
+    def again(
+        self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], tiles: Sequence[int], kept: frozenset[str]
+    ) -> Mapping[str, int]:
+        """Sizes that begin with the `tiles` of an earlier kernel, so that what its cores have `kept` is there already;
+        empty if others are better all the same."""
 
     def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
         """Sizes for tiles that run diagonal by diagonal; empty for none. The second is a multiple of the first."""
@@ -43,6 +50,7 @@ class Author:
     remarks: list[Diagnostic] = field(default_factory=list)
     why: str = ""
     apart: bool = True  # parts of a tile get loops of their own
+    done: list[Dealt] = field(default_factory=list)
 
     def attempt(self, *steps: Directive) -> bool:
         """All of the steps, or none."""
@@ -77,6 +85,9 @@ class Author:
         """No loop is parallel, but tiles on a diagonal are: one diagonal after the other, its tiles on the cores."""
         band = next(n for _, n in walk(self.p.tree) if isinstance(n, Band) and statements(n) == names)
         sizes = self.sizes.diagonal(self.p, band.loops, names)
+        if not sizes:
+            text = "tiles on diagonals could run at once, but loops inside them reach over whole rows or columns"
+            self.remark("no-kernel", f"{text}, for which local memory has no room", names[0], "missed")
         if sizes and self.attempt(*diagonals(band.loops, names[0], sizes)):
             text = " by ".join(map(str, sizes))
             self.remark("kernel", f"diagonals of tiles of {text} on {self.grid.count} compute cores", names[0])
@@ -92,7 +103,7 @@ class Author:
             Order(tuple(LoopRef(n, names[0]) for n in order))
         ):
             return
-        sizes = self.sizes(self.p, loops, names, width)
+        sizes = self._as_before(names, loops, width) or self.sizes(self.p, loops, names, width)
         refs = tuple((LoopRef(n, names[0]), sizes.get(n, 0)) for n in order)
         # Loops that must keep their order among each other are not tiled together; `_strips` cuts them one by one.
         counts = range(len(refs), width - 1, -1)
@@ -108,9 +119,21 @@ class Author:
         if self.apart:
             self._spread(order, names)
         self._strips(names, sizes)
+        if len(bound) == width:
+            self.done.append(Dealt(names, tuple(loops[:width]), tuple(sizes[lp.name] for lp in loops[:width])))
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
         self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
+
+    def _as_before(self, names: tuple[str, ...], loops: Sequence[Loop], width: int) -> Mapping[str, int]:
+        """The tiles of an earlier kernel, if cores then own what it hands on to this one."""
+        for before in reversed(self.done):
+            if len(before.loops) == width:
+                arrays = handed_on(self.p.scop, before, Dealt(names, tuple(loops[:width]), ()))
+                sizes = self.sizes.again(self.p, loops, names, before.sizes, arrays) if arrays else {}
+                if sizes:
+                    return sizes
+        return {}
 
     def _folds_inside(self, band: Band, names: tuple[str, ...]) -> Band:
         """Loops right below the band join it, with those that do not move what is written innermost: the written tile
@@ -251,3 +274,9 @@ def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apa
     author = Author(source.with_tree(tree), grid, group, sizes, [Schedule(tree)], apart=apart)
     author.kernels()
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
+
+
+def split_plan(source: Program, cut: Block, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool) -> Decision:
+    """The same for the region with instances told apart that stand in each other's way."""
+    found = sunway_plan(apply(source, cut), group, grid, sizes, apart)
+    return replace(found, plan=replace(found.plan, directives=(cut, *found.plan.directives)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from codegen.scop.tree import Loop
@@ -39,7 +39,26 @@ class TileModel:
         if not width:
             return {lp.name: self.chosen.get((stmts[0], lp.name), 32) for lp in loops}
         nest, below = describe(p, loops, stmts, width)
-        sizes = self.best(nest)
+        return self._remember(nest, self.best(nest), below, loops)
+
+    def again(
+        self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], tiles: Sequence[int], kept: frozenset[str]
+    ) -> Mapping[str, int]:
+        """Sizes that begin with `tiles`, if the kernel is then no slower: what is kept on the cores costs nothing."""
+        nest, below = describe(p, loops, stmts, len(tiles))
+        if len(nest.names) > 3 or nest.is_product:
+            return {}
+        best = self.best(nest)
+        choices = [*((t,) for t in tiles), *(self._choices(nest, k) for k in range(len(tiles), len(nest.names)))]
+        sizes = self._all(nest, choices)
+        less = replace(nest, groups=tuple(g for g in nest.groups if g.array not in kept))
+        if not all(best) or self.bytes(nest, sizes) > self._room or self.cost(less, sizes) > self.cost(nest, best):
+            return {}
+        return self._remember(nest, sizes, below, loops)
+
+    def _remember(
+        self, nest: Nest, sizes: Sequence[int], below: Sequence[tuple[str, str]], loops: Sequence[Loop]
+    ) -> Mapping[str, int]:
         result = dict(zip(nest.names, sizes, strict=True))
         for stmt, name in below:
             self.chosen[stmt, name] = result.get(name, 32)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 
 from codegen.record import record
 from codegen.scop.model import Array, Step
-from codegen.sunway import dialect
 from codegen.sunway.local import Buffer
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.views import View, line
+
+# Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.
+Maker = Callable[[CoreGroup, str, str, str, str, str, str], str]
 
 
 @record
@@ -20,6 +22,7 @@ class Geometry:
     base: str
     pitches: tuple[str, ...]  # "1" for the last
     flat: bool
+    extents: tuple[str, ...] = ()
 
     def address(self, index: Sequence[str]) -> str:
         if not self.flat:
@@ -39,7 +42,7 @@ def geometry(array: Array, path: tuple[Step, ...]) -> Geometry:
         return Geometry(array.base, tuple(path[0].strides), True)
     inner = [_factor(e) for e in array.extents]
     pitches = tuple(" * ".join(inner[k + 1 :]) or "1" for k in range(array.rank))
-    return Geometry(array.base, pitches, False)
+    return Geometry(array.base, pitches, False, array.extents)
 
 
 @record
@@ -53,17 +56,24 @@ class Transfer:
     by_rows: bool = False
 
     @property
+    def run(self) -> int:
+        """The first of the dimensions that lie in main memory without a gap: those after it are taken as a whole."""
+        k = len(self.lens) - 1
+        while k > 0 and self.where.extents and self.lens[k] == self.where.extents[k]:
+            k -= 1
+        return k
+
+    @property
     def row(self) -> int:
         """The dimension a strided command steps through; -1 for a contiguous one."""
-        last = len(self.lens) - 1
         if self.by_rows:
             return -1
-        return next((k for k in range(last - 1, -1, -1) if self.buffer.most[k] > 1), -1)
+        return next((k for k in range(self.run - 1, -1, -1) if self.buffer.most[k] > 1), -1)
 
     @property
     def loops(self) -> tuple[int, ...]:
         """Dimensions that need a loop of commands."""
-        end = len(self.lens) - 1 if self.by_rows else self.row
+        end = self.run if self.by_rows else self.row
         return tuple(k for k in range(end) if self.buffer.most[k] > 1)
 
     @property
@@ -71,22 +81,22 @@ class Transfer:
         """How many commands there are."""
         return " * ".join(self.lens[k] for k in self.loops) or "1"
 
-    def commands(self, group: CoreGroup, put: bool, local: str, reply: str, to_all: bool = False) -> View:
-        """The commands, from or to the buffer that begins at `local`; `to_all` fetches for all cores at once."""
+    def commands(self, make: Maker, group: CoreGroup, local: str, reply: str) -> View:
+        """The commands that `make` spells, from or to the buffer that begins at `local`."""
         size, last = self.buffer.bytes, len(self.lens) - 1
         steps = {k: f"q{k}" for k in self.loops}
         index = [f"{_plus(low)}{steps[k]}" if k in steps else low for k, low in enumerate(self.lows)]
-        block = f"{_factor(self.lens[last])} * {size}"
+        run = " * ".join(_factor(n) for n in self.lens[self.run :])
+        block = f"{run} * {size}"
         if self.row < 0:
             args = (block, reply, "0", "0")
         else:
-            gap = f"({self.where.pitches[self.row]} - {_factor(self.lens[last])}) * {size}"
+            gap = f"({self.where.pitches[self.row]} - {run}) * {size}"
             args = (f"{_factor(self.lens[self.row])} * {block}", reply, gap, block)
         offset = ""
         for k in self.loops:
             rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
             offset += f" + {steps[k]} * {rest}"
-        make: Callable[..., str] = dialect.put if put else dialect.broadcast if to_all else dialect.get
         view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
         for k in reversed(self.loops):
             view = View("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))

@@ -45,15 +45,25 @@ def texts(views: tuple[View, ...]) -> list[str]:
 
 
 def prune(views: tuple[View, ...]) -> tuple[View, ...]:
-    """Without constants that nothing after them mentions, and without braces inside braces."""
+    """Without constants that nothing after them mentions, without braces inside braces and without a test twice."""
     out: list[View] = []
     for v in reversed(views):
         found = _CONSTANT.match(v.head) if v.kind == "line" else None
         if found is None:
-            out.insert(0, replace(v, body=_alone(v.kind, prune(v.body)), orelse=prune(v.orelse)))
+            one = replace(v, body=_alone(v.kind, prune(v.body)), orelse=prune(v.orelse))
+            if out and _same_test(one, out[0]):
+                out[0] = replace(one, body=(*one.body, *out[0].body))
+            else:
+                out.insert(0, one)
         elif _mentions(out, found[1]):
             out.insert(0, v)
     return tuple(out)
+
+
+def _same_test(a: View, b: View) -> bool:
+    """Do two conditions, one after the other, ask for the same constant?"""
+    plain = re.fullmatch(r"!?\w*stays\w*", a.head) is not None
+    return plain and a.kind == b.kind == "if" and a.head == b.head and not a.orelse and not b.orelse
 
 
 def _alone(kind: str, body: tuple[View, ...]) -> tuple[View, ...]:

@@ -25,6 +25,7 @@ from codegen.plan.model import (
     Reverse,
     Schedule,
     Skew,
+    Stay,
     Store,
     Tile,
     Unroll,
@@ -125,6 +126,15 @@ def _store(p: Program, d: Store) -> Program:
     return replace(p, stores={**p.stores, d.variable: (d.loop.name, slot)})
 
 
+def _stay(p: Program, d: Stay) -> Program:
+    if d.array not in p.scop.arrays or p.scop.arrays[d.array].inside:
+        names = sorted(a for a, x in p.scop.arrays.items() if not x.inside)
+        raise illegal(f"there is no array `{d.array}`", d.loc, f"arrays: {', '.join(names)}")
+    if d.tiles <= 0:
+        raise illegal("a number of tiles must be positive", d.loc)
+    return replace(p, stays={**p.stays, (d.array, d.stmt): d.tiles})
+
+
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
@@ -146,5 +156,6 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Abreast: mark.abreast,
     Carry: mark.carry,
     Store: _store,
+    Stay: _stay,
     Multiply: product.apply,
 }

@@ -20,13 +20,15 @@ from codegen.verify.sentences import describe_pair
 
 @record
 class Program:
-    """A region with its current order. `stores` are storage choices of the plan, by variable."""
+    """A region with its current order. `stores` are storage choices of the plan, by variable; `stays` are tiles that
+    stay on cores of a group, by array and first statement."""
 
     scop: Scop
     deps: Dependences
     tree: Node
     reassociate: bool = False
     stores: Mapping[str, tuple[str, Slot]] = field(default_factory=dict)
+    stays: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def must(self) -> isl.UnionMap:

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.sunway import TABLE, Bench, mean, percent, sizes_of
+from benchmarks.sunway_bound import lower_bound
 from benchmarks.sunway_programs import SIZES
-from tests.sunway.bound import lower_bound
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +40,18 @@ def test_gemm_and_jacobi(bench):
     steps = [bench.predict("jacobi-2d", s, stencil) for s in ("published", "full")]
     assert steps[0].cycles >= 5 * steps[1].cycles
     assert steps[0].counts["launches"] >= 24 and steps[1].counts["launches"] == 1
+
+
+def test_slow_blocks_are_avoided():
+    """Blocks of 224 and 448 bytes run at half the speed of shorter ones, and tiles keep away from them."""
+    from codegen.sunway.machine import SW26010
+    from codegen.sunway.nest import Group, Nest
+    from codegen.sunway.threads import parse_grid
+    from codegen.sunway.tiles import TileModel
+
+    assert SW26010.rate(224) < 0.6 * SW26010.rate(192) and SW26010.rate(448) < 0.6 * SW26010.rate(384)
+    rows = (Group("a", 8, ((1, 0), (0, 1)), (0, 0), False), Group("b", 8, ((1, 0), (0, 1)), (0, 0), True))
+    nest = Nest(("i", "j"), (None, None), 1, rows, 1.0, False, 0)
+    model = TileModel(SW26010, parse_grid("64"))
+    assert model.cost(nest, (16, 28)) > model.cost(nest, (16, 24)) < model.cost(nest, (16, 56))
+    assert model.best(nest)[1] * 8 not in (224, 448)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Block, Directive, Expand, Forward, Keep, Store
+from codegen.plan.model import Block, Directive, Expand, Forward, Keep, Stay, Store
 from codegen.plan.read.reader import Reader
 from codegen.plan.read.schedule import affine, read_head
 from codegen.recognize.expand import NoExpansion
@@ -28,6 +28,13 @@ def store(r: Reader, at: Loc) -> Directive:
         dims.append((it, start, r.number()))
         r.take("]")
     return Store(variable, loop, tuple(dims), at)
+
+
+def stay(r: Reader, at: Loc) -> Directive:
+    array = r.word("an array").text
+    r.take("from")
+    stmt = r.word("a statement").text
+    return Stay(array, stmt, r.size("by"), at)
 
 
 def forward(r: Reader, at: Loc) -> Directive:

@@ -34,6 +34,11 @@ void ldm_free(void *p, size_t bytes);
 #define athread_syn(s, mask) sw_syn(s, mask, __FILE__, __LINE__)
 #define ldm_malloc(bytes) sw_ldm_malloc(bytes, __FILE__, __LINE__)
 
+/* Bytes of main memory that live in this core's local memory, across barriers: no other core may touch them meanwhile. */
+void sw_hold(int on, const void *mem, long len, long stride, long bsize, const char *file, int line);
+#define ldm_hold(mem, len, stride, bsize) sw_hold(1, mem, len, stride, bsize, __FILE__, __LINE__)
+#define ldm_release(mem, len, stride, bsize) sw_hold(0, mem, len, stride, bsize, __FILE__, __LINE__)
+
 /* Register communication: one 256-bit vector to one core of the row or column, or (8) to all others of it. */
 void sw_put_row(const void *v, int dst, const char *file, int line);
 void sw_put_column(const void *v, int dst, const char *file, int line);

@@ -96,6 +96,8 @@ static void enter(void)
   c->top = __builtin_frame_address(0);
   routine(argument);
   sw_drain(c);
+  if (c->held)
+    sw_fail("kept", "athread", 0, "%ld bytes are still kept in local memory at the end", c->held);
   c->live = 0;
   swapcontext(&c->context, &host);
 }

@@ -32,7 +32,7 @@ typedef struct {
   char *stack, *top; /* top: highest address of the local data memory */
   int live, waiting; /* waiting: 1 barrier, 2 message, 3 shared work */
   double clock, busy;
-  long ldm_heap;
+  long ldm_heap, held; /* held: bytes of main memory that live here until they are released */
   char *heap;
   sw_command pending[PENDING];
   int npending;
