@@ -25,7 +25,7 @@ def with_members(scop: Scop) -> Scop:
     arrays = {n: a for n, a in scop.arrays.items() if n not in wide}
     for n, a in wide.items():
         count = next(x.path[-1].count for _, x in scop.accesses() if x.array == n)
-        arrays[a.base] = replace(a, name=a.base, rank=a.rank + 1, extents=(*a.extents, str(count)))
+        arrays[a.base] = replace(a, name=a.base, rank=a.rank + 1, extents=(*a.extents, str(count)), depth=1)
     return replace(scop, statements=statements, arrays=arrays)
 
 
@@ -50,7 +50,8 @@ def _is_wide(scop: Scop, a: Array) -> bool:
     )
     shapes = {(scop.arrays[n].extents, scop.arrays[n].rank) for n in of_base}
     free = a.base not in scop.arrays or a.base in of_base
-    return alike and bool(accesses) and not a.inside and free and len(shapes) == 1
+    rows = len(a.extents) == a.rank > 0 and all(a.extents[1:])  # a size that is not known is that of a pointer
+    return alike and rows and bool(accesses) and not a.inside and free and len(shapes) == 1
 
 
 def _wider(a: Access, array: Array) -> Access:

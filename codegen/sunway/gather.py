@@ -72,7 +72,7 @@ def _share(group: list[Use], u: Use, context: isl.Set) -> bool:
     both = box_of(union([*(g.elements for g in group), u.elements]), context)
     if one is None or other is None or both is None:
         return one is None and other is None
-    return size(both) <= SHARE * max(size(one), size(other)) + 64 or size(both) < size(one) + size(other)
+    return size(both) <= SHARE * max(size(one), size(other)) + 64 or size(both) <= size(one) + size(other)
 
 
 def nobody_else_writes(part: isl.Set, writes: Sequence[Use], bound: Sequence[str], outer: int) -> bool:

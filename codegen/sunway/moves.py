@@ -59,7 +59,7 @@ def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: li
 def stay_transfers(p: Phase, b: Buffer, t: Transfer) -> list[View]:
     """One tile comes or goes. The emulator is told who keeps it; on the machine that is nothing."""
     place, slot = f"{b.name}_kept[{p.words.tile}]", p.stays(b)
-    count = line(f"{p.words.sent} += {t.count};")
+    count = line(f"{p.words.sent}++;" if t.count == "1" else f"{p.words.sent} += {t.count};")
     if p.only == "go":
         move = [t.commands(dialect.put, p.group, place, f"&{p.words.done}"), count] if b.put else []
         return [View("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]

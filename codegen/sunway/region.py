@@ -95,8 +95,8 @@ def _on_cores(
         raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")
     if not has_kernel(made.code):
         missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
-        text = f"no loop of it can run on the compute cores in parallel{missed}"
-        raise Unsupported("no-parallelism", text, model.program.scop.loc)
+        why = f"no loop of it can run on the compute cores in parallel{missed}"
+        raise Unsupported("no-parallelism", why, model.program.scop.loc)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = as_written(original)

@@ -59,7 +59,8 @@ class Phase:
         if self.stay:
             body = (line(f"long {self.words.tile} = -1;", "of this core's"), *body)
         if self.only:
-            return (*body, line(dialect.wait(self.group, f"&{self.words.done}", self.words.sent)))
+            moved = bool(self.declarations())
+            return (*body, line(dialect.wait(self.group, f"&{self.words.done}", self.words.sent))) if moved else body
         waits = tuple(
             line(dialect.wait(self.group, f"&{b.name}_put", f"{b.name}_out")) for b in self.buffers if self.late(b)
         )
@@ -77,7 +78,8 @@ class Phase:
         if self.mesh is not None:
             return mesh_declarations(self, self.mesh)
         if self.only:
-            return line(f"volatile int {self.words.done} = 0;"), line(f"int {self.words.sent} = 0;")
+            none = self.only == "come" and not self.fetched
+            return () if none else (line(f"volatile int {self.words.done} = 0;"), line(f"int {self.words.sent} = 0;"))
         out = []
         for b in self.buffers:
             elem = base_type(self.scop.arrays[b.array].elem)

@@ -37,7 +37,7 @@ def stay_moves(launch: Launch, which: str) -> tuple[View, ...]:
     """Calls that let the tiles `come` or `go`, and the functions that they call: one for all arrays dealt out alike."""
     out: list[View] = []
     for number, group in enumerate(_alike(launch.residents)):
-        title = f"{launch.name}_{which}{number or ''}"
+        title = f"{launch.name}_{'keep' if which == 'come' else 'give_back'}{number or ''}"
         w = launch.words
         body = _tiles_move(launch, group, which)
         words = set(re.findall(r"\w+", " ".join(texts(body))))
@@ -45,7 +45,9 @@ def stay_moves(launch: Launch, which: str) -> tuple[View, ...]:
         head = f"void {title}({launch.name}_args *{w.args}, int {w.id}"
         parameters = "".join(f", {stay_parameter(launch.scop, r)}" for r in moved)
         names = ", ".join(r.array for r in group)
-        comment = f"tiles of {names} that stay on this core {'come' if which == 'come' else 'go back'}"
+        comment = f"from here on this core keeps its first tiles of {names}"
+        if which == "go":
+            comment = f"this core gives back its first tiles of {names}"
         launch.functions.append(Function(f"{head}{parameters})", comment, body))
         call = line(f"{title}({w.args}, {w.id}{''.join(f', {r.box.name}_kept' for r in moved)});")
         ints = IntPrinter({p.name: p for p in launch.scop.params}, {}, launch.helpers)

@@ -51,7 +51,7 @@ class Site:
         found = []
         while isinstance(node, For) and node.loop.kind in THREADED:
             found.append(node)
-            node = node.body  # type: ignore[assignment]
+            node = node.body
         return tuple(found)
 
     def tile(self, array: str) -> Buffer | None:

@@ -86,7 +86,7 @@ class Transfer:
         size, last = self.buffer.bytes, len(self.lens) - 1
         steps = {k: f"q{k}" for k in self.loops}
         index = [f"{_plus(low)}{steps[k]}" if k in steps else low for k, low in enumerate(self.lows)]
-        run = " * ".join(_factor(n) for n in self.lens[self.run :])
+        run = " * ".join(_factor(n) for n in self.lens[self.run :] if n != "1") or "1"
         block = f"{run} * {size}"
         if self.row < 0:
             args = (block, reply, "0", "0")

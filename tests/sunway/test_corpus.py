@@ -12,8 +12,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.sunway.programs import build
 
-# Nothing in these can run in parallel as they stand, or their elements are of no plain type.
-ON_MASTER = {"floyd-warshall": "no-parallelism", "nussinov": "no-parallelism", "cgemm": "sunway-array"}
+ON_MASTER = {"nussinov": "no-parallelism"}
 SUBJECTS = [s.thinned() for s in subjects()]
 
 

@@ -9,6 +9,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.sunway.host import compile_program, run_program
 from codegen.sunway.predict import model_program, predict
+from codegen.sunway.resident import Owned, residents
 
 # x is read by all cores; v and the forces a belong to one of them.
 BODIES = """void f(int T, int n, double x[n], double v[n], double a[n]) {
@@ -40,6 +41,8 @@ int main(int argc, char **argv) {
   return argc < 0;
 }""".replace("%%", "%")
 
+FLAGS = ["-Wall", "-Wextra", "-Wno-unknown-pragmas"]
+
 
 def made_of(source, **options):
     return generate("f.c", source, GenOptions(target="sunway", stem="f", timeout=60, **options))
@@ -49,20 +52,24 @@ def stays(made):
     return re.findall(r"stay (\w+) from \w+ by (\d+)", made.regions[0].plan)
 
 
+def built(made, folder, library):
+    texts = {"f_master.c": made.text, "f_slave.c": made.sunway.slave, "f_args.h": made.sunway.args, "main.c": DRIVER}
+    for name, text in {**texts, "f.c": BODIES}.items():
+        (folder / name).write_text(text)
+    files = [folder / n for n in ("f_master.c", "f_slave.c", "main.c")]
+    assert compile_program(files, folder / "new", library, FLAGS) == ""
+    return folder / "new"
+
+
 @pytest.mark.parametrize("threads", ["8,8", "16"])
 def test_owned_arrays_stay(tmp_path, library, threads):
     """Results are the original's, at no step at all, at few and at more tiles than stay."""
     made = made_of(BODIES, threads=threads)
     assert {a for a, _ in stays(made)} == ({"v", "a"} if threads == "8,8" else {"a"})
-    texts = {"f_master.c": made.text, "f_slave.c": made.sunway.slave, "f_args.h": made.sunway.args, "main.c": DRIVER}
-    for name, text in {**texts, "f.c": BODIES}.items():
-        (tmp_path / name).write_text(text)
-    files = [tmp_path / n for n in ("f_master.c", "f_slave.c", "main.c")]
-    flags = ["-Wall", "-Wextra", "-Wno-unknown-pragmas"]
-    assert compile_program(files, tmp_path / "new", library, flags) == ""
-    assert compile_program([tmp_path / "f.c", tmp_path / "main.c"], tmp_path / "old", library, flags) == ""
+    program = built(made, tmp_path, library)
+    assert compile_program([tmp_path / "f.c", tmp_path / "main.c"], tmp_path / "old", library, FLAGS) == ""
     for words in (["0", "5"], ["1", "1"], ["3", "100"], ["4", "1500"], ["2", "9000"]):
-        new, old = run_program(tmp_path / "new", words), run_program(tmp_path / "old", words)
+        new, old = run_program(program, words), run_program(tmp_path / "old", words)
         assert (new.code, new.out) == (0, old.out), (words, new.err)
 
 
@@ -105,15 +112,17 @@ def test_plans_say_what_stays(capsys):
     assert [n.id for d in much.diagnostics for n in d.notes] == ["sunway-ldm"]
 
 
-def test_emulator_catches_what_must_not_stay(tmp_path, capfd, monkeypatch):
-    """An analysis that would let everybody own everything: other cores read what one of them keeps."""
-    monkeypatch.setattr("codegen.sunway.resident._one_tile_each", lambda *_: (True, "a fault"))
+def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
+    """An analysis that lets x stay as well, though other cores read what one of them keeps."""
+
+    def wrong(scop, grid, owned, *rest):
+        return residents(scop, grid, [*owned, Owned("x", owned[-1].sites, "a fault")], *rest)
+
+    monkeypatch.setattr("codegen.sunway.launch.residents", wrong)
     monkeypatch.setattr("codegen.sunway.resident._unfit", lambda *_: "")
     monkeypatch.setattr("codegen.sunway.survey.Site.tile", _any_tile)
-    source = tmp_path / "f.c"
-    source.write_text(BODIES)
-    assert main(["check", "--target", "sunway", str(source)]) == 4
-    assert "[kept]" in capfd.readouterr().err
+    ran = run_program(built(made_of(BODIES), tmp_path, library), ["2", "300"])
+    assert ran.code == 3 and "[kept]" in ran.err
 
 
 def _any_tile(site, array):
