@@ -32,7 +32,7 @@ def plot(found: Figures, out: Path) -> str:
     pyplot.switch_backend("agg")
     figure, axes = pyplot.subplots(3, 2, figsize=(13, 12), layout="constrained")
     figure.suptitle("SW26010 core group, timing model. Dashed: what was asked for.")
-    _bars(axes[0][0], found.ratios, "speed against the published scheme (times)", 3)
+    _bars(axes[0][0], found.ratios, "speed against the published scheme (times; geometric mean asked: 3)", 3)
     _lines(axes[0][1], found.gemm, "gemm, square: % of peak", "n", {"shared panels": 80, "without": 9})
     _lines(axes[1][0], found.jacobi, "jacobi-2d, 12 steps: speed against a launch per step (times)", "n",
            {"many steps at once": 5})  # fmt: skip
