@@ -11,13 +11,16 @@ from codegen.scop.model import Statement
 # Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
 # about 5 us with libgomp, some 10,000 cycles; an instance of a simple statement takes one cycle or less.
 PARALLEL_MIN = 20000
+# Pieces of a domain from which on every pair of them is too much to look at: mask-pattern has 30.
+MANY = 4
 
 
 def extent(s: Statement, d: int, fixed: Iterable[int]) -> int | None:
-    """The most values that iterator `d` takes while those in `fixed` stand still; None when parameters decide."""
+    """The most values that iterator `d` takes while those in `fixed` stand still; None when parameters decide. Of a
+    domain in many pieces it is the most for what encloses them all."""
     known = sorted(set(fixed) - {d})
     n = s.domain.dim(isl.dim_type.set)
-    both = s.domain
+    both = s.domain if s.domain.n_basic_set() <= MANY else isl.Set.from_basic_set(s.domain.simple_hull())
     for k in reversed(range(n)):
         if k != d and k not in known:
             both = both.project_out(isl.dim_type.set, k, 1)
