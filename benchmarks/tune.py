@@ -1,7 +1,7 @@
 """The tuner on held-out matrix products: every method, the tool's own product, and NumPy: `make bench-tune`.
 
-Searches value trees by measuring. They share a cache, so that an order of points is compiled and measured once; each
-ends when it would have spent its seconds by itself, by the times of a small and of a full compilation. Then the
+Searches value trees by measuring. They share measurements, so that an order of points is compiled and measured once;
+each ends when it would have spent its seconds by itself, by the times of a small and of a full compilation. Then the
 winners of all methods run in turns in one process, beside what `tilewright gen` makes of the loops, the loops as the
 compiler leaves them, and NumPy with one thread, and only these figures count. How far two copies of one tree lie apart
 there is the noise: within it, two methods are equal.
@@ -27,29 +27,33 @@ from benchmarks.tensor_build import ROOT
 from benchmarks.tune_race import race
 from benchmarks.tune_report import SEARCHES, Case, as_data, table
 from codegen.machine.detect import detect
+from codegen.target.nest.product import KEPT
 from codegen.tune.contraction import Contraction
 from codegen.tune.cost import Model
 from codegen.tune.learn import shapes
+from codegen.tune.learn.answer import answers
 from codegen.tune.learn.samples import strange
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
-from codegen.tune.plans.search.trees import BEST, ORDERED, policy_tree, searches
-from codegen.tune.search import Budget, Space, run
+from codegen.tune.plans.search.trees import BEST, searches
+from codegen.tune.search import METHODS, Budget, Space, run
 from codegen.tune.search.frame import Over
 from codegen.tune.tree import Tree, key, start
 
 SEED = 7
-QUICK = 8.0  # seconds for a product that is not searched
-DEPTH = 8  # of the exhaustive search: about 12,000 trees in 600 orders, among them all register tiles with both blocks
+QUICK = 9.0  # seconds for a product that is not searched
+DEPTH = 7  # of the exhaustive search: about 4,500 trees, among them register tiles in blocks of rows
 DIRECT = ("fixed", "analytic", "learned", BEST)  # that measure a handful, or nothing
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tune", description=__doc__)
-    parser.add_argument("--cases", type=int, default=24, metavar="N", help="products of the 440 (default 24)")
-    parser.add_argument("--searched", type=int, default=24, metavar="N", help="of them that are searched, at most")
-    parser.add_argument("--minutes", type=float, default=10.0, help="in which as many are searched as fit (default 10)")
+    parser.add_argument("--cases", type=int, default=13, metavar="N", help="products of the 440 (default 13)")
+    parser.add_argument("--searched", type=int, default=8, metavar="N", help="of them that are searched (default 8)")
+    parser.add_argument("--minutes", type=float, default=10.0, help="after which fewer are searched (default 10)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of each search (default 60)")
+    parser.add_argument("--depth", type=int, default=DEPTH, help=f"of the exhaustive search (default {DEPTH})")
+    parser.add_argument("--learning", action="store_true", help="products of the training set, for trying things out")
     parser.add_argument("--busy", action="store_true", help="for a machine with other work: processor time")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     return parser.parse_args(words)
@@ -61,23 +65,26 @@ def main(words: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
     cases: list[Case] = []
     cache = str(given.out / "tune.records")
-    with Measurer(options=ORDERED, effort=Effort(busy=given.busy), cache=cache) as bench:
-        print(f"peak {bench.peak():.1f} GFLOPS; a policy's answer from start to end: {_answer():.2f} s", flush=True)
-        problems = Random(SEED).sample(shapes.testing(), given.cases)
+    with Measurer(options=KEPT, effort=Effort(busy=given.busy), cache=cache) as bench:
+        answer = _answer()
+        print(f"peak {bench.peak():.1f} GFLOPS; a policy's answer from start to end: {answer:.2f} s", flush=True)
+        problems = Random(SEED).sample(shapes.training() if given.learning else shapes.testing(), given.cases)
         pace = _pace(bench, shapes.training()[:2])
         print(f"one order takes {pace.one:.2f} s, {1 / pace.each:.1f} of many a second are measured", flush=True)
         longest = 0.0
         for n, problem in enumerate(problems):
-            first = time.perf_counter() - began
+            first, before = time.perf_counter() - began, bench.measured
             rest = longest + QUICK * (given.cases - n)
             searched = n < given.searched and (not n or first + rest < 60 * given.minutes)
-            found, seconds = _tuned(bench, problem, given.budget, pace, searched)
+            found, seconds = _tuned(bench, problem, given, pace, searched)
+            ready = time.perf_counter() - began
             cases.append(race(bench, problem, found, seconds))
             last = time.perf_counter() - began
             longest = max(longest, last - first) if searched else longest
-            print(f"{last:5.0f} s  {cases[-1].line()}", flush=True)
+            took = f"{bench.measured - before} measured in {ready - first:.0f} s"
+            print(f"{last:5.0f} s  {cases[-1].line()}; {took}", flush=True)
             (given.out / "tune.json").write_text(json.dumps(as_data(cases), indent=1) + "\n")
-        print(table(cases, BEST, bench.peak()))
+        print(table(cases, BEST, bench.peak(), answer, given.depth))
     return 0
 
 
@@ -102,34 +109,50 @@ class _Clock:
     def __call__(self, trees: Sequence[Tree]) -> list[float | None]:
         if self.seconds > self.limit:
             raise Over
-        new = {key(t) for t in trees} - self.asked
+        found = self.bench(trees)
+        new = {key(t) for t, x in zip(trees, found, strict=True) if x is not None} - self.asked
         self.asked |= new
         self.seconds += self.pace.seconds(len(new))
-        return self.bench(trees)
+        return found
 
 
 def _tuned(
-    bench: Measurer, problem: Contraction, limit: float, pace: Pace, all_of_them: bool
+    bench: Measurer, problem: Contraction, given: argparse.Namespace, pace: Pace, all_of_them: bool
 ) -> tuple[dict[str, Tree], dict[str, float]]:
     """The tree of each method, and the seconds it takes: those of searches are what they would have taken alone."""
     first, isa = start(problem), bench.shop.isa
     found, seconds = {"untuned": first}, {"untuned": 0.0}
     model = Model(detect().machine, isa)
     ways = searches(model, isa)
+    if all_of_them:
+        bench(_within(first, given.depth))
     for name in (*DIRECT, *(("exhaustive", *SEARCHES, "wide") if all_of_them else ())):
         guess, oracle = name == "wide", name == "exhaustive"
-        value = model if guess else _Clock(bench, pace, 1e9 if oracle else limit)
+        value = model if guess else _Clock(bench, pace, 1e9 if oracle else given.budget)
         began = time.perf_counter()
         result = run(
-            ways[name], first, value, Budget(1e9, DEPTH if oracle else 10), None, Space("v2" if guess else "v1")
+            ways[name], first, value, Budget(1e9, given.depth if oracle else 10), None, Space("v2" if guess else "v1")
         )
         took = time.perf_counter() - began
         found[name] = result.best
         seconds[name] = value.seconds if isinstance(value, _Clock) else took
-    began = time.perf_counter()
-    found["policy"] = policy_tree(first, isa)  # be it better than the start or not: nothing is measured
-    seconds["policy"] = time.perf_counter() - began
+    for name, version in (("policy", "v2"), ("policy-v1", "v1")):
+        began = time.perf_counter()
+        found[name] = answers(first, model, version)[0]  # be it better than the start or not: nothing is measured
+        seconds[name] = time.perf_counter() - began
     return found, seconds
+
+
+def _within(first: Tree, steps: int) -> list[Tree]:
+    """What an exhaustive search will ask for; measured all at once, which keeps every core busy."""
+    found: list[Tree] = []
+
+    def value(trees: Sequence[Tree]) -> list[float | None]:
+        found.extend(trees)
+        return [0.0] * len(trees)
+
+    run(METHODS["exhaustive"], first, value, Budget(1e9, steps))
+    return found
 
 
 def _pace(bench: Measurer, problems: Sequence[Contraction]) -> Pace:
@@ -151,11 +174,13 @@ def _pace(bench: Measurer, problems: Sequence[Contraction]) -> Pace:
 def _answer() -> float:
     """Seconds for one product, from the start of Python to the tree."""
     words = (
-        "from codegen.tune.learn.policy import follow;"
-        "from codegen.tune.learn.network import shipped;"
+        "from codegen.tune.learn.answer import answers;"
+        "from codegen.machine.detect import detect;"
         "from codegen.tune.contraction import matmul;"
+        "from codegen.tune.cost import Model;"
+        "from codegen.tune.native import native_isa;"
         "from codegen.tune.tree import show, start;"
-        "print(show(follow(start(matmul(112, 128, 192)), shipped('policy'))[-1]))"
+        "print(show(answers(start(matmul(112, 128, 192)), Model(detect().machine, native_isa()))[0]))"
     )
     best = float("inf")
     for _ in range(3):

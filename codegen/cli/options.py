@@ -18,7 +18,7 @@ EVERY_COMMAND = (*_SOURCES, *_SPARSE, "machine", "doctor")
 EMITS = ("c", "plan", "header", "harness", "report")
 TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
 TREE_METHODS = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "fixed", "analytic", "shortlist",
-                "wide", "policy", "learned")  # fmt: skip
+                "wide", "policy", "policy-v1", "learned")  # fmt: skip
 _DEFAULTS = GenOptions()
 
 GROUPS = {

@@ -57,8 +57,18 @@ class Model:
 
 def cycles(plan: Schedule, machine: Machine, isa: Isa) -> float:
     """Of the whole contraction."""
-    streamed, scattered = _lines(plan, machine)
-    return max(_Count(plan, machine, isa).total(), streamed) + scattered
+    busy, streamed, scattered = parts(plan, machine, isa)
+    return max(busy, streamed) + scattered
+
+
+def parts(plan: Schedule, machine: Machine, isa: Isa) -> tuple[float, float, float]:
+    """Cycles of the code itself, of cache lines in long rows, and of those in short ones."""
+    return _Count(plan, machine, isa).total(), *_lines(plan, machine)
+
+
+def filled(plan: Schedule, depth: int, cache: Cache) -> float:
+    """The share of a cache that the levels from a depth on take."""
+    return sum(_touched(plan, depth, t, cache).room for t in TENSORS) * cache.line / cache.bytes
 
 
 class _Count:

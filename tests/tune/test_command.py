@@ -12,7 +12,9 @@ from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.machine import load
 from codegen.target.isa.load import load as load_isa
 from codegen.tune.cost import Model
+from codegen.tune.learn.answer import SHIPPED
 from codegen.tune.learn.network import random as random_network
+from codegen.tune.learn.network import shipped
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.search.trees import searches
 from tests.tune.sources import ADD, AXPY, GLOBAL, PRODUCT
@@ -139,15 +141,16 @@ def test_a_policy_that_is_not_there(tune, monkeypatch: pytest.MonkeyPatch) -> No
     def missing(name: str) -> None:
         raise FileNotFoundError(name)
 
-    monkeypatch.setattr("codegen.tune.plans.search.trees.shipped", missing)
+    monkeypatch.setattr("codegen.tune.learn.answer.shipped", missing)
     code, _, messages = tune(PRODUCT, "--method", "policy", "--budget", "60", "--size", "n=16", *QUICK)
-    assert code == 0 and "comes without a trained policy" in _tuned(messages)
+    assert code == 0 and "comes without anything trained" in _tuned(messages)
 
 
 def test_a_policy_is_followed(tune, monkeypatch: pytest.MonkeyPatch) -> None:
     """An untrained one will do to show the way."""
-    untrained = random_network((200, 8), (1, 7), 1)
-    monkeypatch.setattr("codegen.tune.plans.search.trees.shipped", lambda name: untrained)
+    untrained = random_network((230, 8), (1, 15), 1)
+    monkeypatch.setitem(SHIPPED, "v2", "untrained")
+    monkeypatch.setattr("codegen.tune.learn.answer.shipped", lambda n: untrained if n == "untrained" else shipped(n))
     words = ("--method", "policy", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
     code, _, _ = tune(PRODUCT, *words, *QUICK)
     rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]

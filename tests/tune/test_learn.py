@@ -9,18 +9,23 @@ from random import Random
 import numpy as np
 import pytest
 
+from codegen.machine.load import load as load_machine
 from codegen.target.isa.load import load as load_isa
 from codegen.tune.actions import ACTION_SETS, legal
 from codegen.tune.contraction import matmul
+from codegen.tune.cost import Model
 from codegen.tune.learn import shapes
+from codegen.tune.learn.answer import SHIPPED, answers
 from codegen.tune.learn.demos import demo, ways
 from codegen.tune.learn.estimate import estimate
 from codegen.tune.learn.network import Layer, Network, load, random, save, shipped
-from codegen.tune.learn.policy import follow, moves, sight
+from codegen.tune.learn.policy import ahead, follow, moves, ranked, sight
 from codegen.tune.learn.replay import Replay
 from codegen.tune.learn.samples import promising, strange
 from codegen.tune.learn.traits import traits
-from codegen.tune.tree import Tree, joined, key, parse, start
+from codegen.tune.tree import Tree, joined, key, parse, show_nest, start
+
+MODEL = Model(load_machine("neoverse-n1"), load_isa("neon", 128))
 
 
 def test_the_published_split() -> None:
@@ -82,15 +87,31 @@ def test_a_policy_takes_ten_legal_steps() -> None:
         assert [t is not None for t in reached] == list(legal(before))
 
 
+def test_several_ways_at_once_have_the_greedy_one_among_them() -> None:
+    first = start(matmul(96, 128, 80))
+    net = random((230, 16), (1, 15), seed=5)
+    found = {t.compute for t in ahead(first, net, "v2", lanes=4, width=4)}
+    assert {t.compute for t in follow(first, net, "v2", lanes=4)} <= found
+    assert len(found) <= 1 + 10 * 4
+
+
+def test_a_value_ranks_different_nests() -> None:
+    nests = ("i64 k64 j64", "i16 k64 i4 j64", "i16* k64 i4 j64", "i16 i4 k64 j64")
+    trees = [parse(t, matmul(64, 64, 64)) for t in nests]
+    best = ranked(trees, lambda ts: [float(len(t.compute) + (t.compute[1].var == "i")) for t in ts])
+    assert [show_nest(t.compute) for t in best] == ["i16 i4 k64 j64", "i16 k64 i4 j64", "i64 k64 j64"]
+
+
 def test_what_a_network_sees_is_near_one() -> None:
     seen = sight(start(matmul(256, 256, 64)))
     assert seen.shape == (200,) and seen.max() <= 1.01 and seen.min() >= 0
+    packed = parse("i8[B] k64 i8 j64", matmul(64, 64, 64))
+    assert list(np.flatnonzero(sight(packed, "v2")[200:])) == [1]  # the second mark of the first loop
 
 
 def test_traits_tell_the_register_tile() -> None:
-    isa = load_isa("neon", 128)
     problem = matmul(64, 64, 64)
-    flat, square = (traits(parse(t, problem), isa) for t in ("i64 k64 j64", "i16 j4 k64 i4 j16"))
+    flat, square = (traits(parse(t, problem), MODEL) for t in ("i64 k64 j64", "i16 j4 k64 i4 j16"))
     registers = 32
     assert flat[5] == pytest.approx(16 / registers) and square[5] == pytest.approx(16 / registers)
     loads = 7  # loads for each multiply-add: (1 + 16) / 16 and (4 + 4) / 16
@@ -127,19 +148,30 @@ def test_training_finds_what_is_worth_it() -> None:
     assert min(reached) > 0.45, reached
 
 
+def test_demonstrations_with_packing_and_two_levels() -> None:
+    problem = matmul(96, 192, 80)
+    found = {show_nest(d.path[-1].compute) for way in ways("v2") if (d := demo(problem, way, "v2", 4)) is not None}
+    assert {"i12[B] j16 k80 i8 j12", "j3 i16[B] j4 k80 i6 j16", "i3 j16 i4 k80 i8 j12"} <= found
+    wide = [d.path[-1] for way in ways("v2", room=512) if (d := demo(problem, way, "v2", 16)) is not None]
+    assert "i8 j6 k80 i12 j32" in {show_nest(t.compute) for t in wide}
+
+
 def test_demonstrations_reach_register_tiles() -> None:
     problem = matmul(64, 96, 80)
     found = [d for way in ways() if (d := demo(problem, way)) is not None]
     assert all(len(d.chosen) == 10 and len(d.path) == 11 for d in found)
     nests = {" ".join(f"{x.var}{x.size}" for x in d.path[-1].compute) for d in found}
-    assert {"i64 k80 j96", "i16 j6 k80 i4 j16", "j12 i8 k80 i8 j8"} <= nests
+    assert {"i64 k80 j96", "i16 j6 k80 i4 j16", "j12 i8 k80 i8 j8", "j1 i16 j4 k80 i4 j16"} <= nests
     for d in found:
         for at, (before, after) in zip(d.chosen, pairwise(d.path), strict=True):
             assert moves(before, ACTION_SETS["v1"])[at] == after
 
 
-def test_the_shipped_networks_fit_what_they_are_asked() -> None:
-    problem, isa = matmul(112, 128, 192), load_isa("neon", 128)
-    path = follow(start(problem), shipped("policy"))
-    worth = estimate(shipped("estimate"), isa)([path[0], path[-1]])
+@pytest.mark.parametrize(("version", "actions"), [("v1", 7), ("v2", 15)])
+def test_the_shipped_networks_fit_what_they_are_asked(version: str, actions: int) -> None:
+    problem = matmul(112, 128, 192)
+    assert len(shipped(SHIPPED[version]).heads[1].bias) == actions
+    found = answers(start(problem), MODEL, version)
+    worth = estimate(shipped("estimate"), MODEL)([start(problem), found[0]])
     assert worth[1] > 1.5 * worth[0] > 0  # as it thinks itself
+    assert len(joined(found[0].compute)) >= 5  # a tile in blocks

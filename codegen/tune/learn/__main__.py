@@ -8,17 +8,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
+from codegen.machine.detect import detect
 from codegen.target.isa.model import Isa
+from codegen.target.nest.product import KEPT
 from codegen.tune import contraction, tree
+from codegen.tune.actions import LANES
+from codegen.tune.cost import Model
 from codegen.tune.learn import dqn, shapes
+from codegen.tune.learn.answer import SHIPPED
 from codegen.tune.learn.estimate import estimate
-from codegen.tune.learn.network import Network, save
-from codegen.tune.learn.samples import designed, promising, strange
+from codegen.tune.learn.network import Network, load, save
+from codegen.tune.learn.samples import designed, promising, shown, strange
 from codegen.tune.learn.torch import regress
 from codegen.tune.learn.traits import traits
 from codegen.tune.measure.clock import Effort
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-EACH = 12  # trees of one product: they share a compilation
+EACH = 24  # trees of one product: they share compilations
 HELD_BACK = 10  # every tenth product of the records is kept for judging the estimate
 
 
@@ -37,8 +42,11 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--records", default="build/learn.records", metavar="FILE", help="measurements; added to")
     parser.add_argument("--strange", type=int, default=0, metavar="N", help="measure random trees of N products")
     parser.add_argument("--designed", type=int, default=0, metavar="N", help="measure register tiles of N products")
+    parser.add_argument("--shown", type=int, default=0, metavar="N", help="measure ends of ways of N products")
     parser.add_argument("--promising", type=int, default=0, metavar="N", help="measure the best trees of N products")
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="train the policy for N steps")
+    parser.add_argument("--version", choices=("v1", "v2"), default="v2", help="actions of the policy (default v2)")
+    parser.add_argument("--go-on", action="store_true", help="with the estimate and the policy that are there")
     parser.add_argument("--seconds", type=float, default=3600.0, help="train for so long at most")
     parser.add_argument("--busy", action="store_true", help="measure processor time, on a machine with other work")
     parser.add_argument(
@@ -52,34 +60,52 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     given = arguments(words)
     Path(given.records).parent.mkdir(parents=True, exist_ok=True)
-    random = Random(given.seed)
-    effort = Effort(busy=given.busy)
-    with Measurer(cache=given.records, effort=effort) as bench:
-        isa, peak = bench.shop.isa, bench.peak()
-        print(f"peak {peak:.1f} GFLOPS, {len(bench.cache.known)} trees known", flush=True)
-        for n, problem in enumerate(random.sample(shapes.training(), given.strange)):
-            bench(strange(problem, EACH, ("v1", "v2")[n % 2], random))
-            _say(f"{n + 1} of {given.strange} products, {len(bench.cache.known)} trees")
-        about = f"{bench.shop.isa.name}, peak {peak:.1f} GFLOPS"
-        older = _older(given.also, peak)
-        network = fit({**older, **_known(bench, peak)}, isa, about)
-        value = estimate(network, isa)
-        for n, problem in enumerate(random.sample(shapes.training(), given.designed)):
-            bench(designed(problem, EACH, value, isa, random))
-            _say(f"{n + 1} of {given.designed} products, {len(bench.cache.known)} trees")
-        if given.promising:
-            for n, problem in enumerate(random.sample(shapes.training(), given.promising)):
-                bench(promising(problem, EACH, ("v1", "v2")[n % 2], value, random))
-                _say(f"{n + 1} of {given.promising} products, {len(bench.cache.known)} trees")
-        if given.promising or given.designed:
-            network = fit({**older, **_known(bench, peak)}, isa, about)
+    with Measurer(options=KEPT, cache=given.records, effort=Effort(busy=given.busy)) as bench:
+        model = Model(detect().machine, bench.shop.isa)
+        network = load(given.out / "estimate.npz") if given.go_on else _estimated(bench, given, model)
     given.out.mkdir(parents=True, exist_ok=True)
     save(network, given.out / "estimate.npz")
     if given.steps:
-        settings = dqn.Settings(steps=given.steps, seconds=given.seconds, seed=given.seed)
-        policy = dqn.train(shapes.training(), estimate(network, isa), settings, _say, network.about)
-        save(policy, given.out / "policy.npz")
+        out = given.out / f"{SHIPPED[given.version]}.npz"
+        lanes, room = _lanes(given.version, model.isa), model.isa.registers * model.isa.lanes_max("f32")
+        settings = dqn.Settings(
+            steps=given.steps, seconds=given.seconds, seed=given.seed, version=given.version, lanes=lanes, room=room
+        )
+        first = load(out) if given.go_on and out.exists() else None
+        save(dqn.train(shapes.training(), estimate(network, model), settings, _say, network.about, first), out)
     return 0
+
+
+def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> Network:
+    """Measure what was asked for, each kind of trees with an estimate from those before it."""
+    isa, peak, random = bench.shop.isa, bench.peak(), Random(given.seed)
+    print(f"peak {peak:.1f} GFLOPS, {len(bench.cache.known)} trees known", flush=True)
+    older = _older(given.also, peak)
+
+    def fitted() -> Network:
+        return fit({**older, **_known(bench, peak)}, model, f"{isa.name}, peak {peak:.1f} GFLOPS")
+
+    def measure(count: int, kind: Callable[[contraction.Contraction, str], list[tree.Tree]]) -> None:
+        for n, problem in enumerate(random.sample(shapes.training(), count)):
+            bench(kind(problem, ("v1", "v2")[n % 2]))
+            _say(f"{n + 1} of {count} products, {len(bench.cache.known)} trees")
+
+    measure(given.strange, lambda p, version: strange(p, EACH, version, random, _lanes(version, isa)))
+    network = fitted()
+    if given.designed or given.shown:
+        value = estimate(network, model)
+        measure(given.designed, lambda p, version: designed(p, EACH, value, isa, random))
+        measure(given.shown, lambda p, version: shown(p, EACH, version, value, isa, random, _lanes(version, isa)))
+        network = fitted()
+    if given.promising:
+        best = estimate(network, model)
+        measure(given.promising, lambda p, version: promising(p, EACH, version, best, random, _lanes(version, isa)))
+        network = fitted()
+    return network
+
+
+def _lanes(version: str, isa: Isa) -> int:
+    return LANES if version == "v1" else isa.lanes_max("f32")
 
 
 def _known(bench: Measurer, peak: float) -> dict[str, float]:
@@ -92,12 +118,12 @@ def _older(paths: Sequence[str], peak: float) -> dict[str, float]:
     return {row["tree"]: row["gflops"] / peak for row in rows if row.get("ok") and row.get("role") == "tree"}
 
 
-def fit(known: dict[str, float], isa: Isa, about: str) -> Network:
+def fit(known: dict[str, float], model: Model, about: str) -> Network:
     """The estimate from measured shares of peak; says how well it does on products that it has not seen."""
     import numpy as np
 
     trees = [_tree(k) for k in known]
-    inputs = np.stack([traits(t, isa) for t in trees])
+    inputs = np.stack([traits(t, model) for t in trees])
     wanted = np.array(list(known.values()), np.float32)
     names = sorted({contraction.show(t.problem) for t in trees})
     back = {name for n, name in enumerate(names) if n % HELD_BACK == 0}

@@ -16,6 +16,8 @@ from codegen.tune.learn.policy import STEPS
 from codegen.tune.tree import Tree, start
 
 FACTORS = (4, 8, 16)
+ROWS, COLUMNS, BLOCKS = (2, 4, 6, 8, 12, 16), (8, 12, 16, 32, 64), (2, 4, 8, 16)  # of version 2
+ROOM = 128  # elements in the registers: 32 vectors of 4, or 16 of 8
 
 
 @record
@@ -26,19 +28,48 @@ class Demo:
     chosen: tuple[int, ...]
 
 
-def ways() -> Iterator[tuple[str, ...]]:
-    """From i, k, j: tiles of some rows and columns, with blocks of rows or of columns outside; rows alone; columns
-    alone; and nothing at all."""
+def ways(version: str = "v1", room: int = ROOM) -> Iterator[tuple[str, ...]]:
+    """From i, k, j: tiles of some rows and columns, in blocks of one level or two; with the actions of version 1 also
+    columns alone, with those of version 2 packed operands."""
     yield ()
-    for rows, columns in product(FACTORS, repeat=2):
-        tile = (f"split_{rows}", "swap_down", "swap_down", "down", f"split_{columns}", "swap_up", "swap_up")
-        yield tile
-        yield (*tile, "swap_up")
+    if version == "v1":
+        for rows, columns in product(FACTORS, repeat=2):
+            yield from _tile(rows, columns, FACTORS)
+        yield from _flat()
+        return
+    for rows, columns in product(ROWS, COLUMNS):
+        if 3 * room // 8 <= rows * columns < 7 * room // 8:  # enough to be busy, and room for operands
+            yield from _tile(rows, columns, BLOCKS)
+            yield from _tile(rows, columns, BLOCKS, ("pack_b",))
+            yield (*_steps(rows, columns), "pack_a")
+            yield (*_steps(rows, columns), "swap_up", "pack_a")
+            yield (*_steps(rows, columns, ("pack_b",)), "pack_a")
+
+
+def _steps(rows: int, columns: int, before: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """`i28 j8* k192 i4 j16`: blocks of rows, in each the blocks of columns; `before` is done to the loop over rows."""
+    inward = ("swap_down", "swap_down", "down")
+    return (f"split_{rows}", *before, *inward, f"split_{columns}", "swap_up", "swap_up")
+
+
+def _tile(rows: int, columns: int, blocks: Sequence[int], before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Blocks in both orders; columns in larger blocks outside, which stay in the first cache; and rows in such."""
+    tile = _steps(rows, columns, before)
+    yield tile
+    yield (*tile, "swap_up")
+    for block in blocks:
+        yield (*tile, f"split_{block}", "swap_up")
+        if not before:
+            yield (*_steps(rows, columns, (f"split_{block}", "swap_down")), "swap_up")
+
+
+def _flat() -> Iterator[tuple[str, ...]]:
+    """Columns alone, of one vector or of several: a row that stays in registers."""
     for columns in FACTORS:
         flat = ("down", "down", f"split_{columns}", "swap_up")
         yield flat
         yield (*flat, "swap_up")
-        for more in FACTORS:  # a row of several vectors, which stays in registers
+        for more in FACTORS:
             yield ("down", "down", f"split_{more}", f"split_{columns}", "swap_up", "swap_up")
             yield ("down", "down", f"split_{columns}", f"split_{more}", "swap_up", "swap_up")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from codegen.record import record
 from codegen.tune.actions import ACTION_SETS, LANES
 from codegen.tune.contraction import Contraction
-from codegen.tune.learn.demos import Demo, demo, ways
+from codegen.tune.learn.demos import ROOM, Demo, demo, ways
 from codegen.tune.learn.estimate import Value
 from codegen.tune.learn.network import Network
 from codegen.tune.learn.policy import STEPS, moves, sight
@@ -30,22 +30,23 @@ if TYPE_CHECKING:
 class Settings:
     """Defaults are small enough for two cores and an hour."""
 
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[int, ...] = (128, 128)
     actors: int = 16
     steps: int = 400_000  # of all actors together
     seconds: float = 3600.0
     gamma: float = 0.95
     returns: int = 3
     rate: float = 3e-4
-    batch: int = 256
-    every: int = 8  # steps for each update
+    batch: int = 64
+    every: int = 4  # steps for each update
     capacity: int = 1 << 17
     first: int = 5_000  # steps before the first update
     sync: int = 1_000  # updates between copies to the target network
     seed: int = 1
-    demos: int = 400  # products of which a good way is shown first
+    demos: int = 120  # products of which a good way is shown first
     version: str = "v1"
     lanes: int = LANES
+    room: int = ROOM  # elements in the registers
 
 
 def exploration(actor: int, actors: int) -> float:
@@ -54,20 +55,22 @@ def exploration(actor: int, actors: int) -> float:
 
 
 def train(
-    problems: Sequence[Contraction], value: Value, settings: Settings, say: Callable[[str], None], about: str = ""
-) -> Network:
-    """A network whose greedy policy tunes trees of `problems`, which are taken in turn."""
+    problems: Sequence[Contraction], value: Value, settings: Settings, say: Callable[[str], None], about: str = "",
+    older: Network | None = None,
+) -> Network:  # fmt: skip
+    """A network whose greedy policy tunes trees of `problems`, which are taken in turn; `older` is where it begins."""
     import numpy as np
 
-    random = np.random.default_rng(settings.seed)
+    random, begun = np.random.default_rng(settings.seed), monotonic()
     actions = ACTION_SETS[settings.version]
-    replay = Replay(settings.capacity, len(sight(start(problems[0]))), len(actions))
-    learner = Dueling(len(sight(start(problems[0]))), settings.hidden, len(actions), settings.seed)
+    width = len(sight(start(problems[0]), settings.version))
+    replay = Replay(settings.capacity, width, len(actions))
+    learner = Dueling(width, settings.hidden, len(actions), settings.seed, older)
     adam = optimizer(learner, settings.rate)
     worth = _Memory(value)
     lessons = _Lessons(problems, worth, settings, random)
     team = [_Actor(exploration(n, settings.actors), settings) for n in range(settings.actors)]
-    taken, updates, gains, begun, spoken = 0, 0, deque[float](maxlen=500), monotonic(), monotonic()
+    taken, updates, gains, spoken = 0, 0, deque[float](maxlen=500), monotonic()
     order = random.permutation(len(problems))
     episode = 0
     while taken < settings.steps and monotonic() - begun < settings.seconds:
@@ -129,7 +132,7 @@ class _Actor:
 
     def begin(self, tree: Tree, value: float) -> None:
         self.path, self.values, self.chosen = [tree], [value], list[int]()
-        self.sights = [sight(tree)]
+        self.sights = [sight(tree, self.settings.version)]
         self.legal: list[tuple[bool, ...]] = []
         self._look()
 
@@ -147,7 +150,7 @@ class _Actor:
         assert made is not None
         self.chosen.append(best)
         self.path.append(made)
-        self.sights.append(sight(made))
+        self.sights.append(sight(made, self.settings.version))
         self._look()
 
     def record(self, replay: Replay) -> None:
@@ -166,7 +169,7 @@ class _Actor:
         for action, tree, value in zip(lesson.chosen, lesson.path[1:], values[1:], strict=True):
             self.chosen.append(action)
             self.path.append(tree)
-            self.sights.append(sight(tree))
+            self.sights.append(sight(tree, self.settings.version))
             self._look()
             self.values.append(value)
 
@@ -178,10 +181,10 @@ class _Lessons:
         self, problems: Sequence[Contraction], worth: _Memory, settings: Settings, random: numpy.random.Generator
     ) -> None:
         self.episodes: list[_Actor] = []
-        every = list(ways())
-        count = min(settings.demos, len(problems)) if settings.version == "v1" else 0
+        every = list(ways(settings.version, settings.room))
+        count = min(settings.demos, len(problems))
         for n in random.choice(len(problems), count, replace=False):
-            found = [d for way in every if (d := demo(problems[n], way, lanes=settings.lanes)) is not None]
+            found = [d for way in every if (d := demo(problems[n], way, settings.version, settings.lanes)) is not None]
             if not found:
                 continue
             ends = worth([d.path[-1] for d in found])

@@ -8,6 +8,7 @@ from random import Random
 from codegen.target.isa.model import Isa
 from codegen.tune.actions import ACTION_SETS, LANES, allowed
 from codegen.tune.contraction import Contraction
+from codegen.tune.learn.demos import demo, ways
 from codegen.tune.learn.estimate import Value
 from codegen.tune.search.tiles import family
 from codegen.tune.tree import Tree, key, start
@@ -25,11 +26,11 @@ def wander(problem: Contraction, steps: int, version: str, random: Random, lanes
     return path
 
 
-def strange(problem: Contraction, count: int, version: str, random: Random) -> list[Tree]:
+def strange(problem: Contraction, count: int, version: str, random: Random, lanes: int = LANES) -> list[Tree]:
     """Different trees of random walks."""
     found: dict[str, Tree] = {}
     for _ in range(4 * count):
-        tree = wander(problem, random.randint(1, 12), version, random)[-1]
+        tree = wander(problem, random.randint(1, 12), version, random, lanes)[-1]
         found.setdefault(key(tree), tree)
         if len(found) == count:
             break
@@ -37,8 +38,21 @@ def strange(problem: Contraction, count: int, version: str, random: Random) -> l
 
 
 def designed(problem: Contraction, count: int, value: Value, isa: Isa, random: Random) -> list[Tree]:
-    """Register tiles with blocks around them: two thirds of those that are thought to be among the best, and others."""
-    trees = list(family(problem, isa))
+    """Register tiles with blocks around them, whatever their sizes."""
+    return _mostly_best(list(family(problem, isa)), count, value, random)
+
+
+def shown(
+    problem: Contraction, count: int, version: str, value: Value, isa: Isa, random: Random, lanes: int = LANES
+) -> list[Tree]:
+    """The ends of ways that may become demonstrations."""
+    every = ways(version, isa.registers * isa.lanes_max(problem.elem))
+    ends = [d.path[-1] for way in every if (d := demo(problem, way, version, lanes)) is not None]
+    return _mostly_best(list({key(t): t for t in ends}.values()), count, value, random)
+
+
+def _mostly_best(trees: list[Tree], count: int, value: Value, random: Random) -> list[Tree]:
+    """Two thirds of those that are thought to be among the best, and others."""
     worth = value(trees)
     ranked = [t for _, t in sorted(zip(worth, trees, strict=True), key=lambda x: -x[0])]
     best, rest = ranked[: 3 * count], ranked[3 * count :]
@@ -47,12 +61,12 @@ def designed(problem: Contraction, count: int, value: Value, isa: Isa, random: R
 
 
 def promising(
-    problem: Contraction, count: int, version: str, value: Value, random: Random, width: int = 12
+    problem: Contraction, count: int, version: str, value: Value, random: Random, lanes: int = LANES, width: int = 12
 ) -> list[Tree]:
     """Some of the best that a beam with an estimate meets: the trees on which the estimate must not be wrong."""
     level, met = [start(problem)], dict[str, tuple[float, Tree]]()
     for _ in range(10):
-        reached = {k: t for tree in level for k, t in _next(tree, version)}
+        reached = {k: t for tree in level for k, t in _next(tree, version, lanes)}
         worth = value(list(reached.values()))
         ranked = sorted(zip(worth, reached.values(), strict=True), key=lambda x: -x[0])[:width]
         met.update((key(t), (w, t)) for w, t in ranked)
@@ -61,6 +75,6 @@ def promising(
     return [t for _, t in random.sample(best, min(count, len(best)))]
 
 
-def _next(tree: Tree, version: str) -> list[tuple[str, Tree]]:
-    made = (allowed(tree, a) for a in ACTION_SETS[version])
+def _next(tree: Tree, version: str, lanes: int) -> list[tuple[str, Tree]]:
+    made = (allowed(tree, a, lanes) for a in ACTION_SETS[version])
     return [(f"{key(t)} {t.cursor}", t) for t in made if t is not None]

@@ -51,12 +51,24 @@ def _network(net: _Net, about: str) -> Network:
     return Network(layers(net.trunk), layers(net.heads), about)
 
 
+def _put(net: _Net, network: Network) -> None:
+    """The weights of a network that was trained before."""
+    with torch.no_grad():
+        for to, layer in zip((*net.trunk, *net.heads), (*network.trunk, *network.heads), strict=True):
+            to.weight.copy_(torch.from_numpy(layer.weights.T.copy()))
+            to.bias.copy_(torch.from_numpy(layer.bias))
+
+
 class Dueling:
     """The network that learns, and the older copy of it that judges what follows a step."""
 
-    def __init__(self, width: int, hidden: Sequence[int], actions: int, seed: int) -> None:
+    def __init__(
+        self, width: int, hidden: Sequence[int], actions: int, seed: int, first: Network | None = None
+    ) -> None:
         torch.manual_seed(seed)
         self.net = _Net(width, hidden, (1, actions))
+        if first is not None:
+            _put(self.net, first)
         self.target = deepcopy(self.net)
 
     def network(self, about: str = "") -> Network:
@@ -86,8 +98,9 @@ def optimizer(learner: Dueling, rate: float) -> Callable[[Batch], Array]:
             choice = learner.net(after).masked_fill(~torch.from_numpy(batch.next_legal), -torch.inf).argmax(1, True)
             follow = learner.target(after).gather(1, choice)[:, 0]
             wanted = torch.from_numpy(batch.rewards) + torch.from_numpy(batch.discount) * follow
-        errors = learner.net(states).gather(1, actions)[:, 0] - wanted
-        margin = _margin(learner.net(states), actions) * torch.from_numpy(batch.shown)
+        values = learner.net(states)
+        errors = values.gather(1, actions)[:, 0] - wanted
+        margin = _margin(values, actions) * torch.from_numpy(batch.shown)
         loss = (torch.from_numpy(batch.weights) * nn.functional.huber_loss(
             errors, torch.zeros_like(errors), reduction="none"
         )).mean() + margin.mean()

@@ -1,6 +1,7 @@
 """What the code of a tree looks like, as numbers: the register tile, loads for each multiply-add, how long sums stay in
-registers, how much lies in tails, and how much memory the loops around run through. An estimate is learned from these;
-they say more about speed than the loops do, so that some thousand measurements are enough.
+registers, how much lies in tails, how much memory the loops around run through, and what the processor's model makes of
+it. An estimate is learned from these; they say more about speed than the loops do, so that some thousand measurements
+are enough.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from codegen.target.isa.model import Isa
 from codegen.target.nest.schedule import Schedule, schedule
 from codegen.tune.contraction import TENSORS, strides
+from codegen.tune.cost import Model, filled, parts
 from codegen.tune.tree import Tree, inner, joined
 
 if TYPE_CHECKING:
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
 OUTSIDE = 4  # loops around the register tile whose memory is looked at
 
 
-def traits(tree: Tree, isa: Isa) -> NDArray[numpy.float32]:
+def traits(tree: Tree, model: Model) -> NDArray[numpy.float32]:
     """The numbers of one tree; their logarithms, where they are sizes."""
     import numpy as np
 
-    plan = schedule(tree, isa)
-    found = [*_block(plan, isa), *_operands(plan), *_tails(tree), *_memory(plan), *_sizes(tree, plan)]
-    return np.array(found, np.float32)
+    plan = schedule(tree, model.isa)
+    found = [*_block(plan, model.isa), *_operands(plan), *_tails(tree), *_memory(plan), *_sizes(tree, plan)]
+    return np.array([*found, *_modelled(plan, model)], np.float32)
 
 
 def _log(x: float) -> float:
@@ -100,3 +102,16 @@ def _sizes(tree: Tree, plan: Schedule) -> list[float]:
     ends = (problem.c[0], problem.c[-1], problem.reductions[-1] if problem.reductions else "")
     which = [float(plan.vector == v) for v in ends]
     return [*(_log(sizes.get(v, 1)) for v in ends), *which, len(plan.levels) / 10]
+
+
+def _modelled(plan: Schedule, model: Model) -> list[float]:
+    """Cycles by the model, as parts of the best there could be, and how full the first cache is at each loop around the
+    tile."""
+    machine = model.machine
+    busy, streamed, scattered = parts(plan, machine, model.isa)
+    ideal = plan.problem.flops / (2 * plan.lanes * machine.fma_throughput)
+    near = machine.cache(1)
+    depths = [max(plan.hold - back, 0) for back in range(OUTSIDE)]
+    full = [_log(8 * filled(plan, d, near)) if near is not None else 0.0 for d in depths]
+    shares = [ideal / busy, ideal / (max(busy, streamed) + scattered)]
+    return [*shares, _log(streamed / ideal), _log(scattered / ideal), *full]

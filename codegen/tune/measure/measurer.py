@@ -9,7 +9,6 @@ from types import TracebackType
 
 from codegen.machine.detect import detect
 from codegen.record import record
-from codegen.target.isa.load import load
 from codegen.target.isa.model import Isa
 from codegen.target.nest.emit import CannotEmit, check
 from codegen.target.nest.schedule import schedule
@@ -19,11 +18,12 @@ from codegen.tune.contraction import Contraction
 from codegen.tune.measure.cache import Cache, Measured
 from codegen.tune.measure.clock import Effort, Figure, figures, peak
 from codegen.tune.measure.workshop import Workshop, open_workshop, peak_flops
+from codegen.tune.native import native_isa
 from codegen.tune.plans.build import FLAGS, Failed
 from codegen.tune.timing import cores
 from codegen.tune.tree import Tree, key, start
 
-BATCH = 12  # functions in a compilation: the compiler's start and its headers cost as much as three of them
+BATCH = 16  # functions in a compilation: the compiler's start and its headers cost as much as three of them
 AGAIN = 2  # further attempts at a figure that was disturbed
 DRIFT = 0.93  # of the peak: below it, the processor has slowed down or is shared, and the batch is timed again
 
@@ -35,13 +35,6 @@ class Confirmed:
     winner: Figure
     default: Figure
     ratio: float
-
-
-def native_isa() -> Isa:
-    """The instruction set of this host, or the nearest one with vectors of a fixed length."""
-    machine = detect().machine
-    isa = load(machine.isa or "generic", machine.vector_bits or 128)
-    return isa if isa.bits else load("neon")
 
 
 class Measurer:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
 from codegen.target.nest.loops import THREADS
-from codegen.target.nest.writer import Options
+from codegen.target.nest.product import KEPT
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.cost import Model
+from codegen.tune.learn.answer import answers
 from codegen.tune.learn.estimate import estimate
-from codegen.tune.learn.network import Network, shipped
-from codegen.tune.learn.policy import follow
+from codegen.tune.learn.network import shipped
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
 from codegen.tune.plans.contractions import Sole, planned, sole_product
@@ -23,7 +23,7 @@ from codegen.tune.plans.search.sampling import only_default
 from codegen.tune.plans.sizes import spelled
 from codegen.tune.plans.study import Study
 from codegen.tune.search import METHODS as SEARCHES
-from codegen.tune.search import Budget, Found, Search, Trial, Value, modelled, run
+from codegen.tune.search import Budget, Found, Search, Trial, modelled, run
 from codegen.tune.search.tiles import ranked
 from codegen.tune.tree import Tree, joined, show_nest, start
 
@@ -31,7 +31,6 @@ SHARE = 0.75  # of the time that is left, for the search on trees
 MOST = 2  # plans that the best trees become
 COUNT = 12  # trees that each value of no cost may name
 BEST = "shortlist"
-ORDERED = Options(reassociate=False)  # as plans carry trees out
 
 
 class NoTrees(Exception):
@@ -73,49 +72,57 @@ def _search(study: Study, method: str, sole: Sole, team: bool) -> Found:
     budget = Budget(max(1.0, SHARE * study.left))
     flags = shlex.join(study.bench.shop.flags)
     effort = Effort(busy=study.bench.busy, threads=study.bench.threads if team else 1)
-    with Measurer(isa, flags, ORDERED, effort, jobs=study.jobs) as bench:
+    with Measurer(isa, flags, KEPT, effort, jobs=study.jobs) as bench:
         value = (lambda trees: bench([together(t) for t in trees])) if team else bench
         return run(search, start(sole.problem), value, budget, lambda step: study.say(_words(method, sole, step.value)))
 
 
 def searches(model: Model, isa: Isa) -> Mapping[str, Search]:
     """All searches on trees by name."""
-    learned = {"policy": partial(_policy, isa=isa), "learned": partial(_learned, isa=isa)}
-    return {**SEARCHES, **modelled(model, isa), **learned, BEST: partial(_shortlist, model=model, isa=isa)}
+    learned = {
+        "policy": partial(_policy, model=model),
+        "policy-v1": partial(_policy, model=model, version="v1"),
+        "learned": partial(_learned, model=model),
+    }
+    return {**SEARCHES, **modelled(model, isa), **learned, BEST: partial(_shortlist, model=model)}
 
 
-def _policy(trial: Trial, isa: Isa) -> None:
-    trial.values([policy_tree(trial.start, isa)])
+def _policy(trial: Trial, model: Model, version: str = "v2") -> None:
+    trial.values(_answers(trial.start, model, version)[:1])
 
 
-def _learned(trial: Trial, isa: Isa) -> None:
-    trial.values(_likely(trial.start, isa))
+def _learned(trial: Trial, model: Model) -> None:
+    trial.values(_likely(trial.start, model))
 
 
-def policy_tree(first: Tree, isa: Isa) -> Tree:
-    """The tree that a trained policy ends with."""
-    return follow(first, _shipped("policy"), lanes=isa.lanes_max(first.problem.elem))[-1]
+def _answers(first: Tree, model: Model, version: str = "v2") -> list[Tree]:
+    """The trees that a trained policy ends with, best first."""
+    with _trained():
+        return answers(first, model, version)
 
 
-def _likely(first: Tree, isa: Isa) -> list[Tree]:
+def _likely(first: Tree, model: Model) -> list[Tree]:
     """The few trees that a trained estimate likes best."""
-    guess = estimate(_shipped("estimate"), isa)
-    return ranked(first.problem, lambda trees: [*guess(trees)], isa)[:COUNT]
+    with _trained():
+        guess = estimate(shipped("estimate"), model)
+    return ranked(first.problem, lambda trees: [*guess(trees)], model.isa)[:COUNT]
 
 
-def _shortlist(trial: Trial, model: Value, isa: Isa) -> None:
+def _shortlist(trial: Trial, model: Model) -> None:
     """What the processor's model likes best; where there is NumPy, also what was learned would choose."""
-    trees = ranked(trial.start.problem, model, isa)[:COUNT]
+    trees = ranked(trial.start.problem, model, model.isa)[:COUNT]
     with suppress(NoTrees):
-        trees += [policy_tree(trial.start, isa), *_likely(trial.start, isa)]
+        trees += [*_answers(trial.start, model)[:COUNT], *_likely(trial.start, model)]
     trial.values(trees)
 
 
-def _shipped(name: str) -> Network:
+@contextmanager
+def _trained() -> Iterator[None]:
+    """NoTrees where what was trained cannot be used."""
     try:
-        return shipped(name)
+        yield
     except FileNotFoundError:
-        raise NoTrees(f"this package comes without a trained {name}") from None
+        raise NoTrees("this package comes without anything trained") from None
     except ImportError:
         raise NoTrees("what was trained needs NumPy: pip install 'tilewright[tune]'") from None
 

@@ -1,0 +1,14 @@
+"""The instruction set of this host."""
+
+from __future__ import annotations
+
+from codegen.machine.detect import detect
+from codegen.target.isa.load import load
+from codegen.target.isa.model import Isa
+
+
+def native_isa() -> Isa:
+    """That of this host, or the nearest one with vectors of a fixed length."""
+    machine = detect().machine
+    isa = load(machine.isa or "generic", machine.vector_bits or 128)
+    return isa if isa.bits else load("neon")
