@@ -44,9 +44,9 @@ E ?= $(patsubst examples/%/Makefile,%,$(wildcard examples/*/Makefile))
 examples: dev
 	@failed=; for name in $(E); do \
 	  out='$(abspath build)'/examples/$$name; log=$$out/log.txt; mkdir -p $$out; start=$$(date +%s); \
-	  if $(MAKE) -C examples/$$name all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT=$$out > $$log 2>&1; \
+	  if $(MAKE) --no-print-directory -C examples/$$name all check TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT=$$out > $$log 2>&1; \
 	  then word=ok; else word=FAIL; failed="$$failed $$name"; fi; \
-	  said=$$(grep -E ': ok$$|agree' $$log | tail -n 1 | sed 's/  */ /g' | cut -c 1-86); \
+	  said=$$({ tail -n 1 $$log; grep -o '.*vectors agree' $$log; grep ': ok$$' $$log; } | tail -n 1 | sed 's/  */ /g'); \
 	  printf '%-4s %-20s %3d s  %s\n' $$word $$name $$(($$(date +%s) - start)) "$$said"; \
 	  if [ $$word = FAIL ]; then tail -n 20 $$log | sed 's/^/     | /'; fi; \
 	done; \
