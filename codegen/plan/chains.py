@@ -10,6 +10,7 @@ from codegen.machine import Machine
 from codegen.plan.latency import worth_rows
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
 from codegen.plan.wavefront import ROWS
+from codegen.recognize.alike import alike
 from codegen.recognize.strides import coefficients, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements, walk
@@ -45,7 +46,7 @@ def chains(p: Program, free: Callable[[Band], bool], machine: Machine) -> Iterat
                 name = statements(node)[0]
                 rows, inner = LoopRef(node.loops[-2].name, name), LoopRef(row.name, name)
                 cut = (Tile(((rows, ROWS), (inner, 0))), Order((inner, rows)))
-                yield statements(node), (*cut, *_abreast(node.child, rows))
+                yield statements(node), (*cut, *_abreast(p, node.child, rows, node.loops[-2]))
         elif row.coincident and isinstance(node.child, Seq):
             inside = [k for k in node.child.children if isinstance(k, Band)]
             if len(inside) == 1:
@@ -75,7 +76,7 @@ def _below(
     size = ROWS if stays else ALONG if along else KEPT_ROWS
     name, first = statements(inside)[0], LoopRef(row.name, names[0])
     rows, inner = LoopRef(row.name, name), tuple(LoopRef(lp.name, name) for lp in loops)
-    last = _abreast(inside.child, rows) if stays else tuple(_kept(p, row, names, size))
+    last = _abreast(p, inside.child, rows, row) if stays else tuple(_kept(p, row, names, size))
     skews = (Skew(LoopRef(lp.name, name), factor, rows) for lp, factor in shifts or ())
     yield names, (*skews, Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
 
@@ -174,6 +175,9 @@ def _chain(band: Band) -> tuple[Loop, ...]:
     return (*band.loops, *below) if below else ()
 
 
-def _abreast(body: Node, rows: LoopRef) -> tuple[Directive, ...]:
-    """Written out side by side for one statement; for several the registers would not do."""
-    return (Abreast(rows),) if len(statements(body)) == 1 else ()
+def _abreast(p: Program, body: Node, rows: LoopRef, row: Loop) -> tuple[Directive, ...]:
+    """Written out side by side for one statement; for several the registers would not do. Those whose value is the same
+    in all rows do not count: they take one value, and one division less in each row of adi (`recognize/alike.py`)."""
+    names = statements(body)
+    own = [n for n in names if len(names) == 1 or not alike(p.scop, p.deps, n, _iterator(row, n))]
+    return (Abreast(rows),) if len(own) == 1 else ()

@@ -50,6 +50,7 @@ class Loop:
     factor: int = 0
     width: int = 0
     carry: bool = False  # elements that iterations use again stay in variables
+    alike: tuple[tuple[str, int], ...] = ()  # reads, as (statement, access), that find one value in all iterations
     reductions: tuple[tuple[str, str], ...] = ()  # (operator, array)
     fixed: Mapping[str, frozenset[int]] = field(default_factory=dict)  # iterators that loops around it set
 

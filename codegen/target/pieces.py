@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
+from codegen.ast.ctree import Instance
 from codegen.record import record
+from codegen.scop.model import Statement
 from codegen.target.body import BodyPrinter
 from codegen.target.jam import Statements, shifted
 from codegen.target.lanes import LanePrinter
@@ -45,15 +50,21 @@ def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> st
 
 
 def side_by_side(
-    printer: BodyPrinter, found: Statements, var: str, n: int, taken: frozenset[str], times: int = 1
+    printer: BodyPrinter,
+    found: Statements,
+    var: str,
+    n: int,
+    taken: frozenset[str],
+    times: int = 1,
+    alike: Collection[tuple[str, int]] = (),
 ) -> tuple[View, ...]:
     """Each statement for `n` iterations, and `times` vectors in each: all values first, so that the compiler may keep
-    what they share."""
+    what they share. Reads in `alike` find the same value in all of them, so the first one's does."""
     vector = printer if isinstance(printer, LanePrinter) else None
     first = fresh("v", taken, tuple(map(str, range(n * times))))
     out: list[View] = []
     for s, at in found:
-        rows = [shifted(at, var, k) for k in range(n)]
+        rows = [_sharing(s, at, shifted(at, var, k), alike) for k in range(n)]
         if vector is not None:
             rows = [shifted(x, vector.var, k * vector.lanes.count) for k in range(times) for x in rows]
         values, stores = zip(*(printer.parts(s, x) for x in rows), strict=True)
@@ -61,9 +72,18 @@ def side_by_side(
             out.append(View("stmt", f"{stores[0]} = {values[0]};", stmt=s.name))
             continue
         kind = vector.lanes.type if vector else printer.scop.arrays[s.accesses[s.target].array].elem.spelling
+        own = {v: f"{first}{values.index(v)}" for v in values}
         lines = (
-            *(View("stmt", f"const {kind} {first}{k} = {v};", stmt=s.name) for k, v in enumerate(values)),
-            *(View("stmt", f"{target} = {first}{k};", stmt=s.name) for k, target in enumerate(stores)),
+            *(View("stmt", f"const {kind} {name} = {v};", stmt=s.name) for v, name in own.items()),
+            *(View("stmt", f"{t} = {own[v]};", stmt=s.name) for t, v in zip(stores, values, strict=True)),
         )
         out.extend(lines if len(found) == 1 else (View("block", body=lines),))
     return tuple(out)
+
+
+def _sharing(s: Statement, first: Instance, at: Instance, alike: Collection[tuple[str, int]]) -> Instance:
+    """An instance that reads some of what it reads where the first one does."""
+    if not any(name == s.name for name, _ in alike):
+        return at
+    reads = ((first if (s.name, n) in alike else at).accesses[n] for n in range(len(at.accesses)))
+    return replace(at, accesses=tuple(reads))

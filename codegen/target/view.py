@@ -200,7 +200,7 @@ class ViewBuilder:
         taken = taken | {name, end}
         now = {**names, node.var: name}
         printer = BodyPrinter(self.scop, IntPrinter(ints.params, now, self.helpers), held)
-        body = side_by_side(printer, found, node.var, node.loop.factor, taken)
+        body = side_by_side(printer, found, node.var, node.loop.factor, taken, alike=node.loop.alike)
         rest = View("for", f"; {name} < {end}; {name}++", body=self._views(node.body, now, held, taken))
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         first = View("decl", f"long {name} = {ints.text(node.lower)};")

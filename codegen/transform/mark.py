@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import islpy as isl
 
 from codegen.plan.model import Abreast, Carry, Jam, LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.recognize.alike import alike_reads, moved
 from codegen.recognize.reuse import reused
 from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
@@ -83,8 +85,22 @@ def abreast(p: Program, d: Abreast) -> Program:
     for place in find(tree, d.loop, d.loc):
         if place.loop.reductions:
             raise illegal(f"loop `{place.loop.name}` gathers a sum", d.loc, "use `vector`")
-        tree = set_loop(tree, place, replace(place.loop, factor=sizes[place.path], note="side by side"))
+        lp = replace(place.loop, factor=sizes[place.path], note="side by side", alike=tuple(_alike(p, place)))
+        tree = set_loop(tree, place, lp)
     return p.with_tree(tree)
+
+
+def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
+    """The reads that find one value in all iterations of a loop while the others stand still."""
+    for name in statements(place.band):
+        domain = p.scop.statement(name).domain
+        pairs = isl.Map.from_domain_and_range(domain, domain)
+        for lp in enclosing(p.tree, name):
+            if lp.name != place.loop.name and not lp.tile:
+                pairs = pairs.intersect(lp.exprs[name].eq_map(lp.exprs[name]))
+        k = moved(pairs)
+        if k is not None:
+            yield from ((name, n) for n in alike_reads(p.scop, p.deps, name, k))
 
 
 def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Program:

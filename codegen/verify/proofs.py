@@ -17,6 +17,7 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Nested
 from codegen.scop.times import in_order
 from codegen.scop.tree import BLOCKED, PACKED
+from codegen.verify.alike import unlike_value
 from codegen.verify.carried import stale_value
 from codegen.verify.evidence import Evidence, Finding, between_runs, collect
 from codegen.verify.matvec import unsafe_sweep
@@ -120,6 +121,7 @@ CHECKS: tuple[Check, ...] = (
     bad_storage,
     stale_operand,
     stale_value,
+    unlike_value,
 )
 
 
