@@ -22,7 +22,7 @@ from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.target.lines import line_name
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, TimedOut, run_again_after_crashes
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome
@@ -259,8 +259,11 @@ def check_plan_regions(source: Opened, options: GenOptions) -> None:
 
 
 def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """One region in a child process, bounded by the time limit."""
-    from codegen.region import RegionOutcome, process_region
+    """One region in a child process, bounded by the time limit.
+
+    isl has crashed while it joined pieces of a relation; simpler plans ask less of it.
+    """
+    from codegen.region import AUTHORS, RegionOutcome, process_region
 
     loc = Loc(source.name, s.region.first_line, 1)
     original = source.text[s.region.body_begin : s.region.body_end].replace("\r\n", "\n")
@@ -282,7 +285,10 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
         )
 
     try:
-        made = run_with_deadline(lambda: process_region(s, original, options, machine), options.timeout)
+        tries = 1 if options.plan_text is not None or options.target == "sunway" else AUTHORS
+        made = run_again_after_crashes(
+            lambda crashed: process_region(s, original, options, machine, crashed), tries, options.timeout
+        )
         return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
     except TimedOut:
         return left(

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 # isl operations one attempt may take before a simpler plan is tried; about ten seconds on a slow core.
 OPERATIONS = 40_000_000
+AUTHORS = 4  # of plans, from ambitious to plain
 
 
 @record
@@ -135,8 +136,11 @@ def _digest(site: RegionSite) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
-def process_region(s: RegionSlice, original: str, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """Transform one region, or say why not. Raises InputError only for what the user must mend."""
+def process_region(
+    s: RegionSlice, original: str, options: GenOptions, machine: Machine, crashed: int = 0
+) -> RegionOutcome:
+    """Transform one region, or say why not. Raises InputError only for what the user must mend. So many authors of
+    plans have `crashed` before: simpler ones are asked."""
     line = s.region.first_line
     options = with_hinted_plan(s.region, s.file, options)
     try:
@@ -155,7 +159,7 @@ def process_region(s: RegionSlice, original: str, options: GenOptions, machine: 
             from codegen.sunway.region import for_cores  # it builds on this module
 
             return for_cores(s, model, options, original)
-        return printed(s, model, make(model, options, machine), original, options)
+        return printed(s, model, make(model, options, machine, crashed), original, options)
     except Unsupported as error:
         return _refused(s, error)
 
@@ -216,8 +220,9 @@ def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     )
 
 
-def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
-    """A proven program: by the user's plan if there is one, else by the best plan that works out."""
+def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 0) -> Made:
+    """A proven program: by the user's plan if there is one, else by the best plan that works out. The first authors,
+    as many as have `crashed`, are left out."""
     scop = model.program.scop
     if options.plan_text is not None:
         from codegen.plan.parse import parse  # only then: start-up time counts in a build
@@ -227,14 +232,17 @@ def make(model: Modelled, options: GenOptions, machine: Machine) -> Made:
             return _by_user_plan(model, plans[0])
     if options.target == "c":
         machine = replace(machine, cores=1)
-    problems: list[Diagnostic] = []
-    tried: set[str] = set()
-    for author in (
-        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 2),
-        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 1),
-        lambda: default_plan(model.program, machine, model.fusion or options.fusion, 0),
+    fusion = model.fusion or options.fusion
+    authors: tuple[Callable[[], Decision], ...] = (
+        lambda: default_plan(model.program, machine, fusion, 2),
+        lambda: default_plan(model.program, machine, fusion, 1),
+        lambda: default_plan(model.program, machine, fusion, 0),
         lambda: source_plan(model.program, machine),
-    ):
+    )
+    assert len(authors) == AUTHORS
+    problems = [_simpler(scop.loc, "isl crashed")] if crashed else []
+    tried: set[str] = set()
+    for author in authors[crashed:]:
         made, problem = attempt(model, author, tried)
         if made is not None:
             return replace(made, remarks=(*problems, *made.remarks))
@@ -273,9 +281,11 @@ def attempt(
     if made is not None and not findings:
         return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, Diagnostic(
-        severity, "fallback", f"a simpler plan was used, since {findings[0].message}", loc, kind="missed"
-    )
+    return None, _simpler(loc, findings[0].message, severity)
+
+
+def _simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+    return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
 
 
 def _by_user_plan(model: Modelled, plan: Plan) -> Made:

@@ -11,6 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -55,6 +56,20 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
         result: T = value
         return result
     raise value
+
+
+def run_again_after_crashes(work: Callable[[int], T], tries: int, seconds: float) -> T:
+    """The result of `work(0)`; should it crash, of `work(1)`, and so on, all in one span of time."""
+    start = time.monotonic()
+    for crashed in range(tries):
+        left = seconds - (time.monotonic() - start) if seconds > 0 and crashed else seconds
+        if seconds > 0 >= left:
+            raise TimedOut()
+        try:
+            return run_with_deadline(partial(work, crashed), left)
+        except Died:
+            continue
+    raise Died()
 
 
 def answer(work: Callable[[], object], writer: int) -> None:

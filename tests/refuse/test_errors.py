@@ -152,6 +152,18 @@ def test_a_fallback_is_remarked_on(gen, monkeypatch: pytest.MonkeyPatch) -> None
     assert "`t` does not fit" in messages[0]["message"]
 
 
+def test_a_crash_of_isl_leads_to_a_simpler_plan(gen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it did when pieces of a blocked nest's dependences were joined (random program 700638)."""
+    from codegen import region
+
+    real = region.default_plan
+    monkeypatch.setattr(region, "default_plan", lambda *a: os._exit(9) if a[-1] == 2 else real(*a))
+    code, out, messages = gen(REGION, "-Rpass-missed=fallback")
+    assert code == 0 and "tilewright: region 1" in out
+    assert [(m["id"], m["severity"]) for m in messages] == [("fallback", "remark")]
+    assert "isl crashed" in messages[0]["message"]
+
+
 def test_internal_errors_keep_their_evidence(gen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codegen.region.process_region", lambda *a: os._exit(9))
     code, out, messages = gen(REGION, "-o", "out.c")
