@@ -96,7 +96,7 @@ class Transfer:
         offset = ""
         for k in self.loops:
             rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
-            offset += f" + {steps[k]} * {rest}"
+            offset += f" + {steps[k]} * {rest}" if rest else f" + {steps[k]}"
         view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
         for k in reversed(self.loops):
             view = View("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))

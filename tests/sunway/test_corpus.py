@@ -42,7 +42,10 @@ def test_element_types(tmp_path, library, name, real):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [("gemm", "published"), ("jacobi-2d", "published-padded"), ("gemm", "no-mesh"), ("jacobi-2d", "no-steps")],
+    [
+        *(("gemm", "published"), ("floyd-warshall", "published"), ("jacobi-2d", "published-padded")),
+        *(("gemm", "no-mesh"), ("jacobi-2d", "no-steps")),
+    ],
 )
 def test_schemes(tmp_path, library, name, scheme):
     build(name, tmp_path, library, scheme=scheme).agree()
