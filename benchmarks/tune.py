@@ -100,19 +100,23 @@ class Pace:
 
 
 class _Clock:
-    """A value that counts the seconds one search would have taken alone, and ends it after so many."""
+    """A value that counts the seconds one search would have taken alone, its own thinking and every order that it asks
+    for, and ends it after so many."""
 
     def __init__(self, bench: Measurer, pace: Pace, limit: float) -> None:
         self.bench, self.pace, self.limit = bench, pace, limit
         self.seconds, self.asked = 0.0, set[str]()
+        self.since = time.perf_counter()
 
     def __call__(self, trees: Sequence[Tree]) -> list[float | None]:
+        self.seconds += time.perf_counter() - self.since
         if self.seconds > self.limit:
             raise Over
         found = self.bench(trees)
         new = {key(t) for t, x in zip(trees, found, strict=True) if x is not None} - self.asked
         self.asked |= new
         self.seconds += self.pace.seconds(len(new))
+        self.since = time.perf_counter()
         return found
 
 

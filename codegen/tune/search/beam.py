@@ -5,13 +5,19 @@ from __future__ import annotations
 from codegen.tune.search.frame import Trial
 from codegen.tune.tree import Tree
 
-AHEAD = 3  # levels
+AHEAD = 2  # levels
 
 
 def deep(trial: Trial, width: int) -> None:
     """Depth first into the best `width` children of every node, better or worse than the node itself. All of them, and
     theirs, will be gone into: what is asked then is valued together, since few at a time take longest."""
     reached: dict[Tree, int] = {}
+    known: dict[Tree, list[Tree]] = {}
+
+    def children(tree: Tree) -> list[Tree]:
+        if tree not in known:
+            known[tree] = [t for _, t in trial.space.children(tree)]
+        return known[tree]
 
     def descend(tree: Tree, left: int) -> None:
         trial.check()
@@ -20,10 +26,10 @@ def deep(trial: Trial, width: int) -> None:
         reached[tree] = left
         level = [tree]
         for _ in range(min(left, AHEAD)):
-            groups = [[t for _, t in trial.space.children(node)] for node in level]
+            groups = [children(node) for node in level]
             trial.values(t for group in groups for t in group)
             level = [t for group in groups for t in _best(trial, group, width)]
-        for child in _best(trial, [t for _, t in trial.space.children(tree)], width):
+        for child in _best(trial, children(tree), width):
             descend(child, left - 1)
 
     descend(trial.start, trial.budget.steps)
