@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from math import exp, log
 from statistics import mean, median
 
-SEARCHES = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "random")
+# Breadth before depth: both ask for the same, of which breadth asks for more at once.
+SEARCHES = ("greedy1", "greedy2", "beam2bfs", "beam4bfs", "beam2dfs", "beam4dfs", "random")
 
 POLICIES = ("policy", "policy-v1")  # with all actions, and with the seven that the searches have
 

@@ -7,7 +7,7 @@ import random
 from codegen.tune.search.frame import Trial
 from codegen.tune.tree import Tree
 
-WALKS = 16  # valued together, of which a tenth may be new orders
+WALKS = 64  # valued together, of which a tenth may be new orders
 TIRED = 100  # rounds without a new tree, and the space is taken to be exhausted
 
 
