@@ -122,22 +122,19 @@ def generated(name: str, reassociate: bool = False, machine: str = str(CACHES)) 
 
 def witnessed(text: str) -> str:
     """The program with a note of its thread in every iteration of every loop that threads share."""
-    lines, count, shared = text.split("\n"), 0, False
-    for k, line in enumerate(lines):
-        head = re.match(r" *for \(", line)
-        if head and shared:
-            end = _closing(line, head.end() - 1) + 1
-            lines[k] = f"{line[:end]} if (SEEN({count})){line[end:]}"
-            count += 1
-        shared = bool(re.match(r" *#pragma omp (parallel )?for\b", line)) or (shared and line.startswith("#line"))
-    return WITNESS.format(count=max(count, 1)) + "\n".join(lines)
+    out, at, count = [], 0, 0
+    for head in re.finditer(r"^ *#pragma omp (?:parallel )?for\b.*\n(?:#line.*\n)* *for \(", text, re.M):
+        end = _closing(text, head.end() - 1) + 1
+        out += [text[at:end], f" if (SEEN({count}))"]
+        at, count = end, count + 1
+    return WITNESS.format(count=max(count, 1)) + "".join((*out, text[at:]))
 
 
-def _closing(line: str, at: int) -> int:
+def _closing(text: str, at: int) -> int:
     """Where the parenthesis at `at` closes."""
     depth = 0
-    for k in range(at, len(line)):
-        depth += {"(": 1, ")": -1}.get(line[k], 0)
+    for k in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[k], 0)
         if not depth:
             return k
-    raise AssertionError(f"a loop that goes on in the next line: {line}")
+    raise AssertionError("a loop without an end")
