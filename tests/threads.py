@@ -123,7 +123,8 @@ def generated(name: str, reassociate: bool = False, machine: str = str(CACHES)) 
 def witnessed(text: str) -> str:
     """The program with a note of its thread in every iteration of every loop that threads share."""
     out, at, count = [], 0, 0
-    for head in re.finditer(r"^ *#pragma omp (?:parallel )?for\b.*\n(?:#line.*\n)* *for \(", text, re.M):
+    pragma = r"^ *#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n"  # long ones go on in the next line
+    for head in re.finditer(pragma + r"(?:#line.*\n)* *for \(", text, re.M):
         end = _closing(text, head.end() - 1) + 1
         out += [text[at:end], f" if (SEEN({count}))"]
         at, count = end, count + 1
