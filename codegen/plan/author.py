@@ -20,7 +20,9 @@ from codegen.plan.outer import around_recurrence
 from codegen.plan.threads import shared_out
 from codegen.plan.tiles import (
     STRIP,
+    bring_back,
     constant_extent,
+    few_lines,
     footprint,
     tile_sizes,
     worth_strips,
@@ -28,7 +30,7 @@ from codegen.plan.tiles import (
     written_out,
 )
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape, whole_rows
-from codegen.recognize.work import PARALLEL_MIN, most_instances
+from codegen.recognize.work import PARALLEL_MIN, leaves_out, most_instances
 from codegen.recognize.wraps import usual_move
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import (
@@ -204,7 +206,9 @@ class Author:
             return
         if len(members) < 2 or not worth_tiling(scop, stmts, around, band.loops):
             return
+        members = bring_back(scop, stmts, around, members)
         sizes = tile_sizes(scop, stmts, members, self.machine)
+        sizes = few_lines(scop, stmts, around, members, sizes, self.machine)
         ref = names[0]
         d = Tile(tuple((LoopRef(lp.name, ref), s) for lp, s in zip(members, sizes, strict=True)), full)
         if self.attempt(d):
@@ -279,17 +283,20 @@ class Author:
 
     def _jumps(self, names: tuple[str, ...]) -> str:
         """An array that the innermost loop around these statements does not go through element by element, where it
-        does so with none. Marked for vectors, compilers gather all of it whatever that costs; by themselves they know
-        better. lbm-d2q9: 0.57 of gcc marked, 1.00 unmarked."""
-        far = ""
+        does so with none, or does not write so. Marked for vectors, compilers gather and scatter whatever that costs;
+        by themselves they know better. lbm-d2q9: 0.57 of gcc marked, 1.00 unmarked; red-black-gs 0.74 and 1.0."""
+        far, unit = "", False
         for name in names:
             s, around = self.p.scop.statement(name), enclosing(self.p.tree, name)
+            apart = leaves_out(s)
             for a in s.accesses:
                 m = usual_move(self.p.scop, s, a, around, len(around) - 1)
-                if self.p.scop.arrays[a.array].rank and m.unit:
-                    return ""
+                lines = m.unit and not apart
+                if a.write and self.p.scop.arrays[a.array].rank and not m.still and not lines:
+                    return a.array
+                unit = unit or (bool(self.p.scop.arrays[a.array].rank) and lines)
                 far = far or ("" if m.still else a.array)
-        return far
+        return "" if unit else far
 
     def vectors(self) -> None:
         """Innermost loops that carry nothing are marked for the vectorizer."""

@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.plan.distribute import Nest
 from codegen.recognize.matvec import layout
 from codegen.recognize.work import most_instances
-from codegen.scop.expr import Affine, Cast, Expr, Ref, Ternary, walk
+from codegen.scop.expr import Affine, Binary, Cast, Expr, Ref, Ternary, walk
 from codegen.scop.lanes import walk as parts_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
@@ -23,7 +23,15 @@ Find = Callable[[str, int], "Contraction | None"]
 def skips(s: Statement) -> bool:
     """Does an `if` of the source switch its innermost loop off as a whole? Somebody who writes that expects many zeros;
     a product would go through all of them."""
-    return any(isinstance(e, Ternary) and e.branch and not _varies(s, e.cond) for e in walk(s.rhs))
+    choices = (e for e in walk(s.rhs) if isinstance(e, Ternary) and e.branch)
+    return any(not _varies(s, part) for e in choices for part in _conditions(e.cond))
+
+
+def _conditions(cond: Expr) -> tuple[Expr, ...]:
+    """What has to hold, each part by itself: compilers ask for what does not change in a loop ahead of it."""
+    if isinstance(cond, Binary) and cond.op == "&&":
+        return (*_conditions(cond.left), *_conditions(cond.right))
+    return (cond,)
 
 
 def too_small(s: Statement, what: Contraction, direct: int) -> str:

@@ -37,6 +37,11 @@ def extent(s: Statement, d: int, fixed: Iterable[int]) -> int | None:
     return int(most.to_str()) + 1 if most.is_int() else None
 
 
+def leaves_out(s: Statement) -> bool:
+    """Are there points between those at which a statement runs, as with every second or those of a remainder?"""
+    return any(part.dim(isl.dim_type.div) for part in s.domain.get_basic_sets())
+
+
 def most_instances(s: Statement, fixed: Iterable[int]) -> int | None:
     """A bound on the instances of a statement that agree in the iterators `fixed`; None when parameters decide."""
     total = 1

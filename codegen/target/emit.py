@@ -61,9 +61,17 @@ class RegionText:
 
 
 def emit_region(
-    scop: Scop, tree: CNode, target: str, original: str, indent: str, summary: str, alias_guard: str = ""
+    scop: Scop,
+    tree: CNode,
+    target: str,
+    original: str,
+    indent: str,
+    summary: str,
+    alias_guard: str = "",
+    threads_only: bool = False,
 ) -> RegionText:
-    """The region's new text. `original` is its old body, kept as the fallback where a guard is needed."""
+    """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
+    thread where the new text has nothing but threads to offer."""
     builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c")
     views = unwrapped(builder.build(tree))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
@@ -74,7 +82,10 @@ def emit_region(
         views = unwrapped(builder.build(tree))
         words = _words(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    guard = " && ".join(g for g in (guard_text(scop, ints), alias_guard) if g)
+    tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "")
+    guard = " && ".join(g for g in tests if g)
+    reasons = [*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]
+    reasons += ["there is more than one thread"] if threads_only else []
     text = (
         environment()
         .get_template("region.c.j2")
@@ -86,7 +97,7 @@ def emit_region(
             summary=summary,
             guard=guard,
             room=room_of(scop, guard),
-            reasons=", and ".join([*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]),
+            reasons=", and ".join(reasons),
             original=_deeper(original.rstrip("\n")),
             marked=FIRST not in original,
             unused=_unused(scop, views, bool(guard or scop.buffers)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, with_loop
+from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, walk, with_loop
 from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
@@ -64,7 +64,9 @@ class ViewBuilder:
             return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)
         if isinstance(node, Declare):
             now = {**held, **{h.array: h for h in node.slots}}
-            decls = tuple(View("decl", self._declaration(h)) for h in node.slots)
+            inside = (self.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance))
+            used = {a.array for s in inside for a in s.accesses}
+            decls = tuple(View("decl", self._declaration(h)) for h in node.slots if h.array in used)
             return (*decls, *self._views(node.body, names, now, taken))
         if isinstance(node, Multiply):
             if isinstance(node.product.how, Sweep):

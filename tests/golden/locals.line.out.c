@@ -9,6 +9,19 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_TEAM
+#define TW_TEAM
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+static inline long tw_team_size(void) { return omp_get_num_threads(); }
+static inline long tw_thread(void) { return omp_get_thread_num(); }
+#else
+static inline long tw_max_threads(void) { return 1; }
+static inline long tw_team_size(void) { return 1; }
+static inline long tw_thread(void) { return 0; }
+#endif
+#endif
 #line 1 "locals.c"
 /* Variables declared inside the region, and text around the regions that must not change. */
 #define SCALE 2.0   /* a macro */
@@ -21,13 +34,23 @@ void rows(int n, int m, double A[n][m], double norm[n])
 
     /* tilewright: region 1 of rows: threads over i */
     {
+      /* The fast version assumes: there is more than one thread. */
+      if (tw_max_threads() > 1) {
 #pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++) {
-        double sum;
-        sum = 0.0;
-        for (long j = 0; j < m; j++)
-          sum += square(A[i][j]);
-        norm[i] = sum * 2.0;
+        for (long i = 0; i < n; i++) {
+          double sum;
+          sum = 0.0;
+          for (long j = 0; j < m; j++)
+            sum += square(A[i][j]);
+          norm[i] = sum * 2.0;
+        }
+      } else {
+        for (int i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < m; j++)
+                sum += square(A[i][j]);
+            norm[i] = sum * SCALE;
+        }
       }
     }
 #line 18 "locals.c"
