@@ -172,7 +172,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     summary = summarize(plan)
     fallback = as_written(original)
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
-    alone = options.target == "openmp" and options.plan_text is None and _threads_only(model.program, made)
+    alone = options.target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(
         scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard, alone
     )
@@ -194,8 +194,8 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
 
 
 def _threads_only(source: Program, made: Made) -> bool:
-    """Does the plan of the tool share out the loops of the source, and nothing else? Then one thread does best with
-    what was written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33."""
+    """Does the plan share out the loops of the source, and nothing else? Then one thread does best with what was
+    written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33."""
     kinds = {type(d) for d in made.plan.directives} - {Schedule}
     return kinds == {Parallel} and shape(source) == shape(made.program)
 

@@ -59,6 +59,10 @@ CORNER = (
         "        else if (j >= i)\n            A[i][j] = 0.0;"
     ),
 )
+SPREAD = (
+    "void f(int n, double A[n][n], double B[n])",
+    "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n        A[i][j] = B[i];",
+)
 SUM = "double s;\nvoid f(int n, double A[n])", "for (int i = 0; i < n; i++)\n    s += A[i];"
 BUFFER = "tile i:16\n  distribute i\n  store t in it [i - it: 16]"
 
@@ -167,6 +171,12 @@ def packed(code: CNode) -> CNode:
 
 
 SOLE = {
+    "value shared by rows that have their own": Mutation(
+        SPREAD,
+        "tile i:4\n  order j, i\n  abreast i",
+        at(For, lambda n: with_loop(n, alike=(("S1", 1),)), 2),
+        "alike",
+    ),
     "product with an operand that it writes": Mutation(IN_PLACE, "order i, k, j", lambda n: packed(n), "operand"),
     "upper bound too low": Mutation(COPY, "", at(For, lambda n: replace(n, upper=plus(n.upper, -1))), "exactly-once"),
     "first iteration dropped": Mutation(
@@ -250,7 +260,7 @@ ALL = {**SOLE, **OTHERS}
 
 def findings(m: Mutation, without: str = "") -> set[str]:
     made = result(m.source, m.plan, m.reassociate)
-    order = ("exactly-once", "dependence", "race", "subscript", "storage", "operand", "carried")
+    order = ("exactly-once", "dependence", "race", "subscript", "storage", "operand", "carried", "alike")
     names = dict(zip(order, CHECKS, strict=True))
     checks = [c for name, c in names.items() if name != without]
     p = made.program
