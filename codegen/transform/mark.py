@@ -16,6 +16,7 @@ from codegen.scop.tree import (
     ABREAST,
     CONCURRENT,
     JAMMED,
+    ON_THREADS,
     PARALLEL,
     PARALLEL_VECTOR,
     PIPELINED,
@@ -35,6 +36,8 @@ from codegen.transform import tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, carried
 from codegen.verify.sentences import describe_pair
+
+LANES = frozenset({VECTOR, PARALLEL_VECTOR})
 
 
 def parallel(p: Program, d: Parallel) -> Program:
@@ -108,6 +111,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
     for place in find(tree, d.loop, d.loc):
         if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
+        _threads_outside(tree, place, kind, d)
         found = carried(p, place, isinstance(d, Vector) and d.width > 0)
         if found.blocker is not None:
             assert found.pairs is not None
@@ -134,6 +138,21 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
         lp = replace(place.loop, kind=kind, reductions=found.reductions, fixed=fixed(p, place))
         tree = set_loop(tree, place, lp)
     return p.with_tree(tree)
+
+
+def _threads_outside(tree: Node, place: Place, kind: str, d: Parallel | Vector | Jam | Abreast) -> None:
+    """OpenMP has no threads inside of vectors."""
+    for q in loops(tree):
+        outer, inner = (q, place) if above(q, place) else (place, q)
+        if not above(outer, inner):
+            continue
+        marks = {True: kind, False: q.loop.kind}
+        if marks[outer is place] in LANES and marks[inner is place] in ON_THREADS:
+            raise illegal(
+                f"loop `{inner.loop.name}` would run on threads inside the vector loop `{outer.loop.name}`",
+                d.loc,
+                "mark the outer loop parallel and the inner one vector",
+            )
 
 
 def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] | None:

@@ -197,3 +197,12 @@ def test_storage_that_threads_would_share() -> None:
 def test_directives_that_mean_nothing(plan: str, words: str) -> None:
     error = _refused(PREFIX, plan)
     assert error.id == "illegal-plan" and words in error.message
+
+
+@pytest.mark.parametrize("plan", ["vector i\n  parallel j", "parallel j\n  vector i"])
+def test_no_threads_inside_vectors(plan: str) -> None:
+    """OpenMP forbids it, and compilers refuse the code (random program 710356)."""
+    free = ANTIDIAGONAL.replace("A[i - 1][j + 1] + 1.0", "1.0")
+    error = _refused(free, plan)
+    assert error.id == "illegal-plan" and "on threads inside the vector loop `i`" in error.message
+    assert generate("in.c", free, GenOptions(plan_text="region 1\n  parallel i\n  vector j\n")).regions[0].transformed
