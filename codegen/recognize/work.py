@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import islpy as isl
 
-from codegen.scop.model import Statement
+from codegen.scop.model import Access, Statement
 
 # Statement instances below which starting threads costs more than it saves. A fork-join on two cores takes
 # about 5 us with libgomp, some 10,000 cycles; an instance of a simple statement takes one cycle or less.
@@ -38,8 +38,25 @@ def extent(s: Statement, d: int, fixed: Iterable[int]) -> int | None:
 
 
 def leaves_out(s: Statement) -> bool:
-    """Are there points between those at which a statement runs, as with every second or those of a remainder?"""
-    return any(part.dim(isl.dim_type.div) for part in s.domain.get_basic_sets())
+    """Are there points between those at which a statement runs, as with every second or those of a remainder? Bounds
+    such as n / 2 leave out none."""
+    n = s.domain.dim(isl.dim_type.set)
+    parts = (isl.Set.from_basic_set(b) for b in s.domain.get_basic_sets() if b.dim(isl.dim_type.div))
+    return any(not part.get_stride(k).is_one() for part in parts for k in range(n))
+
+
+def next_by_step(s: Statement, a: Access) -> bool:
+    """Does the next point along the last iterator, as far away as the statement's steps are, use the next element?"""
+    d = s.domain.dim(isl.dim_type.set) - 1
+    pairs = isl.Map.lex_lt(s.domain.get_space()).intersect_domain(s.domain).intersect_range(s.domain)
+    for k in range(d):
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    moves = pairs.lexmin().apply_domain(a.relation).apply_range(a.relation).deltas()
+    n = moves.dim(isl.dim_type.set)
+    one = isl.Set.universe(moves.get_space())
+    for k in range(n):
+        one = one.fix_val(isl.dim_type.set, k, isl.Val(int(k == n - 1)))
+    return n > 0 and not moves.is_empty() and bool(moves.is_subset(one))
 
 
 def most_instances(s: Statement, fixed: Iterable[int]) -> int | None:
