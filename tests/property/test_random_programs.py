@@ -14,7 +14,7 @@ from tests.property.generate import LONG, SHORT
 from tests.property.harness import PRODUCTS, run_batch
 
 EFFORT = LONG if "TILEWRIGHT_FUZZ" in os.environ else SHORT
-COUNT = int(os.environ.get("TILEWRIGHT_FUZZ", "100"))
+COUNT = int(os.environ.get("TILEWRIGHT_FUZZ", "75"))
 FIRST = int(os.environ.get("TILEWRIGHT_SEED", "1000"))
 BATCH = 25
 MANY = COUNT // 5  # programs around products
