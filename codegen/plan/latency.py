@@ -1,23 +1,22 @@
-"""How long a point of a nest waits for the one before it along the innermost loop, against the time that its
-instructions take: whether it is worth running several rows side by side."""
+"""How long values take: from a read to what is stored, by the operations between them; and whether a point of a nest
+waits so long for the one before it that several rows should run side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import islpy as isl
 
 from codegen.machine import Machine
 from codegen.machine.operations import operation
+from codegen.plan.cost import CALL
+from codegen.recognize.ctypes import type_of
 from codegen.scop.expr import Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, children, walk
 from codegen.scop.model import Access, Scop, Statement
 from codegen.transform.program import Program
 
-# Cycles of what no machine's tables have. They are of the same order on all cores of the last ten years.
-DIVIDE = 12.0
-CALL = 30.0  # of a function of <math.h>
-SELECT = {True: 4.0, False: 2.0}  # a comparison and a choice, of floating point numbers and of integers
-CHEAP = frozenset({"fabs", "fabsf", "fmin", "fminf", "fmax", "fmaxf", "abs"})
+_NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "div", "&": "and", "|": "or", "^": "xor"}
+_CALLS = {"fmin": "min", "fmax": "max", "fabs": "min", "fma": "mul", "sqrt": "div"}
 # Instructions that a core carries out in a cycle while nothing waits. Four and more can start, but addresses count.
 AT_ONCE = 2.5
 # Rows of a skewed nest side by side: every point is computed from memory and its neighbours are far away. Waiting to
@@ -39,12 +38,11 @@ def waiting(p: Program, names: Sequence[str], machine: Machine) -> float:
     group = [p.scop.statement(n) for n in names]
     total = 0.0
     for s in group:
-        found = _path(p, s, s.rhs, group, machine)
-        if s.op != "=":  # the target is an operand, too
-            own = 0.0 if any(_carried(p, w, s, s.accesses[s.target]) for w in group) else None
-            sides = [x for x in (found, own) if x is not None]
-            found = max(sides) + _step(p, s, Binary(s.op[:-1], s.rhs, s.rhs), machine) if sides else None
-        total += found or 0.0
+
+        def begins(number: int, s: Statement = s) -> bool:
+            return any(_carried(p, w, s, s.accesses[number]) for w in group)
+
+        total += to_store(p.scop, s, begins, machine) or 0.0
     return total
 
 
@@ -63,14 +61,6 @@ def _still(s: Statement, a: Access) -> bool:
     return bool(s.iterators) and not a.index.involves_dims(isl.dim_type.in_, len(s.iterators) - 1, 1)
 
 
-def _path(p: Program, s: Statement, e: Expr, group: Sequence[Statement], machine: Machine) -> float | None:
-    """Cycles from the last such value to this part of an expression; None where it has none."""
-    if isinstance(e, Ref):
-        return 0.0 if any(_carried(p, w, s, s.accesses[e.access]) for w in group) else None
-    found = [x for x in (_path(p, s, c, group, machine) for c in children(e)) if x is not None]
-    return max(found) + _step(p, s, e, machine) if found else None
-
-
 def _carried(p: Program, w: Statement, s: Statement, read: Access) -> bool:
     """Does `s` read here what `w` has written in another iteration of the innermost loop alone?"""
     write = w.accesses[w.target]
@@ -82,19 +72,39 @@ def _carried(p: Program, w: Statement, s: Statement, read: Access) -> bool:
     return not isl.UnionMap.from_map(pairs).intersect(p.deps.flows[read.array]).is_empty()
 
 
-def _step(p: Program, s: Statement, e: Expr, machine: Machine) -> float:
-    """Cycles of one operation."""
-    elem = p.scop.arrays[s.accesses[s.target].array].elem
-    real = elem.kind == "float"
-    kind = f"{'f' if real else 'i'}{elem.bits or 64}"
+def to_store(scop: Scop, s: Statement, begins: Callable[[int], bool], machine: Machine) -> float | None:
+    """Cycles from the accesses at which a way begins to the value that the statement stores; None where none does."""
+    found = _path(scop, s, s.rhs, begins, machine)
+    if s.op == "=":
+        return found
+    elem = scop.arrays[s.accesses[s.target].array].elem
+    sides = [x for x in (found, 0.0 if begins(s.target) else None) if x is not None]  # the target is an operand, too
+    last = _latency(_NAMES.get(s.op[:-1], "add"), elem.kind == "float", elem.bits, machine)
+    return max(sides) + last if sides else None
+
+
+def _path(scop: Scop, s: Statement, e: Expr, begins: Callable[[int], bool], machine: Machine) -> float | None:
+    """The longest way up to the root of an expression; None where none begins in there."""
+    if isinstance(e, Ref):
+        return 0.0 if begins(e.access) else None
+    ways = [way for x in children(e) if (way := _path(scop, s, x, begins, machine)) is not None]
+    return max(ways) + _own(scop, s, e, machine) if ways else None
+
+
+def _own(scop: Scop, s: Statement, e: Expr, machine: Machine) -> float:
+    """Of one operation. Compilers compare and select, and fold signs and conversions into what is around them."""
+    kind = type_of(scop, s, e.left if isinstance(e, Binary) else e)
+    real, bits = kind is None or kind.kind == "float", 64 if kind is None else kind.bits
     if isinstance(e, Call):
-        return operation(machine, kind, "min").latency if e.name in CHEAP and real else CALL
+        like = _CALLS.get(e.name.rstrip("f"))
+        return _latency(like, real, bits, machine) if like else CALL
     if isinstance(e, Ternary):
-        return SELECT[real]
-    if not isinstance(e, Binary):
-        return 1.0
-    if e.op in ("/", "%"):
-        return DIVIDE
-    if not real:
-        return 3.0 if e.op == "*" else 1.0
-    return operation(machine, kind, "mul" if e.op == "*" else "add").latency
+        return _latency("and", real, bits, machine)
+    return _latency(_NAMES.get(e.op, "min"), real, bits, machine) if isinstance(e, Binary) else 0.0
+
+
+def _latency(name: str, real: bool, bits: int, machine: Machine) -> float:
+    """Integers are in registers of their own, where simple operations take a cycle."""
+    if real:
+        return operation(machine, "f32" if bits == 32 else "f64", name).latency
+    return {"mul": 3.0, "div": 12.0}.get(name, 1.0)
