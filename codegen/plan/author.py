@@ -12,12 +12,12 @@ from codegen.machine import Machine
 from codegen.plan.carrying import carry_gain
 from codegen.plan.chains import chains
 from codegen.plan.cost import stepped
+from codegen.plan.dealt import ways
 from codegen.plan.gather import gathering, on_threads
 from codegen.plan.latency import SKEWED, worth_rows
-from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Parallel, Tile, Vector
+from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Tile, Vector
 from codegen.plan.near import over_again
 from codegen.plan.outer import around_recurrence
-from codegen.plan.threads import shared_out
 from codegen.plan.tiles import (
     STRIP,
     bring_back,
@@ -246,13 +246,12 @@ class Author:
             if vectors is not None and self.all_or_none(on_threads(vectors)):
                 self.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", names[0])
                 continue
-            chosen = shared_out(self.p, place, self.machine)
-            if self.all_or_none(chosen.steps):
-                self.remark("passed", "parallel", f"loop {chosen.loop} runs in parallel", names[0])
-                if chosen.why:
-                    self.remark("analysis", "thread-loop", chosen.why, names[0])
-            elif chosen.loop != place.loop.name and self.attempt(Parallel(LoopRef(place.loop.name, names[0]))):
-                self.remark("passed", "parallel", f"loop {place.loop.name} runs in parallel", names[0])
+            for way in ways(self.p, place, self.machine):
+                if self.all_or_none(way.steps):
+                    self.remark("passed", "parallel", way.text, names[0])
+                    if way.why:
+                        self.remark("analysis", "thread-loop", way.why, names[0])
+                    break
 
     def _few(self, place: Place, names: tuple[str, ...]) -> bool:
         """Is there too little to do for threads, whatever the parameters are?"""

@@ -141,9 +141,12 @@ class Distribute:
 
 @record
 class Parallel:
-    """Run a loop's iterations on threads."""
+    """Run a loop's iterations on threads: an equal part for each or, with `by`, so many at a time in turn. With `also`,
+    what is shared out are the iterations of both loops together; that one stands right inside."""
 
     loop: LoopRef
+    also: LoopRef | None = None
+    by: int = 0
     loc: Loc = NOWHERE
 
 

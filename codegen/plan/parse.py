@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Parallel, Plan, Reverse
+from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Plan, Reverse
 from codegen.plan.read import data, loops, products, schedule
 from codegen.plan.read.reader import Reader, tokens
 from codegen.scop.model import Scop
@@ -77,7 +77,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "reverse": lambda r, at: Reverse(r.loop(), at),
     "skew": loops.skew,
     "distribute": lambda r, at: Distribute(r.loop(), at),
-    "parallel": lambda r, at: Parallel(r.loop(), at),
+    "parallel": loops.parallel,
     "pipeline": loops.pipeline,
     "vector": loops.vector,
     "plain": loops.plain,

@@ -112,6 +112,10 @@ def _tile(d: Tile, scop: Scop | None) -> list[str]:
     return ["tile " + ", ".join(f"{ref}:{size}" for ref, size in d.loops) + (" full" if d.full else "")]
 
 
+def _parallel(d: Parallel, scop: Scop | None) -> list[str]:
+    return [f"parallel {d.loop}" + (f" with {d.also}" if d.also else "") + (f" by {d.by}" if d.by else "")]
+
+
 def _keep(d: Keep, scop: Scop | None) -> list[str]:
     read = "".join(f"[{x}]" for x in d.subscripts)
     cells = "".join(f"[{x}: {size}]" for x, size in d.at)
@@ -180,7 +184,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Skew: lambda d, s: [f"skew {d.loop} by {d.factor}*{d.by}"],
     Plain: lambda d, s: [f"plain {d.loop} as {d.iterator}"],
     Distribute: lambda d, s: [f"distribute {d.loop}"],
-    Parallel: lambda d, s: [f"parallel {d.loop}"],
+    Parallel: _parallel,
     Pipeline: lambda d, s: [f"pipeline {d.loop} along {d.along}"],
     Vector: lambda d, s: [f"vector {d.loop}" + (f" by {d.times} of {d.width} bytes" if d.width else "")],
     Abreast: lambda d, s: [f"abreast {d.loop}"],

@@ -20,17 +20,24 @@ from codegen.transform.program import Program
 
 @record
 class Shared:
-    """The loop to share out, the steps that do it, and why; no words where there was nothing to choose."""
+    """The loop to share out, the steps that do it, what to tell, and why; nothing where there was nothing to choose."""
 
     loop: str
     steps: tuple[Directive, ...]
-    why: str
+    text: str
+    why: str = ""
+
+
+def equal_parts(place: Place) -> Shared:
+    """The loop as it stands."""
+    name = place.loop.name
+    return Shared(name, (Parallel(LoopRef(name, statements(place.band)[0])),), f"loop {name} runs in parallel")
 
 
 def shared_out(p: Program, place: Place, machine: Machine) -> Shared:
     """For a loop that may run on threads: this one, or another of its band."""
     names = statements(place.band)
-    usual = Shared(place.loop.name, (Parallel(LoopRef(place.loop.name, names[0])),), "")
+    usual = equal_parts(place)
     others = _candidates(place)
     if len(others) < 2:
         return usual
@@ -47,7 +54,8 @@ def shared_out(p: Program, place: Place, machine: Machine) -> Shared:
     first = next(lp for lp in others if (counted[lp.name] or lp).name == best.name)
     order = [first, *(lp for lp in others if lp is not first)]
     refs = [LoopRef(lp.name, names[0]) for lp in order]
-    return Shared(first.name, (Order(tuple(refs)), Parallel(refs[0])), _words(best, [mine]))
+    text = f"loop {first.name} runs in parallel"
+    return Shared(first.name, (Order(tuple(refs)), Parallel(refs[0])), text, _words(best, [mine]))
 
 
 def _better(one: ThreadLoop, other: ThreadLoop) -> bool:

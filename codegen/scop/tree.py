@@ -24,9 +24,10 @@ FOLDED = "folded"  # the depth loop of a product whose steps are joined in an or
 JAMMED = "jammed"  # several iterations run side by side in the loop inside
 PIPELINED = "pipelined"  # iterations on threads, each a few stages behind the one before it: see verify/pipelines.py
 STAGE = "stage"  # the loop inside a pipelined one that says how far an iteration has come
+SHARED = "shared"  # the loop right inside a parallel one whose iterations are shared out together with it
 ABREAST = "abreast"  # the few iterations of an innermost loop, written out side by side when all are there
 # Kinds that must carry no dependence.
-CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, ABREAST})
+CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, ABREAST, SHARED})
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 # Kinds whose iterations run on threads, in whatever way.
 ON_THREADS = THREADED | {PIPELINED}
@@ -49,6 +50,7 @@ class Loop:
     note: str = ""
     factor: int = 0
     width: int = 0
+    share: int = 0  # how many iterations of a parallel loop a thread takes at a time, in turn; 0: an equal part
     carry: bool = False  # elements that iterations use again stay in variables
     alike: tuple[tuple[str, int], ...] = ()  # reads, as (statement, access), that find one value in all iterations
     reductions: tuple[tuple[str, str], ...] = ()  # (operator, array)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
 
-from codegen.ast.ctree import For, Instance, walk
+from codegen.ast.ctree import For, Instance, expr_names, walk
 from codegen.ast.generate import expression
 from codegen.recognize.work import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, VECTOR
+from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
 from codegen.target.cexpr import IntPrinter
 
 
@@ -72,7 +73,22 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
         ints.helpers.add("tw_parallel_min")
         test = f"{work} >= TW_PARALLEL_MIN"
     alone = _simd(scop, node).text if node.loop.kind == PARALLEL_VECTOR else ""
-    return Pragma(f"#pragma omp {words}", test, _clauses(node), alone)
+    return Pragma(f"#pragma omp {words}", test, f"{_dealt(node)}{_clauses(node)}", alone)
+
+
+def _dealt(node: For) -> str:
+    """What each thread gets, where that is not an equal part of the loop's iterations."""
+    return f" schedule(static, {node.loop.share})" if node.loop.share and node.loop.kind != PIPELINED else ""
+
+
+def collapsed(node: For, pragma: Pragma) -> Pragma:
+    """Two loops shared out together. Not where the outer one decides about the length of the inner one, which compilers
+    count before they start."""
+    inner = node.body
+    assert isinstance(inner, For)
+    if inner.loop.kind != SHARED or node.var in expr_names(inner.lower) | expr_names(inner.upper) or not pragma.words:
+        return pragma
+    return replace(pragma, clauses=f" collapse(2){pragma.clauses}")
 
 
 def _both(node: For) -> str:

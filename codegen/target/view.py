@@ -24,7 +24,7 @@ from codegen.target.nest.product import NestKernel, kernel_of
 from codegen.target.nested import NestedPrinter
 from codegen.target.outer import OuterPrinter, outer_lanes
 from codegen.target.pieces import KEYWORDS, View, fresh, side_by_side
-from codegen.target.pragmas import Maker, Pragma
+from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels
 
@@ -310,6 +310,8 @@ class ViewBuilder:
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         body = self._views(node.body, inner, held, taken | {name})
         self._inside = outside
+        if isinstance(node.body, For) and [v.kind for v in body] == ["for"]:
+            pragma = collapsed(node, pragma)
         if self._stage is not None and self._stage[0] is node:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))

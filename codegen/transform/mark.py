@@ -21,9 +21,12 @@ from codegen.scop.tree import (
     PARALLEL_VECTOR,
     PIPELINED,
     SEQUENTIAL,
+    SHARED,
     STAGE,
     UNROLL,
     VECTOR,
+    Band,
+    Loop,
     Node,
     Place,
     enclosing,
@@ -41,8 +44,33 @@ LANES = frozenset({VECTOR, PARALLEL_VECTOR})
 
 
 def parallel(p: Program, d: Parallel) -> Program:
-    """Mark a loop parallel; refused when it carries a dependence."""
-    return _mark(p, d, PARALLEL)
+    """Mark a loop parallel, and the one right inside where that is shared out with it; refused when one of them carries
+    a dependence."""
+    p = _mark(p, d, PARALLEL)
+    tree = p.tree
+    for place in find(tree, d.loop, d.loc) if d.by else ():
+        tree = set_loop(tree, place, replace(place.loop, share=d.by))
+    p = p.with_tree(tree)
+    return p if d.also is None else _shared(p, d, d.also)
+
+
+def _shared(p: Program, d: Parallel, inner: LoopRef) -> Program:
+    """The loop right inside, marked too. One clause names the sums of one loop, so there may be none."""
+    for place in find(p.tree, d.loop, d.loc):
+        below = next_inside(place)
+        if below is None or below.name != inner.name or below.kind or place.loop.reductions:
+            raise illegal(f"loop {inner} is not a plain loop directly inside loop {d.loop}", d.loc, "leave it out")
+    p = _mark(p, replace(d, loop=replace(inner, stmt=inner.stmt or d.loop.stmt)), SHARED)
+    if any(q.loop.kind == SHARED and q.loop.reductions for q in loops(p.tree)):
+        raise illegal(f"loop {inner} gathers a sum", d.loc, "leave it out")
+    return p
+
+
+def next_inside(place: Place) -> Loop | None:
+    """The loop that is all there is inside another one."""
+    if place.member + 1 < len(place.band.loops):
+        return place.band.loops[place.member + 1]
+    return place.band.child.loops[0] if isinstance(place.band.child, Band) else None
 
 
 def vector(p: Program, d: Vector) -> Program:
@@ -109,7 +137,7 @@ def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
 def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Program:
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
-        if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE):
+        if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE, SHARED):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
         _threads_outside(tree, place, kind, d)
         found = carried(p, place, isinstance(d, Vector) and d.width > 0)

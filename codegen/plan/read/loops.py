@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Diamond, Directive, Jam, LoopRef, Pipeline, Plain, Skew, Tile, Unroll, Vector
+from codegen.plan.model import Diamond, Directive, Jam, LoopRef, Parallel, Pipeline, Plain, Skew, Tile, Unroll, Vector
 from codegen.plan.read.reader import Reader
 
 
@@ -46,6 +46,17 @@ def plain(r: Reader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("as")
     return Plain(loop, r.word("an iterator").text, at)
+
+
+def parallel(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    also = r.loop() if r.accept("with") else None
+    if not r.accept("by"):
+        return Parallel(loop, also, loc=at)
+    loc, by = r.loc(), r.number()
+    if not 0 < by <= 4096:
+        raise InputError("bad-plan", "a thread takes 1 to 4096 iterations at a time", loc, "")
+    return Parallel(loop, also, by, at)
 
 
 def pipeline(r: Reader, at: Loc) -> Directive:

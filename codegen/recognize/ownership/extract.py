@@ -12,7 +12,7 @@ from codegen.recognize.ownership.algebra import Row
 from codegen.recognize.ownership.model import Axis, Coordinate, Form, Frame, Reference
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import THREADED, Band, Loop, Node, enclosing, has_band, statements, walk
+from codegen.scop.tree import SHARED, THREADED, Band, Loop, Node, enclosing, has_band, statements, walk
 
 
 @record
@@ -41,7 +41,7 @@ def _first_inside(loops: Sequence[Loop], band: int) -> int:
     tiles = [k for k, lp in enumerate(loops) if lp.tile]
     if tiles:
         return tiles[-1] + 1
-    threads = [k for k, lp in enumerate(loops) if lp.kind in THREADED]
+    threads = [k for k, lp in enumerate(loops) if lp.kind in THREADED | {SHARED}]
     return threads[0] if threads else len(loops) - band
 
 
