@@ -104,10 +104,10 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     check_plan_regions(source, options)
     clock.append(("reading", time.perf_counter()))
     if not source.regions:
-        note = Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(source.name, 1))
-        return Generated(text, (), (note,), source.deps, "")
+        return Generated(text, (), (no_region(source.name),), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.emit import Kernel, emit_banner, emit_support, foreign
+    from codegen.target.fold import folded
     from codegen.target.names import check_names, names_for
 
     outcomes: list[RegionOutcome] = []
@@ -132,10 +132,9 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         if line is not None:
             messages.append(_decided(region, Loc(source.name, line)))
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
-    names = names_for(options.prefix, (s.text[slice(*s.span)] for s in source.slices),
+    names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
+                                       *(text[r.body_begin : r.body_end] for r in source.regions)),
                       (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
-    made = [t for _, t in changed]
-    changed = [(r, names.of(t)) for r, t in changed]
     original = names.word("TW_ORIGINAL")
     if options.keep_original:
         changed = [(r, f"#ifndef {original}\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
@@ -156,8 +155,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         PARALLEL_MIN,
         options.require_isa,
     )
-    check_names(names, source.name, text, support, made)
-    support = names.of(support)
+    check_names(names, source.name, text, support, frozenset[str]().union(*(o.names for o in outcomes)))
+    support = folded(names.of(support))
     if options.keep_original and support:
         support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
         test = "" if options.require_isa else foreign(kernels)
@@ -180,11 +179,17 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     return Generated(whole, results, tuple(messages), _deps(source, options), plan, extra, spent)
 
 
+def no_region(name: str) -> Diagnostic:
+    """A word to those who forgot to mark their loops, or marked those of a header."""
+    hint = "put `#pragma scop` before a loop nest and `#pragma endscop` behind it; for one in a header, give the header"
+    return Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(name, 1), hint)
+
+
 def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
     """The headers, and the plans that the source names."""
-    from codegen.plan.hinted import plan_file
+    from codegen.plan.hinted import plan_file, planned
 
-    found = (plan_file(s.region, source.name) for s in source.slices if options.plan_text is None)
+    found = (plan_file(s.region, source.name) for s in source.slices if not planned(s.region, options))
     return tuple(dict.fromkeys((*source.deps, *(f[0] for f in found if f is not None))))
 
 
@@ -205,8 +210,8 @@ def _sunway(
 
     parts = [o.slave for o in outcomes if o.slave is not None]
     grid, group = parse_grid(options.threads), group_for(options.machine)
-    more = names.of(master_support(parts, options.stem, grid))
-    return support + more, slave_files(parts, options.stem, banner, group, grid, names)
+    above = support + master_support(parts, options.stem, grid, names)
+    return above, slave_files(parts, options.stem, banner, group, grid, names)
 
 
 def _nest(text: str, region: Region) -> str:

@@ -21,7 +21,7 @@ from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.cost import shape
-from codegen.plan.hinted import plan_hint, with_hinted_plan
+from codegen.plan.hinted import plan_hint, with_own_plan
 from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Schedule, Tile, Vector
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
@@ -38,6 +38,7 @@ from codegen.target.alias import alias_guard
 from codegen.target.emit import Kernel, emit_region
 from codegen.target.lines import at_statements, line_name
 from codegen.target.links import Links
+from codegen.target.names import names_for
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
@@ -66,6 +67,7 @@ class RegionOutcome:
     diagnostics: tuple[Diagnostic, ...]
     slave: SlavePart | None = None  # sunway: what the region adds to the slave file
     links: Links = ()  # which lines of `text` carry out a statement
+    names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
 
 
 @record
@@ -143,7 +145,7 @@ def process_region(
     """Transform one region, or say why not. Raises InputError only for what the user must mend. So many authors of
     plans have `crashed` before: simpler ones are asked."""
     line = s.region.first_line
-    options = with_hinted_plan(s.region, s.file, options)
+    options = with_own_plan(s.region, s.file, options)
     try:
         try:
             model = model_region(s, options)
@@ -174,8 +176,9 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
     alone = options.target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(
-        scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard, alone
-    )
+        scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard, alone,
+        names_for(options.prefix, (s.text[slice(*s.span)], original)),
+    )  # fmt: skip
     text, links = emitted.text, emitted.links
     if options.line_statements:
         lines = {x.name: x.loc.line for x in scop.statements}
@@ -190,6 +193,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         summary,
         (*model.remarks, *made.remarks),
         links=links,
+        names=emitted.names,
     )
 
 

@@ -15,6 +15,8 @@ from codegen.source.write import GENERATED
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
+_SUNWAY_NAMES = {"c": ("_master.c", "_slave.c", "_args.h"),
+                 "harness": ("_master.c", "_slave.c", "_args.h", ".sw.mk", ".host.mk")}
 _EXTENSIONS = {"c": ".c", "header": ".h", "harness": ".mk", "plan": ".plan", "report": ".report.txt"}
 
 
@@ -57,10 +59,18 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     if arguments.md and not named and not (arguments.mf and arguments.mt):
         raise BadCommandLine("-MD without -o needs -MF and -MT")
     reads = [p for p in (arguments.file, arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
-    writes = [path_of(e, arguments.output, emits) for e in emits] if named else []
+    writes = _written(arguments, emits) if named else []
     for path in [*writes, *([depfile_path(arguments)] if arguments.md else [])]:
         if os.path.exists(path) and any(os.path.samefile(path, r) for r in reads):
             raise BadCommandLine(f"'{path}' is an input and would be overwritten")
+
+
+def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]:
+    """Every file that a run will write, depfiles apart."""
+    if vars(arguments).get("target") != "sunway":
+        return [path_of(e, arguments.output, emits) for e in emits]
+    stem = arguments.output.removesuffix(".c")
+    return [f"{stem}{end}" for e in emits for end in _SUNWAY_NAMES.get(e, (_EXTENSIONS[e],))]
 
 
 def path_of(emit: str, output: str, emits: tuple[str, ...]) -> str:
@@ -109,8 +119,8 @@ def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: s
     if "header" in emits:
         out.append(Artefact(f"{stem}.h", _header(job)))
     if "harness" in emits:
-        out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw, False))
-        out.append(Artefact(f"{stem}.host.mk", files.makefile_host, False))
+        out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw))
+        out.append(Artefact(f"{stem}.host.mk", files.makefile_host))
     if "report" in emits:
         out.append(Artefact(f"{stem}.report.txt", f"{report_text(job, made)}\n{files.report}\n"))
     return tuple(out)

@@ -23,9 +23,7 @@ def run(job: Job) -> Outcome:
 
     text = describe_file(job.name, job.text, job.options, _speeds(job))
     if job.arguments.sizes and job.options.target == "sunway":
-        from codegen.report.sunway import timeline
-
-        text += "\n".join(timeline(job.name, job.options, job.arguments.sizes, job.arguments.timeline or "")) + "\n"
+        text += "\n".join(_timeline(job)) + "\n"
     return Outcome(stdout=text if text.endswith("\n") else text + "\n", diagnostics=resolved_machine(job))
 
 
@@ -41,17 +39,34 @@ def _check_options(job: Job) -> None:
         raise BadCommandLine("--sizes needs --measure, or --target sunway")
 
 
+def _timeline(job: Job) -> list[str]:
+    """The predicted time on a core group, and its picture."""
+    from codegen.report.sunway import timeline
+
+    if job.arguments.timeline:
+        _never_the_source(job, "--timeline", job.arguments.timeline)
+    try:
+        return timeline(job.name, job.text, job.options, _sizes(job), job.arguments.timeline or "")
+    except ValueError as error:
+        raise BadCommandLine(f"--sizes: {error}") from None
+
+
+def _sizes(job: Job) -> dict[str, int]:
+    from codegen.tune.plans.sizes import parse_sizes
+
+    try:
+        return parse_sizes(job.arguments.sizes)
+    except ValueError as error:
+        raise BadCommandLine(f"--sizes: {error}") from None
+
+
 def _speeds(job: Job) -> dict[int, Speed]:
     """With --measure, how fast the regions run."""
     if not job.arguments.measure:
         return {}
-    from codegen.tune.plans.sizes import parse_sizes
     from codegen.tune.plans.speed import speeds
 
-    try:
-        sizes = parse_sizes(job.arguments.sizes)
-    except ValueError as error:
-        raise BadCommandLine(f"--sizes: {error}") from None
+    sizes = _sizes(job)
     line = Line(job.arguments)
     try:
         return speeds(job.name, job.text, job.options, sizes, line.say)
@@ -66,13 +81,12 @@ def _page(job: Job) -> Outcome:
     text = describe_html(job.name, job.text, job.options, _speeds(job))
     if job.arguments.html == "-":
         return Outcome(stdout=text, diagnostics=resolved_machine(job))
-    _never_the_source(job)
+    _never_the_source(job, "--html", job.arguments.html)
     write_if_changed(job.arguments.html, text)
     return Outcome(diagnostics=resolved_machine(job))
 
 
-def _never_the_source(job: Job) -> None:
+def _never_the_source(job: Job, option: str, result: str) -> None:
     for path in (job.arguments.file, job.arguments.plan):
-        there = path and os.path.exists(path) and os.path.exists(job.arguments.html)
-        if there and os.path.samefile(path, job.arguments.html):
-            raise BadCommandLine(f"--html would overwrite {path}")
+        if path and os.path.exists(path) and os.path.exists(result) and os.path.samefile(path, result):
+            raise BadCommandLine(f"{option} would overwrite {path}")

@@ -1,4 +1,4 @@
-"""`#pragma tilewright plan(FILE)`: a plan that the source itself names, beside it."""
+"""Whose plan a region obeys: the command line's, or one beside the source (`#pragma tilewright plan(FILE)`)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,30 @@ def plan_file(region: Region, source: str) -> tuple[str, Hint] | None:
     return None
 
 
-def with_hinted_plan(region: Region, source: str, options: GenOptions) -> GenOptions:
-    """The options for a region; a plan of the command line comes before one of the source."""
-    found = plan_file(region, source) if options.plan_text is None else None
-    if found is None:
+def planned(region: Region, options: GenOptions) -> bool:
+    """Does the command line's plan speak of this region?"""
+    return options.plan_text is not None and _speaks_of(region, options.plan_text, options.plan_name)
+
+
+def _speaks_of(region: Region, text: str, file: str) -> bool:
+    from codegen.plan.parse import planned_regions  # only with a plan: start-up time counts in a build
+
+    return region.index in {number for number, _ in planned_regions(text, file)}
+
+
+def with_own_plan(region: Region, source: str, options: GenOptions) -> GenOptions:
+    """The options for a region; a plan of the command line comes before one of the source. Without a block for the
+    region in either, there is no plan: the target's own author is asked."""
+    if planned(region, options):
         return options
-    from codegen.plan.parse import planned_regions
+    found = plan_file(region, source)
+    if found is None:
+        return options if options.plan_text is None else replace(options, plan_text=None)
     from codegen.source.write import read_source
 
     path, hint = found
     text = read_source(path)
-    if region.index not in {number for number, _ in planned_regions(text, path)}:
+    if not _speaks_of(region, text, path):
         message = f"{path} has no plan for region {region.index}"
         raise InputError("bad-plan", message, Loc(source, hint.line, 1), "they are numbered in order")
     return replace(options, plan_text=text, plan_name=path)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import islpy as isl
 
 from codegen.ast.ctree import For, If, Instance, node_kids
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import InputError, Loc, Unsupported
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
-from codegen.region import Modelled, finish
+from codegen.region import Modelled
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
+from codegen.source.write import write_if_changed
 from codegen.sunway.launch import Launch
 from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.mesh import pool
-from codegen.sunway.region import author_of
+from codegen.sunway.region import author_of, check_kernels, made_for_cores
 from codegen.sunway.resident import who_owns
 from codegen.sunway.sharing import bound_axes, sharing_text
-from codegen.sunway.strategy import sunway_plan
 from codegen.sunway.style import STYLES
 from codegen.transform.apply import apply
 from codegen.verify.readback import Point
@@ -28,21 +31,19 @@ from codegen.verify.readback import Point
 
 def describe_cores(model: Modelled, options: GenOptions) -> list[str]:
     """One part per step."""
-    grid, group, sizes = author_of(options)
-    decision = sunway_plan(model.program, group, grid, sizes)
+    grid, group, _ = author_of(options)
     out = [f"  cores: {grid} of {group.description}"]
+    made = made_for_cores(model, options, 1.0)
     p = model.program
-    for d in decision.plan.directives:
+    for d in made.plan.directives:
         p = apply(p, d)
         title = "scheduled" if type(d).__name__ == "Schedule" else " ".join(show_directive(d, p.scop))
         out += [f"  tree after: {title}", *(f"    {x}" for x in tree_lines(p.tree))]
-    made, findings = finish(decision.program, decision.plan, ())
-    if made is None or findings:
-        return [*out, f"  not proven: {findings[0].message}"]
     scop = made.program.scop
     launch = Launch(scop, made.program.deps, group, grid, f"{scop.function}_r{scop.region}", STYLES[options.scheme])
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
     try:
+        check_kernels(made)
         launch.entry(made.code, Point(start, (), (), (), ()))
     except Unsupported as error:
         return [*out, f"  left on the management core: {error.message} [{error.id}]"]
@@ -125,19 +126,41 @@ def _transfers(b: Buffer) -> list[str]:
     return out
 
 
-def timeline(path: str, options: GenOptions, sizes: str, picture: str) -> list[str]:
-    """Run the timing model at these sizes; the cores' time as lines of text, and as a picture if a file is named."""
+def timeline(path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
+    """Run the timing model at these sizes; the cores' time as lines of text, and as a picture if a file is named.
+    ValueError for sizes that the regions do not have."""
     from codegen.sunway.host import build_library
-    from codegen.sunway.predict import model_program, predict
+    from codegen.sunway.predict import model_program, predict, scalars
     from codegen.sunway.timeline import read_trace, svg, text_rows
 
-    values = {k: int(v) for k, v in (word.split("=") for word in sizes.replace(",", " ").split())}
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         work = Path(folder)
-        program = model_program(path, options, work, build_library(work))
-        found = predict(program, values, options.machine, work / "trace")
+        try:
+            program = model_program(path, options, work, build_library(work), text=text)
+        except Unsupported as error:
+            return [f"predicted: no time, and no picture: {error.message}"]
+        except FileNotFoundError as error:
+            raise InputError(
+                "no-compiler", f"there is no {error.filename}, which the timing model is built with", Loc("--sizes"),
+                "install gcc, or leave --sizes out",
+            ) from None  # fmt: skip
+        _check_sizes(sizes, scalars(program))
+        found = predict(program, sizes, options.machine, work / "trace")
         events = read_trace(work / "trace")
     if picture:
-        Path(picture).write_text(svg(events, found.cycles), encoding="utf-8")
+        at = ", ".join(f"{name} = {n}" for name, n in sizes.items())
+        title = f"{os.path.basename(path)} at {at}: {found.seconds * 1e3:.3f} ms predicted"
+        write_if_changed(picture, svg(events, found.cycles, found.seconds, title))
     counts = ", ".join(f"{k} {v:.0f}" for k, v in found.counts.items() if v)
     return [f"predicted: {found.seconds * 1e3:.3f} ms ({counts})", *text_rows(events, found.cycles)]
+
+
+def _check_sizes(given: Mapping[str, int], have: Mapping[str, str]) -> None:
+    """Each parameter that counts something has a size, and no other name has one."""
+    needed = [name for name, kind in have.items() if not re.search(r"\b(?:float|double)\b", kind)]
+    wrong = [name for name in given if name not in have]
+    if wrong:
+        raise ValueError(f"there is no parameter '{wrong[0]}'; there are {', '.join(needed) or 'none'}")
+    missing = [name for name in needed if name not in given]
+    if missing:
+        raise ValueError(f"a size for {', '.join(missing)} is missing")

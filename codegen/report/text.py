@@ -13,7 +13,7 @@ from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.hinted import with_hinted_plan
+from codegen.plan.hinted import with_own_plan
 from codegen.plan.text import show_directive
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
@@ -59,7 +59,7 @@ def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]
 
 
 def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
-    options = with_hinted_plan(s.region, s.file, options)
+    options = with_own_plan(s.region, s.file, options)
     try:
         model = model_region(s, options)
         if model is None:

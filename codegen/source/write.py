@@ -1,6 +1,7 @@
 """Reading sources and writing results so that nothing is lost, half-written or touched without need."""
 from __future__ import annotations
 
+import difflib
 import os
 import secrets
 import stat
@@ -23,7 +24,7 @@ def read_source(path: str) -> str:
             with open(path, "rb") as file:
                 data = file.read()
     except (OSError, ValueError) as error:
-        raise InputError("cannot-read", f"cannot read {name}: {_reason(error)}", Loc(name)) from error
+        raise InputError("cannot-read", f"cannot read {name}: {_reason(error)}", Loc(name), _near(path)) from error
     if b"\0" in data:
         raise InputError("cannot-read", f"cannot read {name}: it holds NUL bytes, so it is not C source", Loc(name),
                          "convert UTF-16 sources to UTF-8")
@@ -47,7 +48,7 @@ def write_if_changed(path: str, text: str, force: bool = False) -> bool:
                              "choose another -o, delete the file first, or say --force")
         _replace(os.path.realpath(path), data)
     except (OSError, ValueError) as error:
-        raise InputError("cannot-write", f"cannot write {path}: {_reason(error)}", Loc(path)) from error
+        raise InputError("cannot-write", f"cannot write {path}: {_reason(error)}", Loc(path), _place(path)) from error
     return True
 
 
@@ -80,6 +81,37 @@ def _replace(path: str, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _near(path: str) -> str:
+    """What may have been meant by a file that cannot be read."""
+    folder, name = os.path.split(path)
+    try:
+        if os.path.isdir(path):
+            return "it is a folder; name the files in it"
+        if os.path.exists(path):
+            return "make it readable, or name another file"
+        if folder and not os.path.isdir(folder):
+            return f"there is no folder {folder}"
+        close = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+    except (OSError, ValueError):
+        return "check its name"
+    return f"did you mean {os.path.join(folder, close[0])}?" if close else "check its name, and the folder you are in"
+
+
+def _place(path: str) -> str:
+    """What helps where a file cannot be written."""
+    folder = os.path.dirname(path) or "."
+    try:
+        if os.path.isdir(path):
+            return f"it is a folder; for files in it say {path.rstrip('/')}/"
+        if not os.path.exists(folder):
+            return f"make the folder {folder} first"
+        if not os.access(folder, os.W_OK):
+            return f"the folder {folder} does not let you write; choose another one"
+    except (OSError, ValueError):
+        pass
+    return "choose another name or folder"
 
 
 def _reason(error: Exception) -> str:

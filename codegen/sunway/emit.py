@@ -28,6 +28,7 @@ from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
 from codegen.target.fold import folded
 from codegen.target.guard import guard_text
+from codegen.target.names import Names, entries_of
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
 from codegen.target.view import View as MasterView
@@ -79,14 +80,16 @@ class SunwayText:
     remarks: tuple[Diagnostic, ...]
     stays: tuple[Stay, ...]  # tiles that stay on their cores, as a plan says it
     missed: Mapping[str, str]  # arrays that pass through main memory between kernels, and why
+    names: frozenset[str] = frozenset()  # see RegionText
 
 
 def emit_sunway(
     scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
     style: Style = OURS, model: bool = False, strict: bool = True, wanted: Mapping[tuple[str, str], int] | None = None,
+    names: Names | None = None,
 ) -> SunwayText:  # fmt: skip
     """The region's new text, for a proven tree whose parallel loops are tile loops. `wanted` has the tiles that are to
-    stay on their cores, if a plan says so. Raises Unsupported."""
+    stay on their cores, if a plan says so. `names` are exchanged in the master's text only. Raises Unsupported."""
     _check(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, "c"), threads=False)
     views: list[MasterView] = []
@@ -131,11 +134,13 @@ def emit_sunway(
         tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report,
         any(x.residents for x in launches),
     )
-    text = folded(text, [original.rstrip("\n"), _deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+    names = replace(names or Names(), entries=entries_of(x.name for x in launches))
+    new = names.new(text)
+    text = folded(names.of(text), [original.rstrip("\n"), _deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
     missed = {a: why for x in launches for a, why in x.missed.items()}
     remarks = tuple(_remarks(scop, launches))
-    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, missed)
+    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, missed, new)
 
 
 def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:

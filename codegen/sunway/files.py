@@ -25,12 +25,13 @@ class SunwayFiles:
     report: str
 
 
-def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid) -> str:
+def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:
     """What stands above the user's own text in the master file."""
     entries = [e for p in parts for e in p.entries]
     if not entries:
         return ""
-    return folded(environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count))
+    text = environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
+    return folded((names or Names()).of(text))
 
 
 def slave_files(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from codegen.diagnostics import Loc, Unsupported
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.record import record
+from codegen.source.write import read_source
 from codegen.sunway.host import compile_program, run_program
 from codegen.sunway.machine import group_for
 
@@ -22,13 +25,15 @@ class Prediction:
     counts: Mapping[str, float]
 
 
-def model_program(path: str, options: GenOptions, folder: Path, library: Path, tag: str = "") -> Path:
-    """Build the timing model of a file's first region. Parameters are given to the program as NAME=VALUE."""
-    from dataclasses import replace
-
-    stem = Path(path).stem
-    made = generate(path, Path(path).read_text(), replace(options, target="sunway", model=True, stem=stem))
-    assert made.sunway is not None and "typedef struct" in made.sunway.args, f"{path}: nothing runs on the cores"
+def model_program(
+    path: str, options: GenOptions, folder: Path, library: Path, tag: str = "", text: str | None = None
+) -> Path:
+    """Build the timing model of a file's first region. Parameters are given to the program as NAME=VALUE. Raises
+    Unsupported where there is nothing to run."""
+    stem, text = Path(path).stem, read_source(path) if text is None else text
+    made = generate(path, text, replace(options, target="sunway", model=True, stem=stem))
+    if made.sunway is None or "typedef struct" not in made.sunway.args:
+        raise Unsupported("no-parallelism", "nothing of it runs on the compute cores", Loc(path))
     work = folder / f"{stem}{tag}"
     work.mkdir(parents=True, exist_ok=True)
     (work / f"{stem}_args.h").write_text(made.sunway.args)
@@ -61,6 +66,13 @@ def _main(header: str, threads: str) -> str:
         lines.append(f"    athread_spawn({name.removesuffix('_args')}, &a); athread_join(); }}")
     lines += ["  athread_halt();", "  return 0;", "}"]
     return "\n".join(lines) + "\n"
+
+
+def scalars(program: Path) -> dict[str, str]:
+    """The numbers that the launches of a model are given, and their types."""
+    (header,) = program.parent.glob("*_args.h")
+    found = re.findall(r"^ *(\w+(?: \w+)*) (\w+);", header.read_text(encoding="utf-8"), re.M)
+    return {name: kind for kind, name in found}
 
 
 def predict(program: Path, sizes: Mapping[str, int], machine: str = "generic", trace: Path | None = None) -> Prediction:

@@ -25,6 +25,7 @@ from codegen.sunway.style import STYLES
 from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid, parse_grid
 from codegen.sunway.tiles import TileModel
+from codegen.target.names import names_for
 from codegen.transform.program import Program
 
 
@@ -75,28 +76,9 @@ def _on_cores(
     s: RegionSlice, model: Modelled, options: GenOptions, original: str, share: float, strict: bool
 ) -> RegionOutcome:
     """With tiles for a part of local memory; `strict` if all arrays have to fit."""
-    grid, group, sizes = author_of(options, share)
-    made: Made | None = None
-    problem: Diagnostic | None = None
-    if options.plan_text is not None:
-        made = make(model, options, machine=load_machine("generic"))
-    else:
-        p, tried = model.program, set[str]()
-        for apart in (True, False):
-            made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried)
-            if made is not None:
-                break
-        cut = split_at(p) if made is None or not has_kernel(made.code) else None
-        if cut is not None:
-            found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried)
-            made = found or made
-    if made is None:
-        why = problem.message if problem is not None else "no plan was found"
-        raise Unsupported("no-proof", why, model.program.scop.loc, "split the region into smaller ones")
-    if not has_kernel(made.code):
-        missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
-        why = f"no loop of it can run on the compute cores in parallel{missed}"
-        raise Unsupported("no-parallelism", why, model.program.scop.loc)
+    grid, group, _ = author_of(options, share)
+    made = made_for_cores(model, options, share)
+    check_kernels(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = as_written(original)
@@ -108,6 +90,7 @@ def _on_cores(
             scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
             grid, STYLES[options.scheme], options.model, strict,
             made.program.stays if options.plan_text is not None else None,
+            names_for(options.prefix, (s.text[slice(*s.span)], original)),
         )  # fmt: skip
     except isl.Error as error:
         raise Unsupported(
@@ -126,7 +109,38 @@ def _on_cores(
         summarize(plan),
         (*model.remarks, *made.remarks, *text.remarks),
         text.slave,
+        names=text.names,
     )
+
+
+def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Made:
+    """A proven program: by the user's plan if there is one, else by our own, with tiles for a part of local memory."""
+    if options.plan_text is not None:
+        return make(model, options, machine=load_machine("generic"))
+    grid, group, sizes = author_of(options, share)
+    made: Made | None = None
+    problem: Diagnostic | None = None
+    p, tried = model.program, set[str]()
+    for apart in (True, False):
+        made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried)
+        if made is not None:
+            break
+    cut = split_at(p) if made is None or not has_kernel(made.code) else None
+    if cut is not None:
+        found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried)
+        made = found or made
+    if made is None:
+        why = problem.message if problem is not None else "no plan was found"
+        raise Unsupported("no-proof", why, p.scop.loc, "split the region into smaller ones")
+    return made
+
+
+def check_kernels(made: Made) -> None:
+    """Raises Unsupported where there is nothing for the compute cores."""
+    if not has_kernel(made.code):
+        missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
+        why = f"no loop of it can run on the compute cores in parallel{missed}"
+        raise Unsupported("no-parallelism", why, made.program.scop.loc)
 
 
 def _with_stays(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from math import log10
 from pathlib import Path
 
+from codegen import __version__
 from codegen.record import record
 
-COLOURS = {"compute": "#4c8c4a", "wait": "#d9822b", "barrier": "#b0b0b0", "get": "#1f5f99", "put": "#8c4c8c"}
+WORK = {"compute": "computes", "wait": "waits for memory", "barrier": "stands at a barrier"}
+MOVES = {"get": "fetches", "put": "writes back"}
 LETTERS = {"compute": "#", "wait": ".", "barrier": "|"}
+CORES = 64
+ROW, LEFT, TOP = 10, 52, 58  # pixels: a core's row, and where the first begins
+_STYLE = """
+  svg { color-scheme: light dark; background: #ffffff; }
+  text { font: 12px system-ui, sans-serif; fill: #22262b; }
+  .title { font-weight: 600; } .soft { fill: #5d6670; } .line { stroke: #dcd9d1; }
+  path { fill: none; } .compute { stroke: #4c8c4a; } .wait { stroke: #e39a4b; } .barrier { stroke: #b9b9b9; }
+  .get { stroke: #1f5f99; } .put { stroke: #8c3f8c; }
+  @media (prefers-color-scheme: dark) {
+    svg { background: #1e2227; }
+    text { fill: #e4e6e8; } .soft { fill: #9da6af; } .line { stroke: #363c43; }
+    .compute { stroke: #5fa65c; } .wait { stroke: #c47a2c; } .barrier { stroke: #5c636a; }
+    .get { stroke: #7cc0ea; } .put { stroke: #d79be6; }
+  }
+"""
 
 
 @record
@@ -28,33 +47,87 @@ def read_trace(path: Path) -> list[Event]:
     return out
 
 
+def shares(events: Sequence[Event], total: float, width: int, kinds: Mapping[str, str]) -> list[str]:
+    """For each of `width` equal parts of a core's time what it does most; nothing where that is next to nothing."""
+    share: list[dict[str, float]] = [{} for _ in range(width)]
+    for e in events:
+        if e.kind in kinds:
+            first, last = e.start / total * width, e.end / total * width
+            for k in range(int(first), min(width, int(last) + 1)):
+                share[k][e.kind] = share[k].get(e.kind, 0) + max(0.0, min(last, k + 1) - max(first, k))
+    return [max(s, key=lambda k: s[k]) if s and max(s.values()) > 0.05 else "" for s in share]
+
+
 def text_rows(events: Sequence[Event], total: float, width: int = 96) -> list[str]:
     """One line for every eighth core: # computes, . waits for memory, | stands at a barrier."""
     rows = []
-    for core in range(0, 64, 8):
-        share: list[dict[str, float]] = [{} for _ in range(width)]
-        for e in events:
-            if e.core == core and e.kind in LETTERS:
-                first, last = e.start / total * width, e.end / total * width
-                for k in range(int(first), min(width, int(last) + 1)):
-                    share[k][e.kind] = share[k].get(e.kind, 0) + max(0.0, min(last, k + 1) - max(first, k))
-        text = "".join(LETTERS[max(s, key=lambda k: s[k])] if s and max(s.values()) > 0.05 else " " for s in share)
-        rows.append(f"core {core:2} {text}")
+    for core in range(0, CORES, 8):
+        does = shares([e for e in events if e.core == core], total, width, LETTERS)
+        rows.append(f"core {core:2} {''.join(LETTERS.get(d, ' ') for d in does)}")
     return [*rows, "        # computes   . waits for memory   | stands at a barrier"]
 
 
-def svg(events: Sequence[Event], total: float, width: int = 1200, height: int = 9) -> str:
-    """All cores, one row each; transfers as thin lines below the work they overlap with."""
-    shapes = []
-    for e in events:
-        x, w = e.start / total * width, max(0.3, (e.end - e.start) / total * width)
-        thin = e.kind in ("get", "put")
-        y = e.core * height + (height - 3 if thin else 0)
-        shapes.append(f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="{2 if thin else height - 4}" '
-                      f'fill="{COLOURS.get(e.kind, "#000")}"/>')
-    keys = "".join(
-        f'<text x="{10 + 110 * k}" y="{64 * height + 16}" fill="{c}" font-size="12">{name}</text>'
-        for k, (name, c) in enumerate(COLOURS.items())
-    )
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{64 * height + 24}">'
-    return "\n".join([head, *shapes, keys, "</svg>"]) + "\n"
+def svg(events: Sequence[Event], total: float, seconds: float, title: str, width: int = 1100) -> str:
+    """All cores, one row each, with a scale of time: `total` cycles are so many `seconds`. Transfers are thin lines
+    below the work they overlap with."""
+    last = max((e.core for e in events), default=0)
+    bottom = TOP + (last + 1) * ROW
+    paths: dict[str, list[str]] = {}
+    for core in range(last + 1):
+        mine = [e for e in events if e.core == core]
+        for kinds, y in ((WORK, 3.5), (MOVES, 8)):
+            for kind, first, count in _runs(shares(mine, total, width, kinds)):
+                paths.setdefault(kind, []).append(f"M{LEFT + first} {TOP + core * ROW + y:g}h{count}")
+    wide = {**dict.fromkeys(WORK, 6), **dict.fromkeys(MOVES, 2)}
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + width + 24} {bottom + 34}" '
+            f'width="{LEFT + width + 24}" role="img" aria-label="{_escaped(title)}">')  # fmt: skip
+    return "\n".join(
+        [
+            head,
+            f"<!-- @generated by tilewright {__version__} -->",
+            f"<title>{_escaped(title)}</title>",
+            f"<style>{_STYLE}</style>",
+            f'<text x="{LEFT}" y="20" class="title">{_escaped(title)}</text>',
+            *_legend(wide),
+            *_scale(seconds, width, bottom),
+            *(f'<text class="soft" x="{LEFT - 8}" y="{TOP + c * ROW + 8}" text-anchor="end">{c}</text>'
+              for c in range(0, last + 1, 8)),
+            *(f'<path class="{kind}" stroke-width="{wide[kind]}" d="{"".join(paths[kind])}"/>'
+              for kind in wide if kind in paths),
+            "</svg>",
+        ]
+    ) + "\n"  # fmt: skip
+
+
+def _runs(does: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """What is done, from which part on, for how many of them."""
+    at = 0
+    for kind, found in groupby(does):
+        count = len(list(found))
+        if kind:
+            yield kind, at, count
+        at += count
+
+
+def _legend(wide: Mapping[str, int]) -> Iterator[str]:
+    x = LEFT
+    yield f'<text class="soft" x="{LEFT - 8}" y="40" text-anchor="end">core</text>'
+    for kind, words in (WORK | MOVES).items():
+        yield f'<path class="{kind}" stroke-width="{wide[kind]}" d="M{x} 36h18"/>'
+        yield f'<text x="{x + 24}" y="40">{words}</text>'
+        x += 60 + 7 * len(words)
+
+
+def _scale(seconds: float, width: int, bottom: int) -> Iterator[str]:
+    """Lines at round times, in a unit that gives numbers of one to three digits."""
+    unit, name = next(((u, n) for u, n in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= u), (1e-9, "ns"))
+    most = seconds / unit
+    step = next(s * 10.0**e for e in range(int(log10(most)) - 2, 9) for s in (1, 2, 5) if most / (s * 10.0**e) <= 10)
+    for k in range(int(most / step + 1e-9) + 1):
+        x = LEFT + k * step / most * width
+        yield f'<path class="line" d="M{x:.1f} {TOP - 4}V{bottom + 4}"/>'
+        yield f'<text class="soft" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{k * step:.6g} {name}</text>'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

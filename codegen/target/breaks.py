@@ -149,11 +149,20 @@ def _assigned(pieces: Sequence[str], start: int, hang: int, width: int, tail: in
         place, _, sign = left.rpartition(" ")
         above = broken(place, start, hang, width, len(sign) + 1)
         return [*above[:-1], f"{above[-1]} {sign}", *placed(right, hang, width, tail)]
+    lines = broken(right, hang, hang + HANG, width, tail)
+    below = [left, " " * hang + lines[0], *lines[1:]]
     if hang + len(right) + tail <= width or column > _DEEPEST:
-        lines = broken(right, hang, hang + HANG, width, tail)
-        return [left, " " * hang + lines[0], *lines[1:]]
+        return below
     lines = broken(right, column, column, width, tail)
-    return [f"{left} {lines[0]}", *lines[1:]]
+    behind = [f"{left} {lines[0]}", *lines[1:]]
+    return min((behind, below), key=lambda x: _beyond(x, start, width, tail))
+
+
+def _beyond(lines: Sequence[str], start: int, width: int, tail: int) -> int:
+    """How far the longest of the lines passes the end."""
+    ends = [*(len(x) for x in lines[:-1]), len(lines[-1]) + tail]
+    ends[0] += start
+    return max(0, *(end - width for end in ends))
 
 
 def filled(pieces: Sequence[str], start: int, column: int, width: int, tail: int) -> list[str]:
@@ -183,13 +192,14 @@ def _inside(code: str, breaks: Sequence[_Break], start: int, hang: int, width: i
     ends = {b.bracket: _closing(code, b.bracket) - 1 for b in breaks if b.depth == depth}
     bracket = max(ends, key=lambda b: ends[b] - b)
     first, last = bracket + 1 + (code[bracket + 1] == " "), ends[bracket]
-    column = start + first
-    if column > _DEEPEST and hang < column - HANG:
-        lines = broken(code[first:last], hang, hang, width, tail + len(code) - last)
-        lines = [code[:first].rstrip(), " " * hang + lines[0], *lines[1:]]
-    else:
-        lines = broken(code[first:last], column, column, width, tail + len(code) - last)
-        lines = [code[:first] + lines[0], *lines[1:]]
+    column, behind = start + first, tail + len(code) - last
+    lines = broken(code[first:last], column, column, width, behind)
+    lines = [code[:first] + lines[0], *lines[1:]]
+    if hang < column - HANG and (column > _DEEPEST or _beyond(lines, start, width, behind)):
+        below = broken(code[first:last], hang, hang, width, behind)
+        below = [code[:first].rstrip(), " " * hang + below[0], *below[1:]]
+        if column > _DEEPEST or _beyond(below, start, width, behind) < _beyond(lines, start, width, behind):
+            lines = below
     at = len(lines[-1]) + (start if len(lines) == 1 else 0)
     more = broken(code[last:], at, hang, width, tail)
     return [*lines[:-1], lines[-1] + more[0], *more[1:]]

@@ -14,7 +14,7 @@ from codegen.scop.model import Scop
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
-from codegen.target.fold import WIDTH, fold, folded
+from codegen.target.fold import WIDTH, fold
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
@@ -22,6 +22,7 @@ from codegen.target.links import FIRST, Links, spread, unmark
 from codegen.target.locals import with_locals
 from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
 from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
+from codegen.target.names import Names
 from codegen.target.nest.emit import prelude as nest_prelude
 from codegen.target.nest.product import NestKernel, nest_kernel
 from codegen.target.pragmas import pragma_makers
@@ -58,6 +59,7 @@ class RegionText:
     helpers: frozenset[str]
     kernels: frozenset[Kernel]
     links: Links = ()
+    names: frozenset[str] = frozenset()  # of generated code, where the user chose what they begin with
 
 
 def emit_region(
@@ -69,6 +71,7 @@ def emit_region(
     summary: str,
     alias_guard: str = "",
     threads_only: bool = False,
+    names: Names | None = None,
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
     thread where the new text has nothing but threads to offer."""
@@ -104,13 +107,15 @@ def emit_region(
         )
     )
     text, links = unmark(text) if FIRST not in original else (text, ())
-    text, firsts = fold(_flush(text), [_flush(_deeper(original.rstrip("\n")))])
+    words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
+    helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
+    names = names or Names()
+    new = names.new(text)
+    text, firsts = fold(names.of(_flush(text)), [_flush(_deeper(original.rstrip("\n")))])
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
-    helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
-    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links)
+    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new)
 
 
 def _flush(text: str) -> str:
@@ -171,11 +176,11 @@ def emit_support(
     parallel_min: int,
     require: bool = False,
 ) -> str:
-    """Helper definitions and kernels; `line` is the source line that follows (0: do not say). `require`: compilers must
-    have been told to use the kernels' instruction sets, else it is enough that they know them."""
+    """Helper definitions and kernels, with lines of any length; `line` is the source line that follows (0: do not say).
+    `require`: compilers must have been told to use the kernels' instruction sets; else they need only know them."""
     if not helpers and not kernels:
         return ""
-    return folded(
+    return (
         environment()
         .get_template("file.c.j2")
         .render(

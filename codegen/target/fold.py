@@ -99,6 +99,9 @@ def _poured(words: str, line: str) -> tuple[list[str], str]:
 
 def _directive(line: str, width: int) -> list[str]:
     """A directive, or a line of a macro, goes on behind a backslash."""
+    code, comment = _parted(line)
+    if comment and line.lstrip()[:1] == "#" and not line.endswith("\\"):
+        return [*_comment(comment, width, False)[0], *(_directive(code, width) if len(code) > width else [code])]
     own = line.endswith("\\")
     code = line[:-1].rstrip() if own else line
     start = len(code) - len(code.lstrip())

@@ -43,6 +43,11 @@ class Names:
             return text
         return _WORD.sub(lambda m: f"{self.prefix}_{m.group()}" if m.group() in self.entries else m.group(), text)
 
+    def new(self, text: str) -> frozenset[str]:
+        """The names that are exchanged in a text, as they are spelled afterwards."""
+        found = () if self.prefix == DEFAULT else _OURS.findall(text)
+        return frozenset(self.word(w) for w in found) - self.kept
+
     def word(self, word: str) -> str:
         """One name."""
         if word in self.kept:
@@ -55,18 +60,24 @@ def names_for(prefix: str, regions: Iterable[str], entries: Iterable[str] = ()) 
     if prefix == DEFAULT:
         return Names()
     kept = frozenset(w for r in regions for w in _OURS.findall(blank_comments(r)))
-    return Names(prefix, kept, frozenset(n for e in entries for n in (e, f"{e}_args")))
+    return Names(prefix, kept, entries_of(entries))
+
+
+def entries_of(functions: Iterable[str]) -> frozenset[str]:
+    """The names of launches, and of what is handed to them."""
+    return frozenset(n for f in functions for n in (f, f"{f}_args"))
 
 
 def check_names(names: Names, file: str, source: str, support: str, made: Iterable[str]) -> None:
-    """Nobody else may have the names: `support` is the text above the user's own, `made` that of the regions."""
+    """Nobody else may have the names: `support` is the text above the user's own before they are exchanged in it,
+    `made` are those in the regions."""
     if names.prefix == DEFAULT:
         return
     found = {m.group(): m.start() for m in reversed(list(_WORD.finditer(blank_comments(source))))}
     for word in sorted(names.kept.intersection(_OURS.findall(support))):
         raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code",
                          _place(file, source, found[word]), "rename it in the source")  # fmt: skip
-    new = {names.word(w) for text in (support, *made) for w in _OURS.findall(text)} - names.kept
+    new = {*(names.word(w) for w in _OURS.findall(support)), *made} - names.kept
     for word in sorted(new.intersection(found)):
         raise InputError("name-taken", f"generated code would use `{word}`, which is a name of the source",
                          _place(file, source, found[word]), "choose another --prefix")  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine.detect import detect
 from codegen.options import GenOptions
+from codegen.pipeline import no_region
 from codegen.tune.plans.build import compiler_version
 from codegen.tune.plans.subject import OpenedFile, Subject, open_file
 from codegen.tune.plans.tuner import tune_region
@@ -22,7 +23,7 @@ def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say
     _check_sizes(opened, settings)
     notes: list[Diagnostic] = [*opened.diagnostics]
     if not opened.outcomes:
-        notes.append(Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(path, 1)))
+        notes.append(no_region(path))
     share = replace(settings, budget=settings.budget / max(1, len(opened.subjects)))
     found: dict[int, TunedRegion] = {}
     for subject in opened.subjects:

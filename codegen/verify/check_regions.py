@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
@@ -19,6 +20,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
+from codegen.target.names import DEFAULT
 from codegen.verify.check_cores import SLAVE, STEM, core_texts
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, harness_of
@@ -52,7 +54,7 @@ class Checked:
 
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
-    machine = load_for(options.machine, use_isa(options.isa))
+    machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]
@@ -69,8 +71,7 @@ def _missing(source: Opened) -> Iterator[Diagnostic]:
             message = "the region is switched off by the preprocessor and is left as it is"
             yield Diagnostic(Severity.WARNING, "inactive-region", message, Loc(source.name, r.first_line))
     if not source.regions:
-        message = "there is no `#pragma scop` in this file"
-        yield Diagnostic(Severity.WARNING, "no-region", message, Loc(source.name, 1))
+        yield pipeline.no_region(source.name)
 
 
 def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.driver import Driver
 from tests.report.pages import KERNELS, REFUSED, report
 
 
@@ -81,6 +82,62 @@ def test_links_lead_to_the_other_file(tmp_path: Path) -> None:
     tree, said = visit(tmp_path, page, "", "--dump-dom")
     both = [f"old-r1-S{k},new-r1-S{k}" for k in (1, 2)]
     assert not said and f"<title>new-r1-S1 {both[0]} {both[1]} {both[0]}</title>" in tree
+
+
+AT = """(function () {
+  var e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();
+  var seen = r.width > 0 && r.bottom > 0 && r.top < innerHeight && r.left >= 0 && r.right <= innerWidth + 1;
+  return [e.tagName, e.id || e.getAttribute("href") || e.textContent.trim().slice(0, 20),
+          seen && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2];
+})()"""
+REACHED = """(function () {
+  var found = [], all = document.querySelectorAll("a[href], summary, [tabindex='0']");
+  all.forEach(function (e) { if (e.checkVisibility()) { found.push(e); } });
+  document.querySelectorAll("pre, .tree, .wide, .scroll").forEach(function (e) {
+    if (e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && found.indexOf(e) < 0) { found.push("unreachable"); }
+  });
+  return found.length;
+})()"""
+
+
+@pytest.mark.parametrize("width", [1400, 500])
+def test_keyboard(tmp_path: Path, width: int) -> None:
+    """Tab goes to all that can be used or scrolled, where it can be seen; Enter, Space and arrows do their work."""
+    page = tmp_path / "report.html"
+    page.write_text(report(KERNELS / "jacobi-2d.c"), encoding="utf-8")
+    assert BROWSER is not None
+    driver = Driver(BROWSER, tmp_path, width)
+    try:
+        driver.open(page)
+        driver.ask("document.querySelectorAll('details').forEach(function (d) { d.open = true; })")
+        assert driver.ask("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the window"
+        stops = []
+        for _ in range(400):
+            driver.press("Tab")
+            stops.append(driver.ask(AT))
+            if stops[-1][0] == "BODY":
+                break
+        assert stops.pop()[0] == "BODY" and all(seen for *_, seen in stops), [s for s in stops if not s[2]]
+        assert len(stops) == driver.ask(REACHED) > 20
+        driver.press("Tab")
+        assert driver.ask(AT)[1] == "#regions"
+        driver.press("Enter")
+        driver.press("Tab")
+        assert driver.ask("document.activeElement.closest('#regions') !== null")
+        driver.ask("document.querySelector('summary').focus()")
+        driver.press("Space")
+        assert driver.ask("document.querySelector('details').open") is False
+        driver.press("Enter")
+        assert driver.ask("document.querySelector('details').open") is True
+        driver.ask("document.querySelector('#old a[id]').focus()")
+        driver.press("Enter")
+        assert driver.ask("document.activeElement.closest('ol').id") == "new"
+        driver.ask("document.querySelector('.scroll').scrollTop = 0; document.querySelector('.scroll').focus()")
+        driver.press("ArrowDown")
+        assert driver.ask("new Promise(function (f) { setTimeout(f, 400); })", wait=True) is None
+        assert driver.ask("document.querySelector('.scroll').scrollTop") > 0
+    finally:
+        driver.close()
 
 
 def test_in_the_frame_of_a_notebook(tmp_path: Path) -> None:

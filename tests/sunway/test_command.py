@@ -1,8 +1,10 @@
 """The command line: files by name, Makefiles that build, a description of what was done."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -38,6 +40,38 @@ def test_the_plan_can_be_used_again(tmp_path, capsys, monkeypatch):
     assert slaves[0] == slaves[1]
 
 
+TWO = """void f(int n, double a[n][n], double b[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] = 2 * b[i][j];
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i][j] = 3 * a[i][j];
+#pragma endscop
+}
+"""
+
+
+def test_regions_that_a_plan_leaves_out(tmp_path, capsys, monkeypatch):
+    """They are planned for the core group, not for a processor; a report shows the same."""
+    monkeypatch.chdir(tmp_path)
+    Path("two.c").write_text(TWO)
+    words = ["--target", "sunway", "two.c", "--no-banner"]
+    assert main(["gen", *words, "-o", "a.c", "--emit", "c,plan"]) == 0
+    first = Path("a.plan").read_text()
+    first = first[:first.index("region 2")]
+    Path("first.plan").write_text(first)
+    assert main(["gen", *words, "-o", "b.c", "--plan", "first.plan", "--emit", "c,plan"]) == 0
+    assert Path("b.plan").read_text() == Path("a.plan").read_text()
+    assert Path("b_slave.c").read_text().replace("b_args", "a_args") == Path("a_slave.c").read_text()
+    other = re.sub(r"\bj:\d+", "j:8", first)
+    assert other != first
+    Path("first.plan").write_text(other)
+    capsys.readouterr()
+    assert main(["inspect", "--target", "sunway", "two.c", "--plan", "first.plan"]) == 0
+    assert "j:8" in capsys.readouterr().out
+
+
 def test_standard_output_is_refused(capsys):
     assert main(["gen", "--target", "sunway", str(KERNELS / "mvt.c")]) == 2
     assert "-o" in capsys.readouterr().err
@@ -55,7 +89,30 @@ def test_inspect_shows_every_step(capsys, tmp_path):
     out = capsys.readouterr().out
     for text in ("mark: kernel", "mark: thread", "local memory", "get A: one command", "put C", "predicted:"):
         assert text in out
-    assert picture.read_text().startswith("<svg")
+    shown = ElementTree.parse(picture).getroot()
+    assert {p.get("class") for p in shown.findall(".//{*}path")} >= {"compute", "wait", "get", "put", "line"}
+    assert len(picture.read_bytes()) < 500_000
+    assert main([*words, "--timeline", str(KERNELS / "gemm.c")]) == 2
+    mine = tmp_path / "mine.svg"
+    mine.write_text("<svg/>")
+    assert main([*words, "--timeline", str(mine)]) == 1 and mine.read_text() == "<svg/>"
+
+
+@pytest.mark.parametrize("sizes, says", [
+    ("n", "'n' is not NAME=NUMBER"), ("N=7", "no parameter 'N'; there are n")])
+def test_sizes_of_the_model(sizes, says, capsys, tmp_path):
+    picture = tmp_path / "time.svg"
+    words = ["inspect", "--target", "sunway", str(KERNELS / "mvt.c"), "--timeline", str(picture), "--sizes"]
+    assert main([*words, sizes]) == 2
+    assert says in capsys.readouterr().err and not picture.exists()
+
+
+def test_nothing_to_predict(capsys, tmp_path):
+    source = tmp_path / "f.c"
+    source.write_text("void f(int n, double a[n])\n{\n#pragma scop\n"
+                      "  for (int i = 1; i < n; i++) a[i] += a[i - 1];\n#pragma endscop\n}\n")
+    assert main(["inspect", "--target", "sunway", str(source), "--sizes", "n=7"]) == 0
+    assert "predicted: no time, and no picture: nothing of it runs on the compute cores" in capsys.readouterr().out
 
 
 def test_bad_threads_is_an_error(capsys, tmp_path):

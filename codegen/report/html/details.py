@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.diagnostics import Unsupported
 from codegen.machine import Machine
 from codegen.options import GenOptions
-from codegen.plan.hinted import with_hinted_plan
+from codegen.plan.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
 from codegen.report.html.charts import footprint_picture, footprint_table
@@ -49,7 +49,7 @@ OPERATIONS = 4_000_000
 def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed | None = None) -> Details:
     """Raises InputError as the generator does; a refusal is part of the answer."""
     model: Modelled | None = None
-    options = with_hinted_plan(s.region, s.file, options)
+    options = with_own_plan(s.region, s.file, options)
     try:
         model = model_region(s, options)
         if model is None:
@@ -144,17 +144,16 @@ def _work(p: Program, tree: Node, s: Statement, at: Sample) -> Sequence[Work]:
         return []
 
 
-def _pictures(p: Program, tree: Node, s: Statement, at: Sample) -> tuple[Picture, ...]:
+def _pictures(p: Program, tree: Node, s: Statement, at: Sample) -> tuple[tuple[Picture, ...], ...]:
     """Cuts, each with the dependences in its plane; as many as isl gets done within bounds."""
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
-    out: list[Picture] = []
+    out: list[tuple[Picture, ...]] = []
     try:
         for cut in cuts(tree, s, at):
-            out.append(space_picture(s, cut, at))
             arrows = distance_picture(s, p.deps, at, cut.down, cut.across)
-            out += [arrows] if arrows is not None else []
+            out.append((space_picture(s, cut, at), *([arrows] if arrows is not None else [])))
     except isl.Error:
         pass
     finally:

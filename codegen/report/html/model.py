@@ -77,7 +77,7 @@ class StatementView:
     line: int
     source: str
     domain: str
-    spaces: tuple[Picture, ...] = ()
+    spaces: tuple[tuple[Picture, ...], ...] = ()  # cuts, each with its dependences
 
 
 @record
@@ -158,3 +158,4 @@ class Page:
     regions: tuple[RegionView, ...]
     messages: tuple[str, ...]
     shortened: str = ""  # what was left out to keep the page small
+    slave: tuple[CodeLine, ...] = ()  # the other file of a core group

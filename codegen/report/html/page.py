@@ -12,11 +12,12 @@ from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Generated, generate, open_source
 from codegen.report.html.details import details
 from codegen.report.html.model import Details, Page, Refusal, RegionView
-from codegen.report.html.panes import panes
+from codegen.report.html.panes import panes, plain_pane
 from codegen.report.html.thin import LIMIT, without_pictures, without_steps, without_tables
 from codegen.report.speed import Speed
 from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
+from codegen.sunway.machine import group_for
 from codegen.target.templates import environment
 from codegen.worker import Died, TimedOut, run_with_deadline
 
@@ -49,11 +50,12 @@ def page(path: str, text: str, options: GenOptions, speeds: Speeds) -> Page:
         source.name,
         __version__,
         effective_options(options),
-        f"{machine.name}: {machine.description}",
+        f"{machine.name}: {machine.description}" if made.sunway is None else group_for(options.machine).description,
         before,
         after,
         regions,
         _messages(made.diagnostics),
+        slave=plain_pane(made.sunway.slave) if made.sunway is not None else (),
     )
 
 

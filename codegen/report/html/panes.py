@@ -20,6 +20,11 @@ def panes(text: str, made: Generated, regions: Sequence[RegionView]) -> tuple[Pa
     return _pane(lines, old, both, "old", "new", _notes(regions)), _pane(split(made.text), new, both, "new", "old", {})
 
 
+def plain_pane(text: str) -> Pane:
+    """A file without links."""
+    return tuple(CodeLine(number, line) for number, line in enumerate(split(text), 1))
+
+
 def split(text: str) -> list[str]:
     """Lines that a page can hold: what is no character becomes the sign for that."""
     clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\r\n", "\n")

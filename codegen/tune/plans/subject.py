@@ -14,6 +14,7 @@ from codegen.pipeline import Opened
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, make, model_region, printed
 from codegen.source.slice import RegionSlice
+from codegen.target.names import DEFAULT
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_regions import case_of
 
@@ -59,7 +60,7 @@ class OpenedFile:
 
 def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     """Everything the tool would do by itself, and the regions that can be tuned."""
-    machine = load_for(options.machine, use_isa(options.isa))
+    machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = tuple(pipeline.run_region(source, s, options, machine) for s in source.slices)

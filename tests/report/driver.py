@@ -1,0 +1,81 @@
+"""A browser without a window that is told what to do over two pipes (the DevTools protocol): keys, sizes, questions."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+KEYS = {"Tab": ("Tab", 9, ""), "Enter": ("Enter", 13, "\r"), "Space": (" ", 32, " "),
+        "ArrowDown": ("ArrowDown", 40, "")}  # fmt: skip
+
+
+class Driver:
+    """One page. The browser reads commands from its descriptor 3 and answers on 4, each ending in a zero byte."""
+
+    def __init__(self, browser: str, folder: Path, width: int = 1400, height: int = 900) -> None:
+        theirs, self._out = os.pipe()
+        self._in, answers = os.pipe()
+        words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--remote-debugging-pipe", f"--user-data-dir={folder / 'driven'}",
+                 f"--window-size={width},{height}", "about:blank"]  # fmt: skip
+        # Not sh: dash knows no descriptors above 9.
+        script = f'exec "$0" "$@" 3<&{theirs} 4>&{answers}'
+        self._process = subprocess.Popen(["bash", "-c", script, browser, *words], pass_fds=(theirs, answers),
+                                         stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        os.close(answers)
+        self._read, self._count, self._session, self._loaded = b"", 0, "", False
+        page = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        self.call("Page.enable")
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        """One command, and what comes back."""
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._answer()
+            if answer.get("id") == self._count:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def _answer(self) -> Any:
+        while b"\0" not in self._read:
+            more = os.read(self._in, 1 << 16)
+            assert more, "the browser went away"
+            self._read += more
+        first, _, self._read = self._read.partition(b"\0")
+        answer = json.loads(first)
+        self._loaded |= answer.get("method") == "Page.loadEventFired"
+        return answer
+
+    def open(self, page: Path) -> None:
+        self._loaded = False
+        self.call("Page.navigate", url=page.as_uri())
+        while not self._loaded:
+            self._answer()
+
+    def ask(self, script: str, wait: bool = False) -> Any:
+        """The value of an expression on the page, or of what it promises."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=wait)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def press(self, name: str) -> None:
+        key, code, text = KEYS[name]
+        about = {"key": key, "code": name, "windowsVirtualKeyCode": code}
+        down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}
+        self.call("Input.dispatchKeyEvent", **about, **down)
+        self.call("Input.dispatchKeyEvent", **about, type="keyUp")
+
+    def close(self) -> None:
+        self.call("Browser.close")
+        self._process.wait(20)
+        os.close(self._in)
+        os.close(self._out)
