@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
-.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune golden clean distclean
+.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
 
 all: quickstart
 
@@ -103,6 +103,10 @@ picture: venv
 # The tuner on held-out matrix products, against its searches and NumPy: make bench-tune B='--cases 3 --busy'
 bench-tune: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.tune $(B)
+
+# The same with all searches on every product, however long that takes: bench-tune uses the figures from then on.
+bench-tune-searches: venv $(VENV)/.installed-bench
+	$(PY) -m benchmarks.tune --minutes 1440 $(B)
 
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \

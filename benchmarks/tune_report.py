@@ -42,7 +42,7 @@ def noise(cases: Sequence[Case]) -> float:
 
 def table(cases: Sequence[Case], default: str, peak: float, answer: float, depth: int) -> str:
     """Every method: speed-up over the untuned tree, and its time; then what was asked."""
-    methods = [m for m in cases[0].gflops if m != "untuned"]  # the first cases have all
+    methods = _methods(cases)
     heads = f"{'GFLOPS':>7} {'mean x':>7} {'geo':>6} {'median':>7} {'min':>6} {'max':>6} {'seconds':>8} {'cases':>6}"
     lines = ["", f"{'method':14} {heads}"]
     for m in ("untuned", *methods):
@@ -56,6 +56,11 @@ def table(cases: Sequence[Case], default: str, peak: float, answer: float, depth
     asked = [_verdict("policy, seconds from start to end", answer, 1.0, answer < 1)]
     asked += [*_gains(cases, peak), *_searched(cases, depth), *_libraries(cases, default)]
     return "\n".join([*lines, "", f"{'measured':>9} {'asked':>6}", *asked, "", *_notes(cases, peak, default)])
+
+
+def _methods(cases: Sequence[Case]) -> list[str]:
+    """All but the start; products that were not searched have fewer."""
+    return [m for m in max((c.gflops for c in cases), key=len) if m != "untuned"]
 
 
 def _verdict(what: str, measured: float, asked: float, met: bool, more: str = "") -> str:
@@ -116,7 +121,7 @@ def _notes(cases: Sequence[Case], peak: float, default: str) -> list[str]:
         found.append(f"policy / {m}: mean {mean(ratios(cases, 'policy', m)):.2f}, which is {share:.0%} of peak")
     found.append(f"policy: {mean(c.gflops['policy'] for c in cases) / peak:.0%} of peak")
     for m in ("policy", default):
-        others = [x for x in cases[0].gflops if x not in (m, "untuned")]
+        others = [x for x in _methods(cases) if x != m]
         found.append(f"where {m} is not the best: {_losses(cases, m, others)}")
     return found
 

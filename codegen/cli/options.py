@@ -211,6 +211,8 @@ TABLE: tuple[Option, ...] = (
            "measure processor time of one thread, for a machine that has other work to do", affects_output=True),
     Option(("--records",), "tuning", _TUNE,
            "keep every measurement in this file, and go on from those that are there", "value", "FILE"),
+    Option(("--learned",), "tuning", _TUNE, "folder of what `python -m codegen.tune.learn` has trained", "value", "DIR",
+           affects_output=True),
     Option(("--again",), "tuning", _TUNE, "search anew even if the records hold a plan", affects_output=True),
     Option(("--report",), "tuning", _TUNE, "write the course of the search to this file, as a page for a browser",
            "value", "FILE", "report_file"),

@@ -34,7 +34,7 @@ from codegen.plan.model import (
     Vector,
 )
 from codegen.scop.model import Scop
-from codegen.scop.product import Nested, Sweep
+from codegen.scop.product import Exact, Nested, Sweep
 from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, kids
 
 
@@ -131,25 +131,26 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
     h = d.how
     if isinstance(h, Sweep):
         return _sweep(d, h)
-    if isinstance(h, Nested):
-        return _nested(d, h)
     parts = [f"rows {', '.join(d.rows)}", *([f"columns {', '.join(d.columns)}"] if d.columns else [])]
+    head = f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}"
+    nests = [line for x in h.exact for line in _nest(x)]
+    if isinstance(h, Nested):
+        return [head, f"  isa {h.isa} bits {h.bits} {nests[0].removeprefix('  or ')}", *nests[1:]]
     tile = f"tile {h.mr} by {h.nv} vectors{' spread' if h.spread else ''}"
     return [
-        f"product {d.stmt} {' '.join(parts)} depth {', '.join(d.depth)}",
+        head,
         f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc},",
         f"  direct {h.direct} threads {h.threads}",
-        *(f"  or nest {_loops(x.loops)}" for x in h.exact),
+        *nests,
     ]
 
 
-def _nested(d: Multiply, h: Nested) -> list[str]:
-    sides = zip(("left", "right", "target"), h.pitches, strict=True)
-    return [
-        f"product {d.stmt} rows {', '.join(d.rows)} columns {', '.join(d.columns)} depth {', '.join(d.depth)}",
-        f"  isa {h.isa} bits {h.bits} nest {_loops(h.loops)},",
-        "  " + ", ".join(f"{side} {' '.join(f'{n}:{x}' for n, x in part)}" for side, part in sides),
-    ]
+def _nest(x: Exact) -> list[str]:
+    if not x.pitches:
+        return [f"  or nest {_loops(x.loops)}"]
+    sides = zip(("left", "right", "target"), x.pitches, strict=True)
+    apart = ", ".join(f"{side} {' '.join(f'{n}:{step}' for n, step in part)}" for side, part in sides)
+    return [f"  or nest {_loops(x.loops)},", f"  {apart}"]
 
 
 def _loops(loops: tuple[tuple[str, int, int, str], ...]) -> str:

@@ -48,9 +48,18 @@ class Contraction:
 
 @record
 class Exact:
-    """An order of loops for products of exactly the sizes that it covers; `loops` are as in Nested."""
+    """An order of loops for products of exactly the sizes that it covers, outermost first: (loop, iterations, rest,
+    marks).
+
+    An iteration of a loop covers what the loops of the same name inside it cover; the rest is done after the full
+    iterations. Innermost is the vector loop. Marks name operands, A for left and B for right, that are copied before
+    the loop into the order in which they are read; with a T, threads share the loop. `pitches`, where given, are those
+    of left, right and target: how many elements further a loop's next value lies. Without them arrays are dense.
+    Everything inside is code for these numbers alone.
+    """
 
     loops: tuple[tuple[str, int, int, str], ...]
+    pitches: tuple[tuple[tuple[str, int], ...], ...] = ()
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -118,21 +127,19 @@ class Sweep:
 
 @record
 class Nested:
-    """A product of constant sizes in the order of `loops`, outermost first: (loop, iterations, rest, operands packed).
-
-    An iteration of a loop covers what the loops of the same name inside it cover; the rest is done after the full
-    iterations. Innermost is the vector loop. `pack` names operands, A for left and B for right, that are copied before
-    the loop into the order in which they are read. `pitches` are those of left, right and target: how many elements
-    further a loop's next value lies. Everything inside is code for these numbers alone.
-    """
+    """A product that runs in the first of its nests that fits; where none does, as its plain nest."""
 
     isa: str
     bits: int
-    loops: tuple[tuple[str, int, int, str], ...]
-    pitches: tuple[tuple[tuple[str, int], ...], ...]
+    exact: tuple[Exact, ...]
 
 
 How = Union[Blocking, Sweep, Nested]
+
+
+def in_registers(how: How) -> bool:
+    """Whether sums may stay in registers while operands are read where they lie, be it in the target's own array."""
+    return isinstance(how, Sweep) or any(x.pitches for x in how.exact)
 
 
 @record

@@ -12,8 +12,7 @@ from codegen.target.body import BodyPrinter
 from codegen.target.jam import Statements, shifted
 from codegen.target.lanes import LanePrinter
 from codegen.target.matvec import MatvecView
-from codegen.target.nested import NestedView
-from codegen.target.product import ProductView
+from codegen.target.product import NestsView, ProductView
 
 
 @record
@@ -28,7 +27,7 @@ class View:
     orelse: tuple["View", ...] = ()
     product: ProductView | None = None
     matvec: MatvecView | None = None
-    nested: NestedView | None = None
+    nested: NestsView | None = None
     stmt: str = ""  # the statement that it carries out
 
 

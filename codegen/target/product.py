@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
 from codegen.recognize.contraction import unit_stride
+from codegen.recognize.pitches import pitches
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Exact
+from codegen.scop.product import Blocking, Exact, Nested
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.corners import Bundle, Cut, CutPrinter
@@ -58,7 +59,7 @@ class Made:
 
 @record
 class ExactCall:
-    """When the code for certain sizes runs, and what it is called with."""
+    """When the code for certain sizes runs, always where there is no test, and what it is called with."""
 
     made: tuple[Made, ...]
     test: str
@@ -102,6 +103,20 @@ class ProductView:
     exact: tuple[ExactCall, ...] = ()
 
 
+@record
+class NestsView:
+    """A product that runs in nests alone, and where none fits as its plain nest."""
+
+    comment: str
+    elem: str
+    exact: tuple[ExactCall, ...]
+
+    @property
+    def always(self) -> bool:
+        """Whether the first one fits whatever comes."""
+        return bool(self.exact) and not self.exact[0].test
+
+
 @dataclass
 class ProductPrinter:
     """Makes the view of one product. `fresh` gives names that hide nothing."""
@@ -113,13 +128,7 @@ class ProductPrinter:
     def view(self, node: Multiply, threads: bool) -> ProductView:
         what, how = node.product.what, node.product.how
         assert isinstance(how, Blocking)
-        self.s = self.scop.statement(what.stmt)
-        self.what = what
-        loops, self.instance, corners = _open(node.body)
-        r, k = len(what.rows), len(what.rows) + len(what.depth)
-        self.rows = self._bundle(loops[:r], "row")
-        self.depth = self._bundle(loops[r:k], "dep")
-        self.columns = self._bundle(loops[k:], "col")
+        corners = self._read(node)
         isa = load_isa(how.isa, how.bits)
         kernel = micro_kernel_of(what, how)
         self.tables: dict[tuple[int, str], Table] = {}
@@ -162,31 +171,52 @@ class ProductPrinter:
             self._work(how),
             what.step.careful,
             self._cut(corners, how.mr, nr, copies) if corners else None,
-            () if corners else tuple(self._exact(how, x) for x in how.exact),
+            self._calls(how, corners),
         )
 
-    def _exact(self, how: Blocking, x: Exact) -> ExactCall:
-        """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses."""
+    def nests(self, node: Multiply) -> NestsView:
+        how = node.product.how
+        assert isinstance(how, Nested)
+        calls = self._calls(how, self._read(node))
+        return NestsView(f"{self.s.name}: {self.s.source}", C_TYPES[self.what.step.elem], calls)
+
+    def _read(self, node: Multiply) -> tuple[CExpr, ...]:
+        """Open the plain nest; gives the conditions that cut corners off."""
+        self.what = what = node.product.what
+        self.s = self.scop.statement(what.stmt)
+        self.loops, self.instance, corners = _open(node.body)
+        r, k = len(what.rows), len(what.rows) + len(what.depth)
+        self.rows = self._bundle(self.loops[:r], "row")
+        self.depth = self._bundle(self.loops[r:k], "dep")
+        self.columns = self._bundle(self.loops[k:], "col")
+        return corners
+
+    def _calls(self, how: Blocking | Nested, corners: tuple[CExpr, ...]) -> tuple[ExactCall, ...]:
+        return () if corners else tuple(self._exact(how, x) for x in how.exact)
+
+    def _exact(self, how: Blocking | Nested, x: Exact) -> ExactCall:
+        """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses,
+        unless declarations say so."""
         kernel = exact_kernel(self.scop, self.s, self.what, how, x)
-        problem = kernel.nest.problem
+        problem, names = kernel.nest.problem, [self.s.iterators[d] for d in self.what.inner]
         counts = dict(problem.sizes)
-        sides = {self.what.rows[0]: self.rows, self.what.columns[0]: self.columns, self.what.depth[0]: self.depth}
-        first = {lp.var: lp.lower for b in sides.values() for lp in b.loops}
-        numbers = (*operands(self.scop, self.s, self.what), self.s.target)
-        tests = [f"{b.size} == {counts[self.s.iterators[d]]}" for d, b in sorted(sides.items())]
+        first = {lp.var: lp.lower for lp in self.loops}
+        numbers = (*operands(self.scop, self.s, self.what, bool(x.pitches)), self.s.target)
+        bundles = (self.rows, self.depth, self.columns)
+        tests = [] if x.pitches else [f"{b.size} == {counts[n]}" for n, b in zip(names, bundles, strict=True)]
         for tensor, number in zip(TENSORS, numbers, strict=True):
-            for d, b in sorted(sides.items()):
-                if number is None:
-                    continue
-                step, lp = strides(problem, tensor)[self.s.iterators[d]], b.loops[0]
-                sure = step == 1 and unit_stride(self.scop, self.s, number, d)
-                if step and not sure and counts[self.s.iterators[d]] > 1:
-                    there = self._with(number, {**first, lp.var: _plus(lp.lower, Int(1))})
-                    tests.append(f"&{there} - &{self._with(number, first)} == {step}")
-        left, right = (self._made(k, counts) for k in ("left", "right"))
-        made = tuple(m for m, number in zip((left, right), numbers, strict=False) if number is None)
-        names = ("tw_left", "tw_right", "")
-        given = (f"&{self._with(n, first)}" if n is not None else name for n, name in zip(numbers, names, strict=True))
+            if number is None or (x.pitches and pitches(self.scop, self.s, number) is not None):
+                continue
+            here = self._with(number, first)
+            for n, d, lp in zip(names, self.what.inner, self.loops, strict=True):
+                step = strides(problem, tensor)[n]
+                there = self._with(number, {**first, lp.var: _plus(lp.lower, Int(1))})
+                sure = there == here if not step else step == 1 and unit_stride(self.scop, self.s, number, d)
+                if not sure and counts[n] > 1:
+                    tests.append(f"&{there} - &{here} == {step}")
+        made = tuple(self._made(k, counts) for k, n in zip(("left", "right"), numbers, strict=False) if n is None)
+        buffers = ("tw_left", "tw_right", "")
+        given = (f"&{self._with(n, first)}" if n is not None else b for n, b in zip(numbers, buffers, strict=True))
         return ExactCall(made, " && ".join(tests), show_nest(kernel.nest.compute), kernel, *given)
 
     def _made(self, side: str, counts: Mapping[str, int]) -> Made:

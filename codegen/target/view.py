@@ -20,8 +20,7 @@ from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
 from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
-from codegen.target.nest.product import NestKernel, kernel_of
-from codegen.target.nested import NestedPrinter
+from codegen.target.nest.product import NestKernel
 from codegen.target.outer import OuterPrinter, outer_lanes
 from codegen.target.pieces import KEYWORDS, View, fresh, side_by_side
 from codegen.target.pragmas import Maker, Pragma, collapsed
@@ -71,8 +70,6 @@ class ViewBuilder:
         if isinstance(node, Multiply):
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
-            if isinstance(node.product.how, Nested):
-                return (self._nested(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
         found = jammed(self.scop, node)
         if found is not None:
@@ -251,12 +248,17 @@ class ViewBuilder:
             return found
 
         printer = ProductPrinter(self.scop, ints, new_name)
-        view = printer.view(node, self.threads and not self._inside)
-        how = node.product.how
+        what, how = node.product.what, node.product.how
+        plain = self._plain(node, names, held, taken)
+        if isinstance(how, Nested):
+            nests = printer.nests(node)
+            self.kernels.update((how.isa, how.bits, x.kernel) for x in nests.exact)
+            return View("nested", body=plain, nested=nests, stmt=what.stmt)
         assert isinstance(how, Blocking)
-        self.kernels.update((how.isa, how.bits, k) for k in all_kernels(node.product.what, how))
+        view = printer.view(node, self.threads and not self._inside)
+        self.kernels.update((how.isa, how.bits, k) for k in all_kernels(what, how))
         self.kernels.update((how.isa, how.bits, x.kernel) for x in view.exact)
-        return View("product", body=self._plain(node, names, held, taken), product=view, stmt=node.product.what.stmt)
+        return View("product", body=plain, product=view, stmt=what.stmt)
 
     def _plain(
         self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -273,14 +275,6 @@ class ViewBuilder:
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
         self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
-
-    def _nested(
-        self, node: Multiply, how: Nested, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
-    ) -> View:
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        view = NestedPrinter(self.scop, ints).view(node)
-        self.kernels.add((how.isa, how.bits, kernel_of(how, node.product.what.step.elem)))
-        return View("nested", body=self._plain(node, names, held, taken), nested=view, stmt=node.product.what.stmt)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]

@@ -13,14 +13,13 @@ from codegen.plan.model import LoopRef, Multiply
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.strides import coefficients
 from codegen.scop.model import Statement
-from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep
+from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep, in_registers
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
 from codegen.target.exact import unfit
 from codegen.target.isa.load import load as load_isa
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import check_sweep, folded_array, has_width, kept
-from codegen.transform.nest import check_nested
 from codegen.transform.program import Program, carried
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
@@ -47,18 +46,13 @@ def apply(p: Program, d: Multiply) -> Program:
     if wanted != (found.rows, found.columns, found.depth) or found.outer != tuple(outer):
         text = "; ".join(", ".join(s.iterators[k] for k in part) for part in (found.rows, found.columns, found.depth))
         raise illegal(f"rows, columns and depth of {d.stmt} are {text}", d.loc)
-    if isinstance(d.how, Blocking):
-        for x in d.how.exact:
-            wrong = unfit(p.scop, s, found, d.how, x)
-            if wrong:
-                raise illegal(wrong, d.loc, "leave it out")
     kinds = _kinds(p, s, found, d, by_name)
     loops = tuple(replace(by_name[n], **kinds[n], note=_note(n, d)) for n in names)
     band = Band(loops, chain.child, product=Product(found, d.how))
     after = p.with_tree(rebuild(p.tree, replace(chain, child=band), [(chain.loops[:first], False)]))
     together = _together(s, enclosing(after.tree, s.name)[: -len(loops)])
     packed = not isinstance(d.how, Sweep) and unsafe_product(s, found, loops, together)
-    problem = packed or (not isinstance(d.how, Blocking) and unsafe_sweep(s, together))
+    problem = packed or (in_registers(d.how) and unsafe_sweep(s, together))
     if problem:
         raise illegal(problem, d.loc)
     for place in (q for q in tree_loops(after.tree) if q.band is band and q.loop.kind in (BLOCKED, FOLDED)):
@@ -91,17 +85,39 @@ def _kinds(
         check_sweep(p, s, found, d, d.how, loops)
         if d.how.form == "fold":
             kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (folded_array(p, s, found, d),)}
-    elif isinstance(d.how, Nested):
-        check_nested(p, s, found, d, d.how, loops)
-    elif d.how.isa not in known_isas() or (d.how.isa != "sve" and not has_width(d.how.isa, d.how.bits)):
+        return kinds
+    any_width = d.how.isa == "sve" and isinstance(d.how, Blocking)
+    if d.how.isa not in known_isas() or not (any_width or has_width(d.how.isa, d.how.bits)):
         raise illegal(f"there is no instruction set {d.how.isa} with vectors of {d.how.bits} bits", d.loc)
-    elif not (1 <= d.how.mr <= 32 and 1 <= d.how.nv <= 16 and min(d.how.mc, d.how.kc, d.how.nc) > 0):
-        raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc)
-    elif d.how.spread and not load_isa(d.how.isa, d.how.bits).bits:
-        raise illegal(f"vectors of {d.how.isa} have no length that values could be spread over", d.loc)
-    elif not found.columns:
-        raise illegal(f"{d.stmt} is a matrix-vector product; it has no columns to make tiles of", d.loc)
+    if isinstance(d.how, Blocking):
+        _check_blocks(found, d, d.how)
+    _check_nests(p, s, found, d, d.how, loops)
     return kinds
+
+
+def _check_blocks(found: Contraction, d: Multiply, how: Blocking) -> None:
+    if not (1 <= how.mr <= 32 and 1 <= how.nv <= 16 and min(how.mc, how.kc, how.nc) > 0):
+        raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc)
+    if how.spread and not load_isa(how.isa, how.bits).bits:
+        raise illegal(f"vectors of {how.isa} have no length that values could be spread over", d.loc)
+    if not found.columns:
+        raise illegal(f"{d.stmt} is a matrix-vector product; it has no columns to make tiles of", d.loc)
+
+
+def _check_nests(
+    p: Program, s: Statement, found: Contraction, d: Multiply, how: Blocking | Nested, loops: Mapping[str, Loop]
+) -> None:
+    if how.exact and any(backwards(s, lp) for lp in loops.values()):
+        names = ", ".join(n for n, lp in loops.items() if backwards(s, lp))
+        raise illegal(f"loop {names} of {d.stmt} runs backwards, which no nest does", d.loc)
+    for x in how.exact:
+        wrong = unfit(p.scop, s, found, how, x)
+        if wrong:
+            raise illegal(wrong, d.loc, "leave it out")
+
+
+def backwards(s: Statement, lp: Loop) -> bool:
+    return sum(coefficients(lp.exprs[s.name], len(s.iterators)) or ()) < 0
 
 
 def _iterator(s: Statement, lp: Loop, d: Multiply) -> int:

@@ -28,6 +28,7 @@ class Settings:
     confirm: float = 4.0  # seconds of the confirming run
     busy: bool = False  # processor time instead of time
     alone: bool = True  # one file, which must know all sizes that are given
+    learned: str = ""  # folder of networks, "" for those of the package
 
 
 @record

@@ -119,13 +119,13 @@ def _tiles(plan: str) -> list[int]:
 
 
 def _exact_sizes(plan: str) -> Iterator[tuple[str, dict[str, int]]]:
-    """The statements of a plan's `or nest` lines, and the sizes that these cover."""
+    """The statements of a plan's nests, and the sizes that these cover."""
     stmt = ""
     for line in plan.splitlines():
-        words = line.split()
+        words, (_, found, nest) = line.split(), line.partition(" nest ")
         stmt = words[1] if words[:1] == ["product"] else stmt
-        if words[:2] == ["or", "nest"]:
-            loops = re.findall(r"(\w+):(\d+)(?: \+ (\d+))?", line)
+        if found:
+            loops = re.findall(r"(\w+):(\d+)(?: \+ (\d+))?", nest)
             yield stmt, Exact(tuple((name, int(size), int(rest or 0), "") for name, size, rest in loops)).sizes
 
 

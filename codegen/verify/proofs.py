@@ -14,7 +14,7 @@ from codegen.ast.ctree import CNode
 from codegen.scop.dependences import Dependence, Dependences, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
-from codegen.scop.product import Nested
+from codegen.scop.product import in_registers
 from codegen.scop.times import in_order
 from codegen.scop.tree import BLOCKED, PACKED
 from codegen.verify.alike import unlike_value
@@ -106,7 +106,7 @@ def stale_operand(e: Evidence) -> Sequence[Finding]:
         problem = ""
         if first.loop.kind == PACKED:
             problem = unsafe_product(s, r.point.product.what, nest, together)
-        if first.loop.kind == BLOCKED or (not problem and isinstance(r.point.product.how, Nested)):
+        if first.loop.kind == BLOCKED or (not problem and in_registers(r.point.product.how)):
             problem = unsafe_sweep(s, together)
         if problem:
             out.append(Finding("operand", problem))

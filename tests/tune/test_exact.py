@@ -129,6 +129,16 @@ def test_rows_anywhere_and_unfit_buffers_have_none() -> None:
         opened(scaled).carried_out(f"{BLOCKS}    or nest i:300, k:300, j:24\n")
 
 
+def test_sums_that_run_backwards_have_none() -> None:
+    """Elements of A and of a transposed B lie side by side along the sum, in whatever direction it runs."""
+    source = RECTANGLE.replace("k = 0; k < p; k++", "k = p - 1; k >= 0; k--").replace("B[k][j]", "B[j][k]")
+    plan = BLOCKS.replace("loop i, k, j", "loop i, k = (-k), j") + "    or nest i:7, k:9, j:24\n"
+    subject = opened(source.replace("B[p][m]", "B[m][p]"))
+    with pytest.raises(InputError, match="loop k of S1 runs backwards"):
+        subject.carried_out(plan)
+    assert sole_product(space_of(subject, 1).bases[0], {"n": 7, "m": 24, "p": 9, "lda": 9}) is None
+
+
 OTHERS = {
     "scaled": RECTANGLE.replace("int lda,", "int lda, double s,").replace("+= A", "+= s * A"),
     "converted": RECTANGLE.replace("double B[p][m]", "float B[p][m]"),
@@ -159,9 +169,13 @@ def _check(tmp_path: Path, plan: str, source: str = RECTANGLE) -> int:
     return main(["check", str(tmp_path / "in.c"), "--plan", str(tmp_path / "in.plan")])
 
 
-def test_check_runs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("blocks", [BLOCKS + "    or", BLOCKS.partition(" tile")[0]])
+def test_check_runs_them(
+    blocks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """At their sizes results agree to the bit; where the code is broken on purpose, that is found."""
-    plan = BLOCKS + "    or nest i:1 + 3 pack left, j:1 + 8, k:9, i:4, j:16\n    or nest k:4, i:5 pack right, j:12\n"
+    plan = blocks + " nest i:1 + 3 pack left, j:1 + 8, k:9, i:4, j:16\n    or nest k:4, i:5 pack right, j:12\n"
+    assert opened(RECTANGLE).carried_out(plan).plan.endswith(plan.partition("product")[2])
     assert _check(tmp_path, plan) == 0
     from codegen.target import emit
 

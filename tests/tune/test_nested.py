@@ -11,17 +11,20 @@ from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.plan.model import Multiply
+from codegen.plan.parse import parse as parse_plan
 from codegen.plan.text import show_directive
-from codegen.scop.product import Blocking, Nested
+from codegen.scop.product import Nested
 from codegen.target.isa.load import load
+from codegen.transform.apply import apply_plan
 from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import parse as parse_problem
-from codegen.tune.plans.exact import directive, tree_of
+from codegen.tune.plans.bases import Base
+from codegen.tune.plans.contractions import nest_for, trees_of
+from codegen.tune.plans.subject import open_file
 from codegen.tune.tree import Tree, parse, start
 
 PROBLEM = parse_problem("f32 C[i,j] += A[i,k] * B[k,j] : i=20 k=18 j=22 A(18,1,0) B(0,24,1) C(24,0,1)")
 GENERIC = load("generic")
-PLAIN = Multiply("S1", ("i",), ("j",), ("k",), Blocking("generic", 128, 4, 3, 128, 128, 128))
 ARRAYS = "float A[20][18], B[18][24], C[40][24];\n"
 LOOPS = """void f1(void)
 {
@@ -52,7 +55,8 @@ def planned(source: str, *nests: str) -> Generated:
 
 
 def lines(tree: Tree) -> str:
-    return "".join(f"  {line}\n" for line in show_directive(directive(PLAIN, tree, GENERIC), None))
+    how = Nested(GENERIC.name, GENERIC.bits, (nest_for(tree),))
+    return "".join(f"  {line}\n" for line in show_directive(Multiply("S1", ("i",), ("j",), ("k",), how), None))
 
 
 def kept(tree: Tree) -> bool:
@@ -88,10 +92,12 @@ def test_random_trees_as_plans_compute_the_same(tmp_path: Path) -> None:
 
 
 def test_there_and_back() -> None:
+    (subject,) = open_file("in.c", ARRAYS + LOOPS, GenOptions(machine="generic")).subjects
+    program = subject.model.program
     for tree in walks(20):
-        how = directive(PLAIN, tree, GENERIC).how
-        assert isinstance(how, Nested)
-        back = tree_of(how, "f32")
+        text = f"region 1\n  schedule {{ loop i, k, j {{ S1 }} }}\n{lines(tree)}"
+        (plan,) = parse_plan(text, "p.plan", {1: program.scop})
+        (back,) = trees_of(Base("again", plan, apply_plan(program, plan)))
         assert back.compute == tree.compute
         assert dict(back.problem.sizes) == dict(PROBLEM.sizes)
 
@@ -101,6 +107,13 @@ def test_rows_of_unknown_length_are_looked_at_when_the_code_runs() -> None:
     made = planned(source, lines(parse("i5 j22 k18 i4", PROBLEM)))
     assert "if (&A[1][0] - &A[0][0] == 18" in made.text
     assert "C[i][j] += A[i][k] * B[k][j];" in made.text.rpartition("} else {")[2]
+
+
+def test_what_does_not_move_is_looked_at_too() -> None:
+    """A nest that says that the left operand stays while k grows is right for a product in which it does."""
+    source = LOOPS.replace("(void)", "(int n, float A[20][n], float B[18][24], float C[20][24])")
+    nest = lines(parse("i5 j22 k18 i4", PROBLEM)).replace("left i:18 k:1", "left i:18")
+    assert "&A[0][1] - &A[0][0] == 0" in planned(source, nest).text
 
 
 GOOD = lines(parse("i5 k18 i4 j22", PROBLEM))
@@ -117,7 +130,7 @@ GOOD = lines(parse("i5 k18 i4 j22", PROBLEM))
         (LOOPS, GOOD.replace("left i:18 k:1", "left i:18 j:1"), "does not move with j"),
         (LOOPS, GOOD.replace("nest i:5, k:18, i:4, j:22", "nest i:20, j:22, k:18"), "another order than the source"),
         (LOOPS, GOOD.replace("i:4, j:22", "i:4 + 9, j:22"), "no shorter than its step"),
-        (LOOPS, GOOD.replace("bits 128", "bits 96"), "no vectors of 96 bits"),
+        (LOOPS, GOOD.replace("bits 128", "bits 96"), "vectors of 96 bits"),
         (LOOPS.replace("A[i][k] *", "2 * A[i][k] *"), GOOD, "no plain sum of products"),
         (LOOPS.replace("B[k][j]", "C[k + 19][j]"), GOOD, "would read `C` before"),
         (LOOPS, GOOD.replace("nest i:5", "nest i:5 pack"), "expected 'left'"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from codegen.diagnostics import Loc
 from codegen.plan.model import Directive, Multiply
 from codegen.plan.read.reader import Reader
@@ -20,8 +22,8 @@ def multiply(r: Reader, at: Loc) -> Directive:
     bits = r.size("bits")
     if r.peek() == "form":
         return Multiply(stmt, rows, columns, depth, _sweep(r, isa, bits), at)
-    if r.accept("nest"):
-        return Multiply(stmt, rows, columns, depth, _nested(r, isa, bits), at)
+    if r.peek() == "nest":
+        return Multiply(stmt, rows, columns, depth, Nested(isa, bits, (_exact(r), *_others(r))), at)
     mr, nv = r.size("tile"), r.size("by")
     r.take("vectors")
     spread = r.accept("spread")
@@ -29,36 +31,35 @@ def multiply(r: Reader, at: Loc) -> Directive:
     mc, kc, nc = r.size("block"), r.size("by"), r.size("by")
     r.take(",")
     direct, threads = r.size("direct"), r.size("threads")
-    exact = []
-    while r.accept("or"):
-        exact.append(_exact(r))
-    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(exact))
+    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(_others(r)))
     return Multiply(stmt, rows, columns, depth, how, at)
 
 
+def _others(r: Reader) -> Iterator[Exact]:
+    while r.accept("or"):
+        yield _exact(r)
+
+
 def _exact(r: Reader) -> Exact:
-    """A nest for products of the sizes that it covers."""
+    """A nest for products of the sizes that it covers; where elements lie apart, with their distances."""
     r.take("nest")
     loops = [_nested_loop(r)]
-    while r.accept(","):
+    more = r.accept(",")
+    while more and r.peek() != "left":
         loops.append(_nested_loop(r))
-    return Exact(tuple(loops))
+        more = r.accept(",")
+    return Exact(tuple(loops), tuple(_pitches(r)) if more else ())
 
 
-def _nested(r: Reader, isa: str, bits: int) -> Nested:
-    loops = [_nested_loop(r)]
-    while r.accept(",") and r.peek() != "left":
-        loops.append(_nested_loop(r))
-    pitches = []
+def _pitches(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
     for side in ("left", "right", "target"):
         r.take(side)
         part = [_pair(r)]
         while r.more() and r.peek(1) == ":":
             part.append(_pair(r))
-        pitches.append(tuple(part))
         if side != "target":
             r.take(",")
-    return Nested(isa, bits, tuple(loops), tuple(pitches))
+        yield tuple(part)
 
 
 def _nested_loop(r: Reader) -> tuple[str, int, int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.report.html.draw import rect, text
 from codegen.report.html.model import Picture, Shape
 from codegen.report.html.trees import loop_kinds, loop_words
-from codegen.scop.product import Blocking, Exact
+from codegen.scop.product import Blocking, Exact, Nested
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, statements
 
 WIDTH, HEAD, PAD, GAP, LEAF = 420.0, 22.0, 8.0, 6.0, 24.0
@@ -30,7 +30,7 @@ def _draw(node: Node, x: float, y: float, width: float, shapes: list[Shape]) -> 
     assert isinstance(node, Band)
     height = _band(node, 0, x, y, width, shapes)
     how = node.product.how if node.product is not None else None
-    for nest in how.exact if isinstance(how, Blocking) else ():
+    for nest in how.exact if isinstance(how, (Blocking, Nested)) else ():
         sizes = " by ".join(f"{v} = {n}" for v, n in nest.sizes.items())
         height += GAP + _chain(nest, 0, f"{statements(node)[0]}, {sizes}", x, y + height + GAP, width, shapes)
     return height

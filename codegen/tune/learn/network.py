@@ -81,8 +81,10 @@ def load(path: Path) -> Network:
     return Network(layers("trunk"), layers("head"), bytes(found["about"]).decode())
 
 
-def shipped(name: str) -> Network:
-    """A network that comes with the package: `policy` or `estimate`."""
+def shipped(name: str, folder: str = "") -> Network:
+    """A network that comes with the package, `policy` or `estimate`; or the one of that name in a folder."""
+    if folder:
+        return load(Path(folder) / f"{name}.npz")
     with as_file(files("codegen.tune.learn") / "data" / f"{name}.npz") as path:
         return load(path)
 

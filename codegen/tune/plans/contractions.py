@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
-from codegen.scop.product import Blocking, Exact, Nested, Product
+from codegen.scop.product import Blocking, Exact, Nested, Sweep
 from codegen.scop.tree import Band, statements, walk
-from codegen.target.exact import nest_of, problem_of
-from codegen.target.isa.load import load as load_isa
+from codegen.target.exact import lying_apart, nest_of, problem_of
+from codegen.transform.product import backwards
 from codegen.tune.contraction import TENSORS, Contraction, strides
 from codegen.tune.plans.bases import Base
-from codegen.tune.plans.exact import contraction_of, directive, tree_of
 from codegen.tune.tree import Tree, start
 from codegen.verify.check_ranges import fixed
 from codegen.verify.check_survey import extents
@@ -39,11 +38,15 @@ def sole_product(base: Base, values: Mapping[str, int]) -> Sole | None:
         return None
     scop = base.program.scop
     s = scop.statement(d.stmt)
-    what = _products(base)[d.stmt].what
+    band = _products(base)[d.stmt]
+    assert band.product is not None
+    what = band.product.what
+    if any(backwards(s, lp) for lp in band.loops):
+        return None
     sizes = extents(fixed(s.domain, scop, values))
     inner = tuple((name, sizes[name]) for name in (s.iterators[k] for k in sorted(what.inner)) if name in sizes)
     problem = problem_of(scop, s, what, inner) if not what.outer else None
-    apart = contraction_of(base.program, d, what) if not what.outer else None
+    apart = lying_apart(scop, s, what) if not what.outer else None
     if apart is not None and (problem is None or not _same_layout(apart, problem)):
         problem = apart
     return Sole(at, d, d.how, problem) if problem is not None else None
@@ -53,35 +56,35 @@ def _same_layout(x: Contraction, y: Contraction) -> bool:
     return all(strides(x, t) == strides(y, t) for t in TENSORS)
 
 
-def _products(base: Base) -> dict[str, Product]:
+def _products(base: Base) -> dict[str, Band]:
     """The products of a plan, by their statements."""
-    bands = [n for _, n in walk(base.program.tree) if isinstance(n, Band)]
-    return {statements(b)[0]: b.product for b in bands if b.product is not None}
+    return {statements(b)[0]: b for _, b in walk(base.program.tree) if isinstance(b, Band) and b.product is not None}
 
 
 def planned(base: Base, sole: Sole, tree: Tree) -> Plan:
     """The plan with the loops of a tree for the tree's sizes; all other sizes stay as they are. Where the tree is about
     elements that lie apart, sizes are constants, and there are no others."""
-    if tree.problem.pitches:
-        return _with(base, sole, directive(sole.directive, tree, load_isa(sole.how.isa, sole.how.bits)))
-    mine = Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute))
-    new = replace(sole.how, exact=(*(x for x in sole.how.exact if x.sizes != mine.sizes), mine))
-    return _with(base, sole, replace(sole.directive, how=new))
-
-
-def _with(base: Base, sole: Sole, new: Multiply) -> Plan:
+    mine, how = nest_for(tree), sole.how
+    others = tuple(x for x in how.exact if x.sizes != mine.sizes)
+    new = Nested(how.isa, how.bits, (mine,)) if mine.pitches else replace(how, exact=(*others, mine))
     directives = list(base.plan.directives)
-    directives[sole.at] = new
+    directives[sole.at] = replace(sole.directive, how=new)
     return replace(base.plan, directives=tuple(directives))
+
+
+def nest_for(tree: Tree) -> Exact:
+    """What a plan says of a tree."""
+    problem = tree.problem
+    apart = tuple(tuple((n, x) for n, x in strides(problem, t).items() if x) for t in TENSORS)
+    return Exact(tuple((x.var, x.size, x.tail, x.pack) for x in tree.compute), apart if problem.pitches else ())
 
 
 def trees_of(base: Base) -> tuple[Tree, ...]:
     """The trees that a plan carries out for certain sizes."""
     found = []
-    for stmt, product in _products(base).items():
-        if isinstance(product.how, Nested):
-            found.append(tree_of(product.how, product.what.step.elem))
-        if isinstance(product.how, Blocking):
+    for stmt, band in _products(base).items():
+        product = band.product
+        if product is not None and not isinstance(product.how, Sweep):
             s = base.program.scop.statement(stmt)
             nests = [nest_of(base.program.scop, s, product.what, x) for x in product.how.exact]
             found += [start(n.problem)._replace(compute=n.compute) for n in nests]

@@ -60,6 +60,7 @@ class Study:
     names: dict[str, str] = field(default_factory=dict)  # plans in a few words
     start: float = field(default_factory=time.monotonic)
     effort: Effort = field(default_factory=Effort)
+    learned: str = ""  # folder of networks, "" for those of the package
     _count: int = 0
 
     @property

@@ -151,7 +151,7 @@ class _Tuning:
     def _study(self, method: str, budget: float, cache: dict[str, Entry], libraries: dict[str, Path]) -> Study:
         s = self.settings
         return Study(self.bench, self.space, self.records, self.setting, method, budget, s.jobs, self._progress,
-                     self._say, cache, libraries)  # fmt: skip
+                     self._say, cache, libraries, learned=s.learned)  # fmt: skip
 
     def _say(self, words: str) -> None:
         self.say(f"{self.subject.title}: {words}")

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
@@ -68,7 +69,7 @@ def _search(study: Study, method: str, sole: Sole, team: bool) -> Found:
     """`team`: the product is large enough for threads, so trees are measured with their outermost loop shared."""
     isa, machine = load_isa(sole.how.isa, sole.how.bits), study.bench.subject.machine
     model = Model(machine, isa)
-    search = searches(model, isa)[method]
+    search = searches(model, isa, study.learned)[method]
     budget = Budget(max(1.0, SHARE * study.left))
     flags = shlex.join(study.bench.shop.flags)
     effort = Effort(busy=study.bench.busy, threads=study.bench.threads if team else 1)
@@ -77,52 +78,54 @@ def _search(study: Study, method: str, sole: Sole, team: bool) -> Found:
         return run(search, start(sole.problem), value, budget, lambda step: study.say(_words(method, sole, step.value)))
 
 
-def searches(model: Model, isa: Isa) -> Mapping[str, Search]:
-    """All searches on trees by name."""
+def searches(model: Model, isa: Isa, folder: str = "") -> Mapping[str, Search]:
+    """All searches on trees by name; `folder` has networks to use instead of those that come with the package."""
     learned = {
-        "policy": partial(_policy, model=model),
-        "policy-v1": partial(_policy, model=model, version="v1"),
-        "learned": partial(_learned, model=model),
+        "policy": partial(_policy, model=model, folder=folder),
+        "policy-v1": partial(_policy, model=model, folder=folder, version="v1"),
+        "learned": partial(_learned, model=model, folder=folder),
+        BEST: partial(_shortlist, model=model, folder=folder),
     }
-    return {**SEARCHES, **modelled(model, isa), **learned, BEST: partial(_shortlist, model=model)}
+    return {**SEARCHES, **modelled(model, isa), **learned}
 
 
-def _policy(trial: Trial, model: Model, version: str = "v2") -> None:
-    trial.values(_answers(trial.start, model, version)[:1])
+def _policy(trial: Trial, model: Model, folder: str, version: str = "v2") -> None:
+    trial.values(_answers(trial.start, model, folder, version)[:1])
 
 
-def _learned(trial: Trial, model: Model) -> None:
-    trial.values(_likely(trial.start, model))
+def _learned(trial: Trial, model: Model, folder: str) -> None:
+    trial.values(_likely(trial.start, model, folder))
 
 
-def _answers(first: Tree, model: Model, version: str = "v2") -> list[Tree]:
+def _answers(first: Tree, model: Model, folder: str, version: str = "v2") -> list[Tree]:
     """The trees that a trained policy ends with, best first."""
-    with _trained():
-        return answers(first, model, version)
+    with _trained(folder):
+        return answers(first, model, version, folder)
 
 
-def _likely(first: Tree, model: Model) -> list[Tree]:
+def _likely(first: Tree, model: Model, folder: str) -> list[Tree]:
     """The few trees that a trained estimate likes best."""
-    with _trained():
-        guess = estimate(shipped("estimate"), model)
+    with _trained(folder):
+        guess = estimate(shipped("estimate", folder), model)
     return ranked(first.problem, lambda trees: [*guess(trees)], model.isa)[:COUNT]
 
 
-def _shortlist(trial: Trial, model: Model) -> None:
+def _shortlist(trial: Trial, model: Model, folder: str) -> None:
     """What the processor's model likes best; where there is NumPy, also what was learned would choose."""
     trees = ranked(trial.start.problem, model, model.isa)[:COUNT]
     with suppress(NoTrees):
-        trees += [*_answers(trial.start, model)[:COUNT], *_likely(trial.start, model)]
+        trees += [*_answers(trial.start, model, folder)[:COUNT], *_likely(trial.start, model, folder)]
     trial.values(trees)
 
 
 @contextmanager
-def _trained() -> Iterator[None]:
+def _trained(folder: str) -> Iterator[None]:
     """NoTrees where what was trained cannot be used."""
     try:
         yield
-    except FileNotFoundError:
-        raise NoTrees("this package comes without anything trained") from None
+    except FileNotFoundError as error:
+        name = Path(str(error.filename)).name
+        raise NoTrees(f"there is no {name} in {folder}" if folder else f"this package has no {name}") from None
     except ImportError:
         raise NoTrees("what was trained needs NumPy: pip install 'tilewright[tune]'") from None
 
