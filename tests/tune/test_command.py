@@ -12,9 +12,8 @@ from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.machine import load
 from codegen.target.isa.load import load as load_isa
 from codegen.tune.cost import Model
-from codegen.tune.learn.answer import SHIPPED
 from codegen.tune.learn.network import random as random_network
-from codegen.tune.learn.network import shipped
+from codegen.tune.learn.network import save, shipped
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.search.trees import searches
 from tests.tune.sources import ADD, AXPY, GLOBAL, PRODUCT
@@ -137,21 +136,18 @@ def test_all_methods_are_known_to_the_command_line() -> None:
     assert set(TREE_METHODS) == set(searches(model, load_isa("neon"))) - set(METHODS)
 
 
-def test_a_policy_that_is_not_there(tune, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise FileNotFoundError(name)
-
-    monkeypatch.setattr("codegen.tune.learn.answer.shipped", missing)
-    code, _, messages = tune(PRODUCT, "--method", "policy", "--budget", "60", "--size", "n=16", *QUICK)
-    assert code == 0 and "comes without anything trained" in _tuned(messages)
+def test_a_policy_that_is_not_there(tune) -> None:
+    words = ("--method", "policy", "--learned", "nowhere", "--budget", "60", "--size", "n=16")
+    code, _, messages = tune(PRODUCT, *words, *QUICK)
+    assert code == 0 and "there is no policy.npz in" in _tuned(messages)
 
 
-def test_a_policy_is_followed(tune, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_is_followed(tune) -> None:
     """An untrained one will do to show the way."""
-    untrained = random_network((230, 8), (1, 15), 1)
-    monkeypatch.setitem(SHIPPED, "v2", "untrained")
-    monkeypatch.setattr("codegen.tune.learn.answer.shipped", lambda n: untrained if n == "untrained" else shipped(n))
-    words = ("--method", "policy", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
+    Path("mine").mkdir()
+    save(random_network((230, 8), (1, 15), 1), Path("mine") / "policy.npz")
+    save(shipped("estimate"), Path("mine") / "estimate.npz")
+    words = ("--method", "policy", "--learned", "mine", "--budget", "60", "--size", "n=16", "--records", "r.jsonl")
     code, _, _ = tune(PRODUCT, *words, *QUICK)
     rows = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
     assert code == 0 and rows[0]["method"] == "policy" and rows[-1]["role"] == "confirmed"
