@@ -38,12 +38,13 @@ class Setting:
     threads: int
     sizes: Mapping[str, int]
     clock: str = "time"
+    arrays: str = ""  # their types and declared sizes, which the digest of the code does not tell
 
     @property
     def key(self) -> str:
         """Equal for equal conditions, wherever the file lies."""
         parts = [self.digest, self.options, self.machine, self.compiler, self.flags, self.threads,
-                 sorted(self.sizes.items()), self.clock]  # fmt: skip
+                 sorted(self.sizes.items()), self.clock, self.arrays]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -122,7 +123,8 @@ def line_of(setting: Setting, entry: Entry) -> str:
         **({"default": entry.base, "original": entry.original} if entry.base else {}),
         "file": setting.file, "region": setting.region, "function": setting.function, "digest": setting.digest,
         "options": setting.options, "machine": setting.machine, "compiler": setting.compiler, "flags": setting.flags,
-        "threads": setting.threads, "clock": setting.clock, "sizes": dict(setting.sizes), "plan": entry.plan,
+        "threads": setting.threads, "clock": setting.clock, "sizes": dict(setting.sizes), "arrays": setting.arrays,
+        "plan": entry.plan,
     }  # fmt: skip
     return json.dumps(row) + "\n"
 

@@ -54,7 +54,8 @@ def test_lines_cut_short_are_passed_over(tmp_path: Path) -> None:
 def test_the_key_is_about_conditions_and_not_about_places() -> None:
     assert replace(SETTING, file="elsewhere/in.c", region=3).key == SETTING.key
     for other in (replace(SETTING, compiler="cc 2"), replace(SETTING, flags="-O2"), replace(SETTING, sizes={"n": 11}),
-                  replace(SETTING, clock="processor time"), replace(SETTING, machine="there")):  # fmt: skip
+                  replace(SETTING, clock="processor time"), replace(SETTING, machine="there"),
+                  replace(SETTING, arrays="float32 a[n]")):  # fmt: skip
         assert other.key != SETTING.key
 
 

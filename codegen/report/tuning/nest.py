@@ -9,6 +9,7 @@ from codegen.scop.product import Blocking, Exact, Nested
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, statements
 
 WIDTH, HEAD, PAD, GAP, LEAF = 420.0, 22.0, 8.0, 6.0, 24.0
+LETTER = 7.3  # the width of one in a loop's name
 
 
 def nest_picture(tree: Node) -> Picture:
@@ -72,5 +73,6 @@ def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float
 
 
 def _box(words: str, kinds: str, x: float, y: float, width: float, height: float) -> list[Shape]:
-    shown = words if len(words) * 6.4 < width - 12 else words[: int((width - 12) / 6.4) - 1] + "…"
+    room = int((width - 14) / LETTER)
+    shown = words if len(words) <= room else words[: room - 1] + "…"
     return [rect(f"box {kinds}", x, y, width, height, words), text("loop-name", x + 7, y + 15, shown)]

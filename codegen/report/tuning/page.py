@@ -45,6 +45,7 @@ def describe_tuning(files: Sequence[Tuned], settings: Settings) -> str:
 def page(files: Sequence[Tuned], settings: Settings) -> Page:
     regions = [(f, text, options, r) for f, text, options in files for r in f.regions]
     found = [r for _, _, _, r in regions]
+    named = [(r.title if len(files) == 1 else f"{f.name}, {r.title}", r) for f, _, _, r in regions]
     searched = list(dict.fromkeys(run.method for r in found for run in r.runs))
     methods = [*searched, *(m for m in ("original", "default plan") if m not in searched)]
     first = files[0][0]
@@ -53,7 +54,7 @@ def page(files: Sequence[Tuned], settings: Settings) -> Page:
     clock = "processor time of one thread" if settings.busy else f"{first.threads} thread{'s' * (first.threads > 1)}"
     conditions = f"{first.compiler}, {first.flags}; {clock}; {settings.budget:g} s for each method and file"
     pictures = [p for p in (profile(_times(found, searched), methods), _spread(found, methods)) if p is not None]
-    return Page(title, __version__, first.machine, conditions, tuple(methods), _overview(found),
+    return Page(title, __version__, first.machine, conditions, tuple(methods), _overview(named),
                 _comparison(found, searched), (legend(methods), *pictures) if pictures else (), views,
                 tuple(f"{f.name}: {d.message}" for f, _, _ in files for d in f.diagnostics if d.id != "tuned"
                       and d.severity.value in ("warning", "error")))  # fmt: skip
@@ -86,16 +87,16 @@ def _spread(regions: Sequence[TunedRegion], methods: Sequence[str]) -> Picture |
     return distribution(rows, "Speed of candidates by region", "All candidates that ran; the stroke is the one chosen")
 
 
-def _overview(regions: Sequence[TunedRegion]) -> TableView:
+def _overview(regions: Sequence[tuple[str, TunedRegion]]) -> TableView:
     def cell(t: Timing | None) -> str:
         return seconds_text(t.best) if t is not None else "—"
 
     rows = []
-    for r in regions:
+    for title, r in regions:
         sizes = ", ".join(f"{k} = {v}" for k, v in r.sizes.items())
         over_original = f"{r.original.best / r.tuned.best:.2f}" if r.original and r.tuned else "—"
         over_default = f"{r.default.best / r.tuned.best:.2f}" if r.default and r.tuned else "—"
-        rows.append((r.title, sizes, cell(r.original), cell(r.default), cell(r.tuned), over_original, over_default,
+        rows.append((title, sizes, cell(r.original), cell(r.default), cell(r.tuned), over_original, over_default,
                      r.method or r.note))  # fmt: skip
     head = ("region", "sizes", "original", "default plan", "chosen plan", "over original", "over default", "found by")
     return TableView("Times are the best of the confirming run, in which all three take turns", head, tuple(rows))

@@ -76,11 +76,15 @@ def _sizes(subject: Subject, settings: Settings) -> Sizes:
 
 def _setting(subject: Subject, bench: Bench, settings: Settings, sizes: Mapping[str, int]) -> Setting:
     host = detect().machine
+    arrays = ", ".join(
+        f"{a.elem.kind}{a.elem.bits} {a.name}{''.join(f'[{n}]' for n in a.extents)}"
+        for a in subject.model.program.scop.arrays.values()
+    )
     options = replace(subject.options, plan_text=None, cpp=replace(subject.options.cpp, args=()))
     return Setting(
         subject.source.name, subject.index, str(subject.harness.site.function.decl.name), subject.model.digest,
         effective_options(options), f"{host.name}: {host.description}", compiler_version(bench.shop.words),
-        settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time",
+        settings.flags, settings.threads, sizes, "processor time" if settings.busy else "time", arrays,
     )  # fmt: skip
 
 
