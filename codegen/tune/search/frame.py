@@ -25,9 +25,13 @@ class Space:
     def actions(self) -> tuple[Action, ...]:
         return ACTION_SETS[self.version]
 
+    def after(self, tree: Tree, action: Action) -> Tree | None:
+        """The tree after an action, None where it is not allowed."""
+        return allowed(tree, action, self.lanes, self.limit)
+
     def children(self, tree: Tree) -> list[tuple[str, Tree]]:
         """The trees one action away, with its name."""
-        made = ((a.name, allowed(tree, a, self.lanes, self.limit)) for a in self.actions)
+        made = ((a.name, self.after(tree, a)) for a in self.actions)
         return [(name, t) for name, t in made if t is not None]
 
 

@@ -22,12 +22,14 @@ def sample(trial: Trial, seed: int = 1) -> None:
 
 
 def _walk(trial: Trial, rng: random.Random) -> list[Tree]:
-    tree, found = trial.start, []
+    """The first allowed of all actions in a random order is any of those that are, as likely as the others."""
+    space, tree, found = trial.space, trial.start, list[Tree]()
     for _ in range(trial.budget.steps):
-        children = trial.space.children(tree)
-        if not children:
+        order = rng.sample(space.actions, len(space.actions))
+        made = next((t for a in order if (t := space.after(tree, a)) is not None), None)
+        if made is None:
             break
-        tree = rng.choice(children)[1]
+        tree = made
         found.append(tree)
     return found
 
