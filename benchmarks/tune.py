@@ -6,9 +6,10 @@ winners of all methods run in turns in one process, beside what `tilewright gen`
 compiler leaves them, and NumPy with one thread, and only these figures count. How far two copies of one tree lie apart
 there is the noise: within it, two methods are equal.
 
-What searches ask for takes more than a minute for each product, but not twice: every figure is added to `tune.records`, by
-machine, compiler, flags and the tool's own back end. `make bench-tune-searches` searches all products, however long
-that takes; `make bench-tune` those for which its ten minutes are enough, which are all whose figures are known.
+What searches ask for takes more than a minute for each product, but not twice: every figure is added to
+`tune.records`, by machine, compiler, flags and the tool's own back end. `make bench-tune-searches` searches all
+products, however long that takes; `make bench-tune` those for which its ten minutes are enough, which are all whose
+figures are known.
 """
 
 from __future__ import annotations
