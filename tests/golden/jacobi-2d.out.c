@@ -151,6 +151,56 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         TW_F64X2(B[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&B[i][j + 1], 16, 8);
+                      for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                        {
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
+                                                     + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
+                                                     + TW_F64X2(A[i - 1][j]));
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j])
+                                                     + TW_F64X2(A[i + 1][j - 1])
+                                                     + TW_F64X2(A[i + 1][j + 1])
+                                                     + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j])
+                                                     + TW_F64X2(A[i + 2][j - 1])
+                                                     + TW_F64X2(A[i + 2][j + 1])
+                                                     + TW_F64X2(A[i + 3][j])
+                                                     + TW_F64X2(A[i + 1][j]));
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j])
+                                                     + TW_F64X2(A[i + 3][j - 1])
+                                                     + TW_F64X2(A[i + 3][j + 1])
+                                                     + TW_F64X2(A[i + 4][j])
+                                                     + TW_F64X2(A[i + 2][j]));
+                          TW_F64X2(B[i][j]) = v0;
+                          TW_F64X2(B[i + 1][j]) = v1;
+                          TW_F64X2(B[i + 2][j]) = v2;
+                          TW_F64X2(B[i + 3][j]) = v3;
+                        }
+                        {
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j + 2]) + TW_F64X2(A[i][j + 1])
+                                                     + TW_F64X2(A[i][j + 3])
+                                                     + TW_F64X2(A[i + 1][j + 2])
+                                                     + TW_F64X2(A[i - 1][j + 2]));
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j + 2])
+                                                     + TW_F64X2(A[i + 1][j + 1])
+                                                     + TW_F64X2(A[i + 1][j + 3])
+                                                     + TW_F64X2(A[i + 2][j + 2])
+                                                     + TW_F64X2(A[i][j + 2]));
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j + 2])
+                                                     + TW_F64X2(A[i + 2][j + 1])
+                                                     + TW_F64X2(A[i + 2][j + 3])
+                                                     + TW_F64X2(A[i + 3][j + 2])
+                                                     + TW_F64X2(A[i + 1][j + 2]));
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j + 2])
+                                                     + TW_F64X2(A[i + 3][j + 1])
+                                                     + TW_F64X2(A[i + 3][j + 3])
+                                                     + TW_F64X2(A[i + 4][j + 2])
+                                                     + TW_F64X2(A[i + 2][j + 2]));
+                          TW_F64X2(B[i][j + 2]) = v0;
+                          TW_F64X2(B[i + 1][j + 2]) = v1;
+                          TW_F64X2(B[i + 2][j + 2]) = v2;
+                          TW_F64X2(B[i + 3][j + 2]) = v3;
+                        }
+                      }
                       for (; j + 1 < j_end; j += 2) {  /* inside the tile */
                         const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
                                                    + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
@@ -241,6 +291,56 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         TW_F64X2(A[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                      for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                        {
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
+                                                     + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
+                                                     + TW_F64X2(B[i - 1][j]));
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j])
+                                                     + TW_F64X2(B[i + 1][j - 1])
+                                                     + TW_F64X2(B[i + 1][j + 1])
+                                                     + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j])
+                                                     + TW_F64X2(B[i + 2][j - 1])
+                                                     + TW_F64X2(B[i + 2][j + 1])
+                                                     + TW_F64X2(B[i + 3][j])
+                                                     + TW_F64X2(B[i + 1][j]));
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j])
+                                                     + TW_F64X2(B[i + 3][j - 1])
+                                                     + TW_F64X2(B[i + 3][j + 1])
+                                                     + TW_F64X2(B[i + 4][j])
+                                                     + TW_F64X2(B[i + 2][j]));
+                          TW_F64X2(A[i][j]) = v0;
+                          TW_F64X2(A[i + 1][j]) = v1;
+                          TW_F64X2(A[i + 2][j]) = v2;
+                          TW_F64X2(A[i + 3][j]) = v3;
+                        }
+                        {
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j + 2]) + TW_F64X2(B[i][j + 1])
+                                                     + TW_F64X2(B[i][j + 3])
+                                                     + TW_F64X2(B[i + 1][j + 2])
+                                                     + TW_F64X2(B[i - 1][j + 2]));
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j + 2])
+                                                     + TW_F64X2(B[i + 1][j + 1])
+                                                     + TW_F64X2(B[i + 1][j + 3])
+                                                     + TW_F64X2(B[i + 2][j + 2])
+                                                     + TW_F64X2(B[i][j + 2]));
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j + 2])
+                                                     + TW_F64X2(B[i + 2][j + 1])
+                                                     + TW_F64X2(B[i + 2][j + 3])
+                                                     + TW_F64X2(B[i + 3][j + 2])
+                                                     + TW_F64X2(B[i + 1][j + 2]));
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j + 2])
+                                                     + TW_F64X2(B[i + 3][j + 1])
+                                                     + TW_F64X2(B[i + 3][j + 3])
+                                                     + TW_F64X2(B[i + 4][j + 2])
+                                                     + TW_F64X2(B[i + 2][j + 2]));
+                          TW_F64X2(A[i][j + 2]) = v0;
+                          TW_F64X2(A[i + 1][j + 2]) = v1;
+                          TW_F64X2(A[i + 2][j + 2]) = v2;
+                          TW_F64X2(A[i + 3][j + 2]) = v3;
+                        }
+                      }
                       for (; j + 1 < j_end; j += 2) {  /* inside the tile */
                         const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
                                                    + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
