@@ -62,7 +62,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     writes = _written(arguments, emits) if named else []
     for path in [*writes, *([depfile_path(arguments)] if arguments.md else [])]:
         if os.path.exists(path) and any(os.path.samefile(path, r) for r in reads):
-            raise BadCommandLine(f"'{path}' is an input and would be overwritten")
+            raise BadCommandLine(f"'{path}' is an input and would be overwritten: choose another name for the output")
 
 
 def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]:

@@ -89,4 +89,4 @@ def _page(job: Job) -> Outcome:
 def _never_the_source(job: Job, option: str, result: str) -> None:
     for path in (job.arguments.file, job.arguments.plan):
         if path and os.path.exists(path) and os.path.exists(result) and os.path.samefile(path, result):
-            raise BadCommandLine(f"{option} would overwrite {path}")
+            raise BadCommandLine(f"{option} would overwrite {path}, which is an input: choose another name")

@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse, after --help
         return _quiet_flush(stop.code if isinstance(stop.code, int) else exitcodes.OK)
     except BadCommandLine as error:
-        sys.stderr.write(f"tilewright: error: {error}\ntilewright: note: see tilewright --help\n")
+        of = f" {words[0]}" if words and find(words[0]) is not None else ""
+        sys.stderr.write(f"tilewright: error: {error}\ntilewright: note: see tilewright{of} --help\n")
         return exitcodes.BAD_COMMAND_LINE
     except KeyboardInterrupt:
         sys.stderr.write("tilewright: interrupted\n")

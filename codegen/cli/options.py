@@ -77,7 +77,7 @@ def seconds(text: str) -> float:
 
 
 def limit(text: str) -> int:
-    """A count, where 0 stands for no limit."""
+    """A count, or 0 for no limit."""
     value = int(text)
     if value < 0:
         raise ValueError("negative")
@@ -93,14 +93,14 @@ def count(text: str) -> int:
 
 
 def instruction_set(text: str) -> str:
-    """An instruction set: a built-in name, or a file."""
+    """An instruction set (generic, neon, sve, avx2, avx512) or a file with a table of one."""
     if text and text not in ISAS and not is_file(text):
         raise ValueError("neither a built-in name nor a file")
     return text
 
 
 def prefix_pair(text: str) -> tuple[str, str]:
-    """OLD=NEW, split at the last sign as gcc does, so that OLD may hold one."""
+    """OLD=NEW. Split at the last sign as gcc does, so that OLD may hold one."""
     old, sign, new = text.rpartition("=")
     if not sign:
         raise ValueError("no '='")
@@ -108,7 +108,7 @@ def prefix_pair(text: str) -> tuple[str, str]:
 
 
 def name_prefix(text: str) -> str:
-    """What names of generated code begin with."""
+    """A word that C names can begin with."""
     from codegen.target.names import prefix
 
     return prefix(text)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from codegen.cli.argv import BadCommandLine
@@ -45,6 +45,23 @@ def build(command: Command) -> argparse.ArgumentParser:
     return parser
 
 
+def _converter(option: Option) -> Callable[[str], Any]:
+    """How an option's word is read; complaints say what it should be, which is the first sentence about the reader."""
+    read = option.type
+    if read is None:
+        return str
+
+    def convert(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError:
+            wanted = (read.__doc__ or "One that fits.").partition(".")[0]
+            wanted = wanted[0].lower() + wanted[1:] if wanted[:2].istitle() or wanted[1:2] == " " else wanted
+            raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}") from None
+
+    return convert
+
+
 def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     common: dict[str, Any] = {"dest": option.name, "help": option.help.replace("%", "%%")}
     if option.kind == "flag":
@@ -52,12 +69,12 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     elif option.kind == "cpp":
         group.add_argument(*option.flags, action=_CppAction, metavar=option.metavar, default=[], **common)
     elif option.kind == "list":
-        group.add_argument(*option.flags, action="append", metavar=option.metavar, type=option.type or str, default=[],
-                           **common)
+        group.add_argument(*option.flags, action="append", metavar=option.metavar, type=_converter(option),
+                           default=[], **common)
     else:
         if option.default not in (None, ""):
             common["help"] += f" (default: {option.default})"
-        group.add_argument(*option.flags, metavar=option.metavar or None, type=option.type or str,
+        group.add_argument(*option.flags, metavar=option.metavar or None, type=_converter(option),
                            choices=(not option.open and option.choices) or None, default=option.default, **common)
 
 
@@ -76,5 +93,5 @@ def _unknown(command: Command, word: str) -> str:
     if not word.startswith("-"):
         return f"unexpected argument '{word}'"
     known = [f for o in options_of(command.name) for f in o.flags]
-    close = difflib.get_close_matches(word.split("=")[0], known, n=1)
+    close = difflib.get_close_matches(word.split("=")[0], known, n=1, cutoff=0.7)
     return f"unknown option '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")

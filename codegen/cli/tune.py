@@ -112,7 +112,7 @@ def _check_outputs(jobs: Sequence[Job]) -> None:
         if path and path != "-" and os.path.exists(path):
             reads = [p for j in jobs for p in (j.arguments.file, j.arguments.machine) if p and os.path.isfile(p)]
             if any(os.path.samefile(path, r) for r in reads):
-                raise BadCommandLine(f"'{path}' is an input and would be overwritten")
+                raise BadCommandLine(f"'{path}' is an input and would be overwritten: choose another name")
 
 
 def settings_of(job: Job) -> Settings:

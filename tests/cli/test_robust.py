@@ -189,6 +189,19 @@ def test_paths_that_cannot_be_read(folder: Path, run: Run) -> None:
         assert run("gen", "in.c")[0] == 1
 
 
+def test_what_may_have_been_meant(folder: Path, run: Run) -> None:
+    Path("in.c").write_text(wrapped(LOOP), encoding="utf-8")
+    os.mkdir("folder")
+    for words, says in (
+        (["inn.c"], "note: did you mean in.c?"), (["folder"], "note: it is a folder"),
+        (["nowhere/in.c"], "note: there is no folder nowhere"), (["zzz"], "note: check its name"),
+        (["in.c", "--plan", "on.c"], "did you mean in.c?"), (["in.c", "-o", "nowhere/x.c"], "make the folder nowhere"),
+        (["in.c", "-o", "folder"], "for files in it say folder/"),
+    ):  # fmt: skip
+        code, out, err = run("gen", *words)
+        assert (code, out) == (1, "") and says in err, err
+
+
 def test_paths_that_cannot_be_written(folder: Path, run: Run) -> None:
     Path("in.c").write_text(wrapped(LOOP), encoding="utf-8")
     os.mkdir("folder")
