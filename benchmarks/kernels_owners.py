@@ -26,6 +26,7 @@ INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (
     (panels, "keeps", lambda *rest: ()),
     (author, "carry_gain", lambda *rest: None),
     (author, "around_recurrence", lambda *rest: None),
+    (author, "around_taps", lambda *rest: None),
     (stencils, "register_tile", alone),
 )
 KEPT = {"expand": r"expand (\S+)", "keep": r"keep (\S+)", "carry": r"carry (\S+)", "jam": r"jam (\S+ by \d+)"}

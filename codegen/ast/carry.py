@@ -8,8 +8,10 @@ What is found here is judged by `verify/carried.py`, and printed by `target/carr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+
+import islpy as isl
 
 from codegen.ast.ctree import (
     Bin,
@@ -81,8 +83,23 @@ def carried(scop: Scop, node: For) -> tuple[Carried, ...]:
         mine = [u for u in uses if u.array == array]
         if any(_age(r, s) is not None for r in mine if not r.write for s in mine if s is not r):
             sure = {u for u in mine if certain(scop, scop.statement(body[u.at].stmt), u.number)}
-            found.extend(_of_array(mine, sure, array))
+            found.extend(_of_array(mine, sure, array, lambda a, b: _meet(scop, node.var, body, a, b)))
     return tuple(found)
+
+
+def _meet(scop: Scop, var: str, body: Sequence[Instance], a: _Use, b: _Use) -> bool:
+    """May two accesses touch one element while the loop runs once? Iterators that it leaves alone are equal."""
+    one, other = body[a.at], body[b.at]
+    pairs = _relation(scop, one, a).apply_range(_relation(scop, other, b).reverse()).intersect_params(scop.context)
+    for k, e in enumerate(one.iterators):
+        for n, f in enumerate(other.iterators):
+            if e == f and var not in expr_names(e):
+                pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, n)
+    return not pairs.is_empty()
+
+
+def _relation(scop: Scop, at: Instance, u: _Use) -> isl.Map:
+    return scop.statement(at.stmt).accesses[u.number].relation
 
 
 def _uses(scop: Scop, var: str, body: Sequence[Instance]) -> Iterator[_Use]:
@@ -96,7 +113,9 @@ def _uses(scop: Scop, var: str, body: Sequence[Instance]) -> Iterator[_Use]:
             yield _Use(k, number, a.array, a.write, whole)
 
 
-def _of_array(uses: Sequence[_Use], sure: Collection[_Use], array: str) -> list[Carried]:
+def _of_array(
+    uses: Sequence[_Use], sure: Collection[_Use], array: str, meet: Callable[[_Use, _Use], bool]
+) -> list[Carried]:
     writes, reads = [u for u in uses if u.write], [u for u in uses if not u.write]
     served: dict[_Use, list[tuple[_Use, int]]] = {}
     first = {r for r in reads if all(_age(r, s) is None for s in uses if s is not r)}
@@ -117,7 +136,8 @@ def _of_array(uses: Sequence[_Use], sure: Collection[_Use], array: str) -> list[
     for source, users in served.items():
         if any(age for _, age in users):
             ages = tuple((r.at, r.number, age) for r, age in users)
-            out.append(Carried(array, (source.at, source.number), ages, _is_last(source, [r for r, _ in users], uses)))
+            last = _is_last(source, [r for r, _ in users], uses, meet)
+            out.append(Carried(array, (source.at, source.number), ages, last))
     return out
 
 
@@ -149,15 +169,13 @@ def _untouched(r: _Use, s: _Use, age: int, writes: Sequence[_Use]) -> bool:
     return True
 
 
-def _is_last(source: _Use, users: Sequence[_Use], uses: Sequence[_Use]) -> bool:
+def _is_last(
+    source: _Use, users: Sequence[_Use], uses: Sequence[_Use], meet: Callable[[_Use, _Use], bool]
+) -> bool:
     """Is one element written over and over, and looked at by those readers only?"""
     if not source.write or source.forms is None or any(f[1] for f in source.forms):
         return False
-    for u in (u for u in uses if u is not source and u not in users):
-        known = u.forms is not None and all(a[:2] == b[:2] for a, b in zip(u.forms, source.forms, strict=True))
-        if not known or u.forms == source.forms:
-            return False
-    return True
+    return not any(meet(source, u) for u in uses if u is not source and u not in users)
 
 
 def _form(e: CExpr, var: str) -> Form | None:

@@ -17,7 +17,7 @@ from codegen.plan.gather import gathering, on_threads
 from codegen.plan.latency import SKEWED, worth_rows
 from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Tile, Vector
 from codegen.plan.near import over_again
-from codegen.plan.outer import around_recurrence
+from codegen.plan.outer import around_recurrence, around_taps
 from codegen.plan.tiles import (
     STRIP,
     bring_back,
@@ -314,6 +314,7 @@ class Author:
             if any(x.width for x in enclosing(self.p.tree, names[0])):
                 continue
             if written_out(self.p.scop, lp, names):
+                self._around(node)
                 continue
             ref = LoopRef(lp.name, names[0])
             gathered = gathering(self.p, node, self.machine)
@@ -327,9 +328,22 @@ class Author:
                 pass
             elif self.attempt(Vector(ref)):
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
-            else:
+            elif not self._around(node):
                 self.remark("missed", "not-vector", self.why, names[0])
                 self._carry(ref, names)
+
+    def _around(self, node: Band) -> bool:
+        """A loop around sequential ones in vectors; `why` stays what it was where there is none."""
+        why, found = self.why, around_taps(self.p, node, self.machine)
+        if found is None or not self.all_or_none(found.steps):
+            self.why = why
+            return False
+        name = statements(node)[0]
+        how = found.vector
+        text = f"{how.times} vectors along loop {how.loop.name}, through the loops inside in registers"
+        self.remark("passed", "vector", text, name)
+        self.remark("analysis", "register-tile", found.tile.reason, name)
+        return True
 
     def _carry(self, ref: LoopRef, names: tuple[str, ...]) -> None:
         """A loop that has to run in order keeps what its next iterations use again in registers, where values on their

@@ -40,6 +40,7 @@ from codegen.transform.program import Program, pending
 
 SIZE = 1000  # values of a parameter, when nothing is known about it
 ENTRY = 12.0  # cycles to get into and out of an innermost loop
+PEELED, WINDOW = 16, 128  # iterations of a loop that compilers write out; instructions that a core has under way
 CHAIN_OPS = 4  # operations of a statement that lie on the way from a value to the next one, at most
 INTEGERS, ACCESSES = 3.0, 2.0  # integer operations, and loads and stores, that start in a cycle
 DIVISION, CALL = 8.0, 40.0  # in simple operations
@@ -147,8 +148,24 @@ def _group(
         depth -= 1
     place = places.get(g.around[depth - 1].name) if g.closed else None
     each = _bounds(p, g, machine, place, lengths, depth, seen)
-    entry = ENTRY / lengths[depth - 1] if g.closed else 0.0
-    return turns * (max(each.issue, each.wait, each.fetch) + entry)
+    entry, wait = ENTRY / lengths[depth - 1] if g.closed else 0.0, each.wait
+    flying = _in_flight(p, g, places, lengths) if 1 < depth == len(lengths) else 0.0
+    if flying:
+        entry, wait = 0.0, wait / flying
+    return turns * (max(each.issue, wait, each.fetch) + entry)
+
+
+def _in_flight(p: Program, g: Group, places: dict[str, Place], lengths: Sequence[float]) -> float:
+    """How many runs of a short innermost loop a core works on at once, none of which waits for another; 0 where it is
+    not written out or they do."""
+    own = {n: enclosing(p.tree, n) for n in g.names}
+    last, outer = len(lengths) - 1, places.get(g.around[-2].name)
+    if lengths[last] > PEELED or outer is None or not all(_same(p, n, x, last) for n, x in own.items()):
+        return 0.0
+    stmts = [p.scop.statement(n) for n in g.names]
+    if _chained(p, outer) & {target(p, s).name for s in stmts}:
+        return 0.0
+    return max(1.0, WINDOW / (lengths[last] * sum(operations(s) + len(s.accesses) for s in stmts)))
 
 
 def _bounds(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import inf, prod
 
 import islpy as isl
 
@@ -23,9 +24,14 @@ from codegen.transform.program import Program
 
 # Beyond this many bytes a region runs as written: all values of a variable at once must not surprise anybody.
 LIMIT = 1 << 30
-# Each value is written and read once more, and its cache line fetched and written back: 32 bytes at about 4 bytes a
-# cycle are 8 cycles. A product must save that: with one step a cycle at best in the plain nest, over 8 steps or more.
-DEPTH = 8
+# Each value goes to memory and comes back: its line is fetched, written back and read once more, 32 bytes at about 4
+# bytes a cycle. Half of that counts where it is made, half where it is used.
+MOVED = 4.0
+# Cycles to copy an element of an operand for a product.
+PACKED = 4.0
+# Vector steps that the core could start while the plain nest does one (`plan/products.py`). dct-8x8, f64, Neoverse N1:
+# 820 cycles a block in plain nests, 1160 in products that take a row of blocks together.
+PLAIN = 4
 TRIES = 12  # expansions looked at in a region; each costs a dependence analysis
 MANY = 60  # accesses of a region beyond which none is looked at: each would take a second
 
@@ -103,26 +109,33 @@ def _tried(now: Expanded, d: Expand, machine: Machine, fusion: str) -> Expanded 
     except InputError:
         return None
     found = find_products(p, machine, fusion)
-    if not _worth(p, found, d.variable):
+    if not _worth(p, found, d.variable, machine):
         return None
     return Expanded(p, found, (*now.directives, d), (*now.remarks, _remark(p.scop, d)))
 
 
-def _worth(p: Program, found: Products, variable: str) -> bool:
-    """Are the products over the new values deep enough, as far as that is known?"""
+def _worth(p: Program, found: Products, variable: str, machine: Machine) -> bool:
+    """Do the products over the new values save more than it costs to keep these and to copy operands? Sizes that
+    parameters decide are long ones."""
     name = next(b.array for b in p.scop.buffers if b.variable == variable)
     for d in found.directives:
         s = p.scop.statement(d.stmt)
-        if not d.columns or all(a.array != name for a in s.accesses):
+        mine = [a for a in s.accesses if a.array == name]
+        if not d.columns or not mine:
             continue
-        steps = 1
-        for lp in enclosing(p.tree, d.stmt):
-            size = constant_extent(p.scop, lp, d.stmt)
-            if lp.name in d.depth:
-                steps = steps * size if steps and size else 0
-        if 0 < steps < DEPTH:
+        elem = p.scop.arrays[s.accesses[s.target].array].elem.bytes
+        saved = (PLAIN - 1) / (machine.lanes(elem) * machine.fma_throughput)
+        rows, columns, depth = (_steps(p, d.stmt, part) for part in (d.rows, d.columns, d.depth))
+        uses = min((depth if a.write else min(rows, columns)) for a in mine)
+        if PACKED / rows + PACKED / columns + MOVED / uses > saved:
             return False
     return True
+
+
+def _steps(p: Program, stmt: str, names: tuple[str, ...]) -> float:
+    """Iterations of some of the loops around a statement together, as far as they are known."""
+    sizes = [constant_extent(p.scop, lp, stmt) for lp in enclosing(p.tree, stmt) if lp.name in names]
+    return prod(inf if n is None else n or 1 for n in sizes)
 
 
 def _remark(scop: Scop, d: Expand) -> Diagnostic:

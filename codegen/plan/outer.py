@@ -5,6 +5,8 @@ stores r; with i innermost and some vectors of k side by side, r stays in regist
 share are near. Rows of a matrix are read along its lines and no other way, so those stay as they are (`plan/lines.py`,
 products).
 Neoverse N1, f64: autocorrelation 0.75 cycles a step with k innermost, 0.33 with i.
+
+The same where several loops are inside already, as those over the taps of a convolution.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from codegen.recognize.strides import move, step_of
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Lit, Ref, Sym, Unary, walk
 from codegen.scop.model import Statement
-from codegen.scop.tree import Band, enclosing, has_band, statements
+from codegen.scop.tree import Band, enclosing, has_band, loops, statements
 from codegen.scop.types import CType
 from codegen.transform.program import Program
 
@@ -56,6 +58,50 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | Non
     outer, inner = LoopRef(lane.name, names[0]), LoopRef(row.name, names[0])
     vector = Vector(outer, machine.vector_bits // 8, tile.vectors)
     return Through((Tile(((outer, STRIP), (inner, 0))), vector), vector, tile)
+
+
+def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
+    """For a nest that ends in sequential loops, in order, right inside a free one that runs along lines: that one in
+    vectors. None where that has no use."""
+    names = statements(band)
+    around = enclosing(p.tree, names[0])
+    rows = next((k for k, lp in enumerate(reversed(around)) if lp.coincident), 0)
+    if not rows or len(names) > 1:
+        return None
+    s, lane = p.scop.statement(names[0]), around[-1 - rows]
+    place = next(q for q in loops(p.tree) if q.loop is lane)
+    elem = lane_type(p, [s], machine)
+    if elem is None or statements(place.band) != names or lane.kind or any(lp.tile for lp in around[-1 - rows :]):
+        return None
+    if not _window(p, s, elem, rows):
+        return None
+    wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
+    side = Side(_along(p, [s], -1 - rows), {}, 1, _along(p, [s], -1))
+    tile = register_tile([s], side, Budget(machine.registers, machine.lanes(elem.bytes), max(1, wanted)))
+    vector = Vector(LoopRef(lane.name, names[0]), machine.vector_bits // 8, tile.vectors)
+    return Through((vector,), vector, tile)
+
+
+def _window(p: Program, s: Statement, elem: CType, rows: int) -> bool:
+    """Do the lanes of a statement run along the loop around the innermost `rows`, which leave its target where it is,
+    and does all else that is different in each lane slide along lines in one of them? Then neighbours share most of
+    it, whatever the others do."""
+    around = enclosing(p.tree, s.name)
+    n = len(around)
+    if not arithmetic(p, s, elem):
+        return False
+    for number, a in enumerate(s.accesses):
+        lane = move(p.scop, s, a, around, n - 1 - rows)
+        inside = [move(p.scop, s, a, around, n - k).steps for k in range(1, rows + 1)]
+        if lane.still and number != s.target:
+            continue
+        if not lane.unit or p.scop.arrays[a.array].elem != elem:
+            return False
+        slides = any(x is not None and any(x) and not any(x[:-1]) for x in inside)
+        stays = all(x is not None and not any(x) for x in inside)
+        if not (stays if number == s.target else slides or stays):
+            return False
+    return True
 
 
 def _along(p: Program, stmts: Sequence[Statement], which: int) -> Direction:

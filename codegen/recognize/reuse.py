@@ -43,6 +43,20 @@ def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Again
                 yield Again(s.name, number, best[0], not best[1])
 
 
+def just_written(scop: Scop, body: Sequence[Statement], now: int) -> Iterator[tuple[int, int]]:
+    """The reads of a statement that find what another one of the iteration has written: which of the statements before
+    it was the last to do so, and the number of the access."""
+    for number, a in enumerate(body[now].accesses):
+        if a.write or not worth_keeping(scop.arrays[a.array]):
+            continue
+        for before in reversed(range(now)):
+            w = body[before]
+            write = w.accesses[w.target]
+            if write.array == a.array and all(x == 0 for x in _apart((body[now], a), (w, write))):
+                yield before, number
+                break
+
+
 def worth_keeping(array: Array) -> bool:
     """Elements of arrays, and variables that a store elsewhere might change as far as a compiler knows: it keeps the
     function's own variables in registers itself."""

@@ -318,12 +318,13 @@ class ViewBuilder:
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))
         strips = bool(node.loop.reductions and node.loop.tile)
         if names and pragma.test and (strips or all(v.kind == "stmt" for v in body)):
-            # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations.
+            # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations, and a team of
+            # one thread gains nothing.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
             alone = self._as_lanes(with_loop(node, kind=VECTOR))
             if alone is not None:
                 few = self._lanes(node, *alone, names, held, taken)
-            return View("if", pragma.test, body=(many,), orelse=(few,))
+            return View("if", f"tw_max_threads() > 1 && {pragma.test}", body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
 
     def _carried(
