@@ -149,7 +149,7 @@ def _group(
     place = places.get(g.around[depth - 1].name) if g.closed else None
     each = _bounds(p, g, machine, place, lengths, depth, seen)
     entry, wait = ENTRY / lengths[depth - 1] if g.closed else 0.0, each.wait
-    flying = _in_flight(p, g, places, lengths) if 1 < depth == len(lengths) else 0.0
+    flying = _in_flight(p, g, places, lengths) if wait and 1 < depth == len(lengths) else 0.0
     if flying:
         entry, wait = 0.0, wait / flying
     return turns * (max(each.issue, wait, each.fetch) + entry)

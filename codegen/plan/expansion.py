@@ -24,9 +24,9 @@ from codegen.transform.program import Program
 
 # Beyond this many bytes a region runs as written: all values of a variable at once must not surprise anybody.
 LIMIT = 1 << 30
-# Each value goes to memory and comes back: its line is fetched, written back and read once more, 32 bytes at about 4
-# bytes a cycle. Half of that counts where it is made, half where it is used.
-MOVED = 4.0
+# Each value goes to memory and comes back: its line is fetched, written back and read once more, four times its bytes
+# at about 4 bytes a cycle. Cycles per byte.
+MOVED = 1.0
 # Cycles to copy an element of an operand for a product.
 PACKED = 4.0
 # Vector steps that the core could start while the plain nest does one (`plan/products.py`). dct-8x8, f64, Neoverse N1:
@@ -126,8 +126,8 @@ def _worth(p: Program, found: Products, variable: str, machine: Machine) -> bool
         elem = p.scop.arrays[s.accesses[s.target].array].elem.bytes
         saved = (PLAIN - 1) / (machine.lanes(elem) * machine.fma_throughput)
         rows, columns, depth = (_steps(p, d.stmt, part) for part in (d.rows, d.columns, d.depth))
-        uses = min((depth if a.write else min(rows, columns)) for a in mine)
-        if PACKED / rows + PACKED / columns + MOVED / uses > saved:
+        moved = elem * MOVED / depth if any(a.write for a in mine) else 0.0
+        if PACKED / rows + PACKED / columns + moved > saved:
             return False
     return True
 

@@ -324,7 +324,7 @@ class ViewBuilder:
             alone = self._as_lanes(with_loop(node, kind=VECTOR))
             if alone is not None:
                 few = self._lanes(node, *alone, names, held, taken)
-            return View("if", f"tw_max_threads() > 1 && {pragma.test}", body=(many,), orelse=(few,))
+            return View("if", f"{pragma.test} && tw_max_threads() > 1", body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
 
     def _carried(

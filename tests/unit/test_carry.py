@@ -41,6 +41,9 @@ CASES = {
     "table": ("j", "for (int i = 1; i <= n; i++) for (int j = 1; j <= n; j++) L[i][j] = a[i][j] > 3 ?"
               " L[i - 1][j - 1] + 1 : L[i - 1][j] > L[i][j - 1] ? L[i - 1][j] : L[i][j - 1];",
               ("const int L_0 = L[i - 1][j];", "L_1 + 1 : L_0 > L2_1 ? L_0 : L2_1;")),
+    "others": ("k", "for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) for (int k = i; k < j; k++)"
+               " L[i][j] = L[i][j] < L[i][k] + L[k + 1][j] ? L[i][j] : L[i][k] + L[k + 1][j];",
+               ("int L_1 = L[i][j];", "L[i][j] = L_1;")),
     "local": ("i", "for (int i = 1; i < n; i++) { double t = y[i - 1] + x[i]; y[i] = t * 0.5; }",
               ("double t;", "= y_1 + ")),
     "two steps": ("i", "for (int i = 0; i < n; i++) { y[i + 1] = y[i] + 1; y[i] = 2 * y[i + 1]; }", ("y[i] =",)),
@@ -110,6 +113,18 @@ def test_what_an_iteration_waits_for() -> None:
     machine = load("neoverse-n1")
     found = carry_gain(model.program, place, machine)
     assert found is not None and found.pays and found.before == found.after + machine.load_latency
+
+
+def test_a_way_leads_through_several_statements() -> None:
+    """Behind a store to another array, what an iteration has just written comes from memory as well."""
+    body = "for (int i = 1; i < n; i++) { y[i] = x[i] - y[i - 1]; z[i] = x[i]; y[i] = y[i] * 0.5; }"
+    model = model_region(open_source("in.c", source("scan").replace(CASES["scan"][1], body), GenOptions()).slices[0],
+                         GenOptions())
+    assert model is not None
+    (place,) = loops(model.program.tree)
+    machine = load("neoverse-n1")
+    found = carry_gain(model.program, place, machine)
+    assert found is not None and found.before == found.after + 2 * machine.load_latency
 
 
 # -- the proof -----------------------------------------------------------------------------------------------------

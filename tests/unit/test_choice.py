@@ -75,3 +75,17 @@ def test_a_single_sum_stays_in_its_register() -> None:
 
 def test_loops_that_compilers_write_out_are_not_marked() -> None:
     assert not any(isinstance(d, Vector) and d.loop.name == "c" for d in plan(SHORT).plan.directives)
+
+
+@pytest.mark.parametrize("taps, lanes", [("3", 1), ("n", 1), ("n, 2 *", 0)])
+def test_taps_run_inside_of_vectors(taps: str, lanes: int) -> None:
+    """Neighbours share most of what they read, unless it lies apart."""
+    size, _, times = taps.partition(",")
+    made = plan(f"{OVER_I} {OVER_J} for (int k = 0; k < {size}; k++) A[i][j] += x[k] * B[i][{times} j + k];")
+    assert sum(isinstance(d, Vector) and d.loop.name == "j" and d.width > 0 for d in made.plan.directives) == lanes
+
+
+def test_short_sums_wait_for_each_other_only() -> None:
+    """The next sum starts while one waits for its last step; a long one fills the core by itself."""
+    short, long = (f"{OVER_I} {OVER_J} for (int k = 0; k < {n}; k++) A[i][j] += B[i][k] * x[k];" for n in (8, 80))
+    assert 20 * cycles(program(short), MACHINE) < cycles(program(long), MACHINE)
