@@ -446,6 +446,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
     Entry("stats", NOTE, "How many regions there were and how long each stage took, shown by `--stats`.", ""),
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
+    Entry("blocks", REMARK, "A sequential loop runs in blocks, so that most of its work is a product.", ""),
     Entry("carried", REMARK, "What the next iterations of a loop use again stays in registers.", ""),
     Entry(
         "expanded",
@@ -481,6 +482,12 @@ TABLE: tuple[Entry, ...] = (
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
+    Entry(
+        "sequential",
+        REMARK,
+        "No loop runs on threads or as vectors, and nothing else was done.",
+        "`-Rpass-missed=.` names the values that loops hand on; `inspect` shows all of them.",
+    ),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
     Entry("thread-loop", REMARK, "Which of several loops is shared out to threads, and what they own.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),

@@ -29,7 +29,6 @@ def kernels(part: int, parts: int, half: bool = False) -> list[Path]:
 # Kernels whose first plan is not carried out, and why that is no loss. A name that is missing here is an optimisation
 # that was lost without a word.
 FALLBACKS = {
-    "dct-rows": "one copy of its mean is alive across the loops that its product is taken out of",
     "red-black-3d": "isl finds no schedule for its parity; the source's order has the parallel loops that there are",
 }
 

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
+from codegen.plan import told
 from codegen.plan.carrying import carry_gain
 from codegen.plan.chains import chains
 from codegen.plan.cost import stepped
@@ -101,9 +102,7 @@ class Author:
         for names, steps in list(chains(self.p, lambda b: len(self._tilable(b)) == len(b.loops), self.machine)):
             if self.all_or_none(steps):
                 done |= set(names)
-                rows = max(n for d in steps if isinstance(d, Tile) for _, n in d.loops)
-                text = f"{rows} rows at a time, so that none waits for its own last result"
-                self.remark("passed", "rows", text, names[-1])
+                self.remark("passed", "rows", told.rows(steps), names[-1])
         for _, node in list(walk(self.p.tree)):
             found = around_recurrence(self.p, node, self.machine) if isinstance(node, Band) else None
             if found is not None and not done & set(statements(node)) and self.all_or_none(found.steps):

@@ -31,18 +31,19 @@ Arrange = Callable[[tuple[str, ...]], Node]
 
 
 def distribute(
-    scop: Scop, must: isl.UnionMap, source: Node, names: tuple[str, ...], is_product: IsProduct, arrange: Arrange
+    scop: Scop, deps: Dependences, source: Node, names: tuple[str, ...], is_product: IsProduct, arrange: Arrange
 ) -> tuple[Node, tuple[Nest, ...]]:
     """The statements `names` of the source's tree with every product alone in its nest. `arrange` gives the tree of
     statements that have no product among them and no shared loops around; below shared loops the rest keeps the
     source's order."""
     found: list[Nest] = []
-    tree = _level(scop, must, source, names, 0, is_product, arrange, found)
+    tree = _level(scop, deps, deps.must, source, names, 0, is_product, arrange, found)
     return tree, tuple(found)
 
 
 def _level(
     scop: Scop,
+    deps: Dependences,
     must: isl.UnionMap,
     source: Node,
     names: tuple[str, ...],
@@ -60,7 +61,7 @@ def _level(
             parts.append(arrange(group) if depth == 0 else below(only(source, group), depth))
             rest.clear()
 
-    for circle in circles(scop, must, names):
+    for circle in circles(scop, must.union(_held(scop, deps, depth)), names):
         if len(circle) == 1 and is_product(circle[0], depth):
             flush()
             found.append(Nest(circle[0], depth))
@@ -70,12 +71,23 @@ def _level(
             flush()
             loop = _own((enclosing(source, circle[0])[depth],), circle)[0]
             inside = same_value(_among(scop, must, circle), loop.exprs)
-            child = _level(scop, inside, source, circle, depth + 1, is_product, arrange, found)
+            child = _level(scop, deps, inside, source, circle, depth + 1, is_product, arrange, found)
             parts.append(Band((loop,), child))
         else:
             rest.extend(circle)
     flush()
     return seq(parts)
+
+
+def _held(scop: Scop, deps: Dependences, depth: int) -> isl.UnionMap:
+    """Ties, both ways, between statements that pass values on in a variable of which each iteration of the loop at this
+    depth has one: with a loop for each of them, one object would not do."""
+    total = isl.UnionMap.empty(param_space(scop))
+    for name, flow in deps.flows.items():
+        array = scop.arrays[name]
+        if array.inside and array.scope > depth:
+            total = total.union(flow).union(flow.reverse())
+    return total
 
 
 def _depth(source: Node, name: str) -> int:

@@ -19,6 +19,7 @@ from codegen.plan.model import Directive, Multiply
 from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import arranged
 from codegen.plan.strips import in_strip, in_strips, parts_of
+from codegen.plan.told import formula
 from codegen.plan.worth import needs_wide_product, skips, too_small, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import looks_like_one
@@ -65,7 +66,7 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
     def arranged(names: tuple[str, ...]) -> Node:
         tree, found = distribute(
             p.scop,
-            p.must,
+            p.deps,
             p.tree,
             names,
             lambda name, depth: product(name, depth) is not None,
@@ -269,6 +270,6 @@ def _remark(scop: Scop, what: Contraction, how: str) -> Diagnostic:
     kind = "product" if what.columns else "matrix-vector product"
     text = (
         f"a {kind} of rows {names(what.rows)}{columns} over {names(what.depth)}, step "
-        f"{what.step.lane} in {what.step.elem}: {how}"
+        f"{formula(what.step.lane)} in {what.step.elem}: {how}"
     )
     return Diagnostic(Severity.REMARK, "product", text, s.loc, kind="passed")

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
+from codegen.plan import told
 from codegen.plan.author import Author
 from codegen.plan.chains import has_chains
 from codegen.plan.choice import Decision, no_slower
@@ -116,7 +117,8 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
         panels = None if _all_products(made) else in_panels(made.program, machine, fusion)
         if panels is not None and _rank(panels[2]) > _rank(made.products):
             q, blocks, found = panels
-            made = replace(made, program=q, products=found, directives=(*made.directives, *blocks))
+            words = (*made.remarks, *told.panels(made.program.scop, blocks))
+            made = replace(made, program=q, products=found, directives=(*made.directives, *blocks), remarks=words)
         if best is None or _rank(made.products) > _rank(best[0].products):
             best = made, first
     assert best is not None
@@ -183,4 +185,5 @@ def decorate(
     author.threads()
     author.vectors()
     author.remarks.extend(owner_remarks(author.p, machine))
+    author.remarks.extend(told.nothing(p.scop, author.directives))
     return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)

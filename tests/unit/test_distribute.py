@@ -46,7 +46,7 @@ def split(p: Program) -> tuple[str, list[tuple[str, int]]]:
             return False
 
     names = tuple(s.name for s in p.scop.statements)
-    tree, nests = distribute(p.scop, p.must, p.tree, names, is_product, lambda some: only(p.tree, some))
+    tree, nests = distribute(p.scop, p.deps, p.tree, names, is_product, lambda some: only(p.tree, some))
     assert not violation(p.with_tree(tree))
     return spelled(tree), [(n.stmt, n.depth) for n in nests]
 
@@ -75,6 +75,11 @@ TREES = {
         [("S1", 1)],
     ),
     "for (t) { v[t] = x; for (i) for (j) for (k) " + MULTIPLY + " }": ("t(S1); t, i, j, k(S2)", [("S2", 0)]),
+    # What is set before the product and used after it, one for each iteration: both stay in its loops.
+    "for (i) for (j) { double y = D[i][j]; for (k) " + MULTIPLY + " D[i][j] = y * C[i][j]; }": (
+        "i, j, k(S2); i(j(S1; S3))",
+        [("S2", 0)],
+    ),
     # No product at all.
     "for (i) for (j) C[i][j] = A[j][i]; for (i) v[i] = C[i][0];": ("i(j(S1)); i(S2)", []),
     # The rows depend on each other: inside a row it is a matrix-vector product, which is not asked for here.
