@@ -27,7 +27,7 @@ from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
 from codegen.recognize.members import with_members
-from codegen.recognize.privates import privatize
+from codegen.recognize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
@@ -123,6 +123,8 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     scop = privatize(found.scop, tree, deps, site)
     if scop is not found.scop:
         deps = compute_dependences(scop, tree)
+    if options.target != "sunway":
+        scop, deps = privatize_roomy(scop, tree, deps, site)
     last = keep_last(scop, tree, deps) if options.target != "sunway" else None
     if last is not None:
         scop, tree, deps = last.scop, last.tree, last.deps
@@ -191,7 +193,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
-        (*model.remarks, *made.remarks),
+        tuple(dict.fromkeys((*model.remarks, *made.remarks))),  # parts of one statement say the same
         links=links,
         names=emitted.names,
     )

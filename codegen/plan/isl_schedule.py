@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.scop.dependences import Dependences, domain, order_map, param_space
+from codegen.scop.dependences import Dependences, domain, one_object, order_map, param_space
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.model import Scop
 from codegen.scop.remember import remember
@@ -96,21 +96,10 @@ def live_ranges(scop: Scop, deps: Dependences, source: Node) -> tuple[isl.UnionM
         return alive, reuse
     times = order_map(scop, source)
     for name in inside:
-        reads, writes = (_one_object(scop, name, w) for w in (False, True))
+        reads, writes = (one_object(scop, name, w) for w in (False, True))
         info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
         reuse = reuse.union(info.set_schedule_map(times).compute_flow().get_may_dependence())
     return alive, reuse
-
-
-def _one_object(scop: Scop, name: str, write: bool) -> isl.UnionMap:
-    """Accesses to a variable as if all iterations shared one object."""
-    total = isl.UnionMap.empty(param_space(scop))
-    scope = scop.arrays[name].scope
-    for _, a in scop.accesses():
-        if a.array == name and a.write == write:
-            shared = a.relation.project_out(isl.dim_type.out, 0, scope).set_tuple_name(isl.dim_type.out, name)
-            total = total.union(isl.UnionMap.from_map(shared))
-    return total
 
 
 def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:

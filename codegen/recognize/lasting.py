@@ -20,6 +20,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.recognize.exists import certain
+from codegen.recognize.gains import gains
 from codegen.recognize.lasting_copies import Copies, back_copy, into_copy, with_copies
 from codegen.recognize.lasting_proof import wrong_lasting
 from codegen.recognize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of
@@ -34,7 +35,7 @@ from codegen.scop.dependences import (
     union_maps,
 )
 from codegen.scop.isl_helpers import maps_of
-from codegen.scop.model import Scop
+from codegen.scop.model import Array, Scop
 from codegen.scop.tree import Node, Seq, enclosing, statements
 
 SUFFIX = "_own"
@@ -79,7 +80,7 @@ def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Lasting | None:
     if not done:
         return None
     new = compute_dependences(made, order)
-    if not any(_gains(tree, deps, order, new, use) for use in done):
+    if not any(gains(tree, deps, order, new, use.users[0], use.depth) for use in done):
         return None
     first = tuple(use.name for use in done if use.exposed)
     return Lasting(made, order, new, tuple(dict.fromkeys(use.name for use in done)), first)
@@ -96,14 +97,22 @@ def own_remarks(before: Scop, after: Scop, last: Lasting | None) -> tuple[Diagno
         if not array.rank and of not in lasting:
             continue
         s, a = next((s, a) for s, a in before.accesses() if a.array == of and len(s.iterators) >= array.scope)
-        bytes_ = prod(map(int, array.extents)) * array.elem.bytes
-        cost = f", {bytes_} bytes on the stack of each thread" if array.rank else ""
+        cost = _cost(array) if array.rank else ""
         start = "; some of it comes from before" if of in first else ""
         end = "; the last is kept" if of in lasting else ""
         loops = ", ".join(s.iterators[: array.scope])
         text = f"each iteration of {loops} has its own `{of}`{cost}{start}{end}"
         found.append(Diagnostic(Severity.REMARK, "own-copy", text, a.loc, kind="passed"))
     return tuple(found)
+
+
+def _cost(array: Array) -> str:
+    """The memory that a variable of the iterations' own takes."""
+    if not array.roomy:
+        return f", {prod(map(int, array.extents)) * array.elem.bytes} bytes on the stack of each thread"
+    sizes = " x ".join(e.replace("(long)", "") for e in array.extents)
+    text = f", {sizes} elements of {array.elem.bytes} bytes for each thread"
+    return f"{text}; where they cannot be had the region runs as written"
 
 
 def _candidates(scop: Scop, tree: Node, deps: Dependences) -> Iterator[_Use]:
@@ -159,31 +168,6 @@ def _copies(scop: Scop, tree: Node, moved: Scop, use: _Use, own: str) -> Copies:
         return Copies(None, back)
     first = scop.statement(use.users[0])
     return Copies(into_copy(scop, f"S{free + 1}", use.name, own, first, use.exposed, use.depth), back)
-
-
-def _gains(tree: Node, old: Dependences, order: Node, new: Dependences, use: _Use) -> bool:
-    """Does one of the loops around all uses carry nothing any more, the copies in it neither?"""
-    user = use.users[0]
-    return any(
-        _carries(old, _below(tree, user, k), k) and not _carries(new, _below(order, user, k), k)
-        for k in range(use.depth)
-    )
-
-
-def _below(tree: Node, user: str, depth: int) -> list[str]:
-    """The statements in the loop at this depth around one of them."""
-    loop = enclosing(tree, user)[depth]
-    return [n for n in statements(tree) if loop in enclosing(tree, n)]
-
-
-def _carries(deps: Dependences, names: Sequence[str], depth: int) -> bool:
-    for m in maps_of(deps.must):
-        if m.get_tuple_name(isl.dim_type.in_) in names and m.get_tuple_name(isl.dim_type.out) in names:
-            for k in range(depth):
-                m = m.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-            if not m.is_subset(m.equate(isl.dim_type.in_, depth, isl.dim_type.out, depth)):
-                return True
-    return False
 
 
 def _directions(tree: Node, user: str) -> list[int]:

@@ -8,18 +8,16 @@ its own, and loops become parallel. Where one scalar serves several purposes one
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import islpy as isl
 
 from codegen.frontend.symbols import RegionSite
-from codegen.scop.dependences import Dependences
+from codegen.recognize.expand import NoExpansion, ends_of
+from codegen.recognize.gains import gains
+from codegen.scop.dependences import Dependences, compute_dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.scop.tree import Node, enclosing
-
-# Of one variable on a thread's stack, of which there are some megabytes.
-STACK_BYTES = 16 * 1024
 
 
 def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Scop:
@@ -40,6 +38,41 @@ def privatize(scop: Scop, tree: Node, deps: Dependences, site: RegionSite) -> Sc
     return changed
 
 
+def privatize_roomy(
+    scop: Scop, tree: Node, deps: Dependences, site: RegionSite
+) -> tuple[Scop, Dependences]:
+    """The same for arrays that no stack should hold, whose memory the region asks for; only where a loop carries
+    nothing any more by it."""
+    made, done = scop, []
+    for name in sorted({d.array for d in deps.all if d.kind != "flow"}):
+        array = scop.arrays[name]
+        wanted = not array.inside and array.rank and not array.fits and plain(scop, name)
+        if not wanted or not _forgotten(array, site) or fed_from_outside(deps, name):
+            continue
+        users = users_of(scop, name)
+        depth = shared_depth(scop, tree, deps, name, users)
+        extents = _extents(scop, name)
+        if depth and extents:
+            made = make_inside(made, name, name, users, depth)
+            sized = replace(made.arrays[name], extents=extents)
+            made = replace(made, arrays={**made.arrays, name: sized})
+            done.append((users[0], depth))
+    if not done:
+        return scop, deps
+    new = compute_dependences(made, tree)
+    good = any(gains(tree, deps, tree, new, user, depth) for user, depth in done)
+    return (made, new) if good else (scop, deps)
+
+
+def _extents(scop: Scop, name: str) -> tuple[str, ...]:
+    """Sizes that hold all elements the region uses; none where there is no formula. What was declared may have been
+    written with variables that have other values by now."""
+    try:
+        return ends_of(scop, name)
+    except NoExpansion:
+        return ()
+
+
 def _forgotten(array: Array, site: RegionSite) -> bool:
     """A variable that nobody looks at outside the region; arrays that are parameters are the caller's."""
     var = site.variables.get(array.base)
@@ -55,10 +88,12 @@ def _forgotten(array: Array, site: RegionSite) -> bool:
 
 def small(scop: Scop, name: str) -> bool:
     """A scalar, or an array of fixed size that fits on the stack of a thread, of which whole elements are used."""
-    array = scop.arrays[name]
-    plain = all(x.kind == "sub" for _, a in scop.accesses() if a.array == name for x in a.path)
-    sizes = all(e.isdigit() for e in array.extents) and len(array.extents) == array.rank
-    return plain and sizes and prod(map(int, array.extents)) * array.elem.bytes <= STACK_BYTES
+    return scop.arrays[name].fits and plain(scop, name)
+
+
+def plain(scop: Scop, name: str) -> bool:
+    """Are whole elements used, by subscripts alone?"""
+    return all(x.kind == "sub" for _, a in scop.accesses() if a.array == name for x in a.path)
 
 
 def users_of(scop: Scop, name: str) -> tuple[str, ...]:

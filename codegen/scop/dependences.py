@@ -100,6 +100,17 @@ def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:
     return [a.relation for _, a in scop.accesses() if a.array == array and a.write == write]
 
 
+def one_object(scop: Scop, name: str, write: bool) -> isl.UnionMap:
+    """Accesses to a variable as if all iterations shared one object."""
+    total = isl.UnionMap.empty(param_space(scop))
+    scope = scop.arrays[name].scope
+    for _, a in scop.accesses():
+        if a.array == name and a.write == write:
+            shared = a.relation.project_out(isl.dim_type.out, 0, scope).set_tuple_name(isl.dim_type.out, name)
+            total = total.union(isl.UnionMap.from_map(shared))
+    return total
+
+
 def compute_dependences(scop: Scop, tree: Node, free: Mapping[str, isl.UnionMap] | None = None) -> Dependences:
     """Dependences of the region in the order `tree` gives, for parameters that satisfy its guard.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from math import prod
 
 import islpy as isl
 
@@ -39,6 +40,10 @@ class Step:
     count: int = 0
 
 
+# Of one variable on a thread's stack, of which there are some megabytes.
+STACK_BYTES = 16 * 1024
+
+
 @record
 class Array:
     """Storage that the region writes or subscripts. Scalars are arrays of rank 0.
@@ -62,6 +67,18 @@ class Array:
     def dims(self) -> int:
         """Rank in the model: scope iterators first, then C subscripts."""
         return self.rank + self.scope
+
+    @property
+    def roomy(self) -> bool:
+        """A variable of the region whose size only the run knows, or is too much for the stack of a thread: each thread
+        has one in memory that the region asks for."""
+        return self.inside and self.rank > 0 and not self.fits
+
+    @property
+    def fits(self) -> bool:
+        """Of a fixed size that the stack of a thread takes."""
+        known = len(self.extents) == self.rank and all(e.isdigit() for e in self.extents)
+        return known and prod(map(int, self.extents)) * self.elem.bytes <= STACK_BYTES
 
 
 @record

@@ -1,9 +1,17 @@
-"""Memory in which a region keeps all values of some of its variables, for the template `region.c.j2`."""
+"""Memory that a region asks for, for the template `region.c.j2`: all values of some of its variables, and variables
+that each thread has for itself."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from codegen.ast.ctree import CNode, Declare, Held, walk
 from codegen.record import record
-from codegen.scop.model import Buffer, Scop
+from codegen.scop.model import Scop
+
+# Beyond this many bytes for all threads together, regions run as written.
+LIMIT = 1 << 30
 
 
 @record
@@ -16,31 +24,66 @@ class Room:
     parts: tuple[str, ...]  # declarations
 
 
-def room_of(scop: Scop, guard: str) -> Room | None:
-    """None when the region keeps nothing. `guard` must hold as well."""
-    if not scop.buffers:
+def room_of(scop: Scop, code: CNode, guard: str) -> Room | None:
+    """None when the region asks for nothing. `guard` must hold as well."""
+    own = _own(scop, code)
+    if not scop.buffers and not own:
         return None
     tests = [guard] if guard else []
+    for sizes in (*(b.texts for b in scop.buffers), *(shape(scop, h) for h in own)):
+        tests += [f"{t} > 0" for t in sizes if not t.isdigit()]
+    totals = [f"(double){' * '.join(b.texts)} * sizeof({_elem(scop, b.array)})" for b in scop.buffers]
+    for h in own:
+        totals.append(f"tw_most_threads() * (double){' * '.join(shape(scop, h))} * sizeof({_elem(scop, h.array)})")
+    tests.append(f"{' + '.join(totals)} <= {min([b.limit for b in scop.buffers] + [LIMIT] * bool(own))}")
+    parts, sizes, last = [], [], ""
     for b in scop.buffers:
-        tests += [f"{t} > 0" for t in b.texts if not t.isdigit()]
-    total = " + ".join(f"(double){' * '.join(b.texts)} * sizeof({_elem(scop, b)})" for b in scop.buffers)
-    tests.append(f"{total} <= {min(b.limit for b in scop.buffers)}")
-    parts = []
-    for k, b in enumerate(scop.buffers):
-        start = f"tw_align({scop.buffers[k - 1].array} + {_cells(scop.buffers[k - 1])})" if k else "tw_memory"
-        parts.append(f"{_elem(scop, b)} *const {b.array} = {start};")
-    return Room(
-        " && ".join(dict.fromkeys(tests)),
-        " + 64 + ".join(f"{_cells(b)} * (long)sizeof({_elem(scop, b)})" for b in scop.buffers),
-        tuple(f"all values of `{b.variable}`: {' x '.join(b.texts).replace('(long)', '')}" for b in scop.buffers),
-        tuple(parts),
-    )
+        parts.append(f"{_elem(scop, b.array)} *const {b.array} = {f'tw_align({last})' if last else 'tw_memory'};")
+        sizes.append(f"{_cells(b.texts)} * (long)sizeof({_elem(scop, b.array)})")
+        last = f"{b.array} + {_cells(b.texts)}"
+    for h in own:
+        start, each = memory_of(h.array)
+        lines = f"({_cells(shape(scop, h))} * (long)sizeof({_elem(scop, h.array)}) + 127) / 64 * 64"
+        parts.append(f"const long {each} = {lines};")
+        parts.append(f"char *const {start} = {f'tw_align({last})' if last else 'tw_memory'};")
+        sizes.append(f"tw_most_threads() * ({lines})")
+        last = f"{start} + tw_most_threads() * {each}"
+    comments = [f"all values of `{b.variable}`: {_words(b.texts)}" for b in scop.buffers]
+    comments += [f"one `{h.array}` for each thread: {_words(shape(scop, h))}" for h in own]
+    return Room(" && ".join(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
 
 
-def _cells(b: Buffer) -> str:
-    first = b.texts[0] if b.texts[0].startswith("(long)") else f"(long){b.texts[0]}"
-    return " * ".join((first, *b.texts[1:]))
+def shape(scop: Scop, h: Held) -> list[str]:
+    """The sizes of a variable of the region where it is declared, as factors of a product."""
+    array = scop.arrays[h.array]
+    return [_factor(array.extents[k - array.scope]) if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
 
 
-def _elem(scop: Scop, b: Buffer) -> str:
-    return scop.arrays[b.array].elem.spelling
+def _factor(text: str) -> str:
+    simple = re.fullmatch(r"(\(long\))?\w+", text) or re.fullmatch(r"\((\(long\)|[^()])*\)", text)
+    return text if simple else f"({text})"
+
+
+def memory_of(array: str) -> tuple[str, str]:
+    """Names: where the first thread's begins, and how many bytes each of them takes."""
+    return f"tw_own_{array}", f"tw_bytes_{array}"
+
+
+def _own(scop: Scop, code: CNode) -> list[Held]:
+    """Variables of which each thread has one, in the memory of the region. That all declarations of one have the same
+    shape is proven."""
+    found = {h.array: h for n in walk(code) if isinstance(n, Declare) for h in n.slots if scop.arrays[h.array].roomy}
+    return [found[name] for name in sorted(found)]
+
+
+def _words(texts: Sequence[str]) -> str:
+    return " x ".join(texts).replace("(long)", "")
+
+
+def _cells(texts: Sequence[str]) -> str:
+    first = texts[0] if texts[0].startswith("(long)") else f"(long){texts[0]}"
+    return " * ".join((first, *texts[1:]))
+
+
+def _elem(scop: Scop, array: str) -> str:
+    return scop.arrays[array].elem.spelling

@@ -45,6 +45,7 @@ SUPPORT = {
     "tw_align": ("tw_align",),
     "tw_alloc": ("tw_align", "tw_alloc"),
     "tw_max_threads": ("tw_team",),
+    "tw_most_threads": ("tw_most_threads",),
     "tw_thread": ("tw_team",),
     "tw_grid": ("tw_panels", "tw_grid"),
     "tw_follow": ("tw_min", "tw_team", "tw_follow"),
@@ -89,6 +90,7 @@ def emit_region(
     guard = " && ".join(g for g in tests if g)
     reasons = [*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]
     reasons += ["there is more than one thread"] if threads_only else []
+    room = room_of(scop, tree, guard)
     text = (
         environment()
         .get_template("region.c.j2")
@@ -99,11 +101,11 @@ def emit_region(
             function=scop.function,
             summary=summary,
             guard=guard,
-            room=room_of(scop, guard),
+            room=room,
             reasons=", and ".join(reasons),
             original=_deeper(original.rstrip("\n")),
             marked=FIRST not in original,
-            unused=_unused(scop, views, bool(guard or scop.buffers)),
+            unused=_unused(scop, views, bool(guard or room)),
         )
     )
     text, links = unmark(text) if FIRST not in original else (text, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, walk, with_loop
@@ -11,6 +11,7 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED, VECTOR
 from codegen.target.body import BodyPrinter
+from codegen.target.buffers import memory_of, shape
 from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
 from codegen.target.folds import fold_view, folds_of
@@ -284,9 +285,14 @@ class ViewBuilder:
         return View("matvec", body=self._plain(node, names, held, taken), matvec=view, stmt=node.product.what.stmt)
 
     def _declaration(self, h: Held) -> str:
-        array = self.scop.arrays[h.array]
-        sizes = [array.extents[k - array.scope] if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
-        return f"{array.elem.spelling} {array.name}{''.join(f'[{s}]' for s in sizes)};"
+        array, sizes = self.scop.arrays[h.array], shape(self.scop, h)
+        if not array.roomy:
+            return f"{array.elem.spelling} {array.name}{''.join(f'[{s}]' for s in sizes)};"
+        start, each = memory_of(h.array)
+        rows = "".join(f"[{s}]" for s in sizes[1:])
+        name = f"(*const restrict {array.name}){rows}" if rows else f"*const restrict {array.name}"
+        turn = f" + tw_thread() * {each}" if self.threads and self._inside else ""
+        return f"{array.elem.spelling} {name} = (void *)({start}{turn});"
 
     def _for(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
@@ -316,7 +322,7 @@ class ViewBuilder:
         if self._stage is not None and self._stage[0] is node:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))
-        strips = bool(node.loop.reductions and node.loop.tile)
+        strips = bool(node.loop.reductions and node.loop.tile) and not _own_memory(body)
         if names and pragma.test and (strips or all(v.kind == "stmt" for v in body)):
             # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations, and a team of
             # one thread gains nothing.
@@ -372,6 +378,11 @@ def reserved(scop: Scop) -> frozenset[str]:
     for p in scop.params:
         used.update(re.findall(r"[A-Za-z_]\w*", p.text))
     return frozenset(used | KEYWORDS | (scop.names - counters))
+
+
+def _own_memory(views: Iterable[View]) -> bool:
+    """Is there something that threads have for themselves, by their number?"""
+    return any("tw_thread()" in v.head or _own_memory((*v.body, *v.orelse)) for v in views)
 
 
 __all__ = ["View", "ViewBuilder", "fresh", "reserved"]

@@ -37,7 +37,7 @@ from codegen.scop.tree import (
 )
 from codegen.transform import tile
 from codegen.transform.find import find, illegal
-from codegen.transform.program import Program, carried
+from codegen.transform.program import Program, carried, shared_by_lanes
 from codegen.verify.sentences import describe_pair
 
 LANES = frozenset({VECTOR, PARALLEL_VECTOR})
@@ -151,15 +151,22 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
                 d.loc,
                 "mark another loop, or change the order of loops first",
             )
+        shared = shared_by_lanes(p, place) if kind != PARALLEL or place.loop.kind in CONCURRENT else ""
+        if shared:
+            raise illegal(
+                f"the iterations of loop `{place.loop.name}` would share `{shared}`, of which a thread has one",
+                d.loc,
+                "mark another loop",
+            )
         if place.loop.kind in CONCURRENT and place.loop.kind != kind:
             lp = replace(place.loop, kind=PARALLEL_VECTOR)
             tree = set_loop(tree, place, lp)
             continue
         # An element of an array is touched where it is gathered, and there alone.
-        shared = _shared_fold(p, place, {a for _, a in found.reductions if not p.scop.arrays[a].rank})
-        if shared:
+        twice = _shared_fold(p, place, {a for _, a in found.reductions if not p.scop.arrays[a].rank})
+        if twice:
             raise illegal(
-                f"every iteration of loop `{shared[0]}` would add to `{shared[1]}`",
+                f"every iteration of loop `{twice[0]}` would add to `{twice[1]}`",
                 d.loc,
                 "mark only one of the two loops",
             )

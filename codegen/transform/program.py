@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.recognize.reductions import find_reductions
 from codegen.record import record
-from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
+from codegen.scop.dependences import Dependence, Dependences, one_object, order_map, param_space
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.isl_helpers import maps_of, sample_pair
 from codegen.scop.model import Scop
@@ -147,3 +147,14 @@ def carried(p: Program, place: Place, elements: bool = False) -> Carried:
                 return Carried(Dependence("output", array, p.deps.folds[array]), free, ())
             folded[array] = ops[array]
     return Carried(None, None, tuple(sorted((op, a) for a, op in folded.items())))
+
+
+def shared_by_lanes(p: Program, place: Place) -> str:
+    """A variable that each thread has once, of which iterations of this loop use the same elements; empty if none."""
+    for name in sorted(n for n, a in p.scop.arrays.items() if a.roomy):
+        writes, reads = (one_object(p.scop, name, w) for w in (True, False))
+        both = writes.union(reads).reverse()
+        met = writes.apply_range(both).union(reads.apply_range(writes.reverse()))
+        if not is_zero(_reaching(p, met, place), place.loop.exprs):
+            return name
+    return ""

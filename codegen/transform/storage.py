@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.model import Scop
-from codegen.scop.tree import Band, Hold, Node, Slot, kids, put, statements
+from codegen.scop.tree import ON_THREADS, Band, Hold, Node, Slot, kids, put, statements
 
 
 def place_storage(scop: Scop, deps: Dependences, tree: Node, given: Mapping[str, tuple[str, Slot]]) -> Node:
@@ -24,9 +24,23 @@ def place_storage(scop: Scop, deps: Dependences, tree: Node, given: Mapping[str,
             tree = _hold_in(tree, users, loop, slot)
         else:
             slot = Slot(name, (0,) * array.scope + (-1,) * array.rank, ("",) * array.dims)
-            flow = _flow(scop, deps, name)
-            tree = _hold(tree, users, flow, slot)
+            deepest = _hold(tree, users, _flow(scop, deps, name), slot)
+            tree = _hold_for_thread(tree, users, deepest, slot) if array.roomy else deepest
     return tree
+
+
+def _hold_for_thread(tree: Node, users: Sequence[str], deepest: Node, slot: Slot) -> Node:
+    """Storage that a thread has once: declared as far outside as the loops on threads allow."""
+    path: tuple[Node, ...] = next(p for p in _paths(deepest) if isinstance(p[-1], Hold) and slot in p[-1].slots)
+    names = [lp.name for n in path if isinstance(n, Band) for lp in n.loops if lp.kind in ON_THREADS]
+    return _hold_in(tree, users, names[-1], slot) if names else hold(tree, slot)
+
+
+def _paths(node: Node) -> Iterator[tuple[Node, ...]]:
+    """Every node with those around it, outermost first."""
+    yield (node,)
+    for child in kids(node):
+        yield from ((node, *rest) for rest in _paths(child))
 
 
 def _flow(scop: Scop, deps: Dependences, name: str) -> isl.UnionMap:

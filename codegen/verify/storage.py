@@ -10,7 +10,7 @@ from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, latest_writers, param_space
 from codegen.scop.model import Access, Scop
-from codegen.scop.tree import CONCURRENT, PIPELINED
+from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED
 from codegen.verify.readback import Run, same_iteration_until
 
 
@@ -159,9 +159,12 @@ def _shared(
     """A cell that one iteration of a parallel loop writes must not be used by another."""
     in_time: isl.UnionMap | None = None
     seen: set[int] = set()
+    roomy = scop.arrays[name].roomy
     for use in uses:
         for lp in use.run.point.loops:
             if use.run.point.when.index(lp.var) < use.depth:
+                if roomy and lp.loop.kind in CONCURRENT - {PARALLEL}:  # a thread has one object, lanes have none
+                    return [f"`{name}` would be shared by the iterations of the {lp.loop.kind} loop `{lp.loop.name}`"]
                 continue
             if lp.loop.kind not in CONCURRENT | {PIPELINED} or id(lp) in seen:
                 continue
