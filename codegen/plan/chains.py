@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.plan.latency import worth_rows
+from codegen.plan.latency import divides, worth_rows
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
 from codegen.plan.wavefront import ROWS
 from codegen.recognize.alike import alike
@@ -61,7 +61,7 @@ def _below(
     if not loops:
         return
     row, names = node.loops[-1], statements(node)
-    if _used_elsewhere(p, names):
+    if _used_elsewhere(p, names) or divides(p, statements(inside), machine):
         return
     if all(_window(p.scop.statement(n), loops) for n in statements(inside)):
         return

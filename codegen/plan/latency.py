@@ -56,19 +56,58 @@ def working(scop: Scop, names: Sequence[str]) -> float:
     return count / AT_ONCE
 
 
+def divides(p: Program, names: Sequence[str], machine: Machine) -> bool:
+    """Do divisions and roots take as long as everything else in an iteration, and none waits for the one before? Then
+    neither rows nor vectors gain anything: a vector of divisions takes as long as its lanes one by one. nbody-forces,
+    Neoverse N1: 14 cycles for each pair in the source's order, 17 in vectors along the outer loop."""
+    busy, others = 0.0, 0
+    group = [p.scop.statement(n) for n in names]
+    late = _late(p, group)
+    for s in group:
+        for e in walk(s.rhs):
+            kind = type_of(p.scop, s, e)
+            if kind is not None and kind.kind == "float" and _divides(e):
+                if s.name in late:
+                    return False
+                each = operation(machine, "f32" if kind.bits == 32 else "f64", "div")
+                busy += 1 / (each.throughput * machine.lanes(kind.bytes))
+            elif isinstance(e, Ref):
+                a = s.accesses[e.access]
+                others += bool(p.scop.arrays[a.array].rank) and not _still(s, a)
+            else:
+                others += isinstance(e, (Binary, Call, Ternary))
+    return busy > 0 and busy >= others / AT_ONCE
+
+
+def _divides(e: Expr) -> bool:
+    return e.op == "/" if isinstance(e, Binary) else isinstance(e, Call) and _CALLS.get(e.name.rstrip("f")) == "div"
+
+
+def _late(p: Program, group: Sequence[Statement]) -> set[str]:
+    """The statements that use what earlier iterations of the innermost loop have computed, or what such ones make."""
+    found = {s.name for s in group if any(_carried(p, w, s, a, True) for w in group for a in s.reads)}
+    for _ in group:
+        made = {s.accesses[s.target].array for s in group if s.name in found}
+        found |= {s.name for s in group if any(a.array in made for a in s.reads)}
+    return found
+
+
 def _still(s: Statement, a: Access) -> bool:
     """Is it the same element in all iterations of the innermost loop?"""
     return bool(s.iterators) and not a.index.involves_dims(isl.dim_type.in_, len(s.iterators) - 1, 1)
 
 
-def _carried(p: Program, w: Statement, s: Statement, read: Access) -> bool:
-    """Does `s` read here what `w` has written in another iteration of the innermost loop alone?"""
+def _carried(p: Program, w: Statement, s: Statement, read: Access, apart: bool = False) -> bool:
+    """Does `s` read here what `w` has written in an iteration of the innermost loop alone? `apart`: in another one."""
     write = w.accesses[w.target]
     if write.array != read.array or len(w.iterators) != len(s.iterators) or not s.iterators:
         return False
     pairs = write.relation.apply_range(read.relation.reverse())
     for d in range(len(s.iterators) - 1):
         pairs = pairs.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+    if apart:
+        last = len(s.iterators) - 1
+        pairs = pairs.subtract(pairs.equate(isl.dim_type.in_, last, isl.dim_type.out, last))
     return not isl.UnionMap.from_map(pairs).intersect(p.deps.flows[read.array]).is_empty()
 
 

@@ -32,7 +32,7 @@ from codegen.scop.tree import walk as walk_tree
 from codegen.target.isa.hurry import hurried
 from codegen.target.isa.live import demand
 from codegen.target.isa.load import load as load_isa
-from codegen.target.isa.model import Isa
+from codegen.target.isa.model import Isa, longer
 from codegen.target.isa.text import spreads, takes_lane
 from codegen.transform.program import Program, make_program
 
@@ -239,6 +239,7 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
 
 
 def _needs(isa: Isa, step: Step) -> Needs:
+    isa = (longer(isa, step.elem) if step.narrow else None) or isa
     vec = isa.vec(step.elem)
     once, times = rounds(step.lane, len(step.left), len(step.right))
     hurry = hurried(vec, once)  # the usual way; the other may spill a register

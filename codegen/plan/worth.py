@@ -49,6 +49,8 @@ def needs_wide_product(scop: Scop, s: Statement, what: Contraction, vec: Vec) ->
     gcc's own code as a product, because each lane is multiplied by itself."""
     if what.step.elem not in ("i64", "u64") or " * " not in vec.op("mul"):
         return ""
+    if what.step.narrow and vec.op("long_fma"):
+        return ""
     if "mul" not in {x.op for x in parts_of(what.step.lane)}:
         return ""
     read = [e for side in (what.step.left, what.step.right) for e in side]

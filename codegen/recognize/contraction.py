@@ -15,6 +15,7 @@ import islpy as isl
 
 from codegen.recognize.boxes import cuts, hull
 from codegen.recognize.exists import exists, owned
+from codegen.recognize.narrow import narrow_of
 from codegen.recognize.steps import NoStep, lower
 from codegen.recognize.strides import coefficients
 from codegen.scop.expr import Affine, Expr, Ref, walk
@@ -85,6 +86,8 @@ def contraction(
         raise NoContraction("its target must be left alone where the condition does not hold")
     if columns and (free or not step.elem.startswith("f")):
         step = replace(step, lane=chained(step.lane))
+    if columns:
+        step = replace(step, narrow=narrow_of(scop, s, step))
     return Contraction(s.name, (*outer, *batch), rows, columns, depth, step, own)
 
 

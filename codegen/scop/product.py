@@ -14,6 +14,7 @@ class Step:
     """What one step computes, in element type `elem`; operands and constants are C expressions.
 
     With `careful`, elements of the target that no step changes must not be written: they may belong to others.
+    `narrow` is an element type of half the width that holds all factors of a sum of products, "" where there is none.
     """
 
     elem: str
@@ -22,6 +23,7 @@ class Step:
     right: tuple[Expr, ...]
     consts: tuple[Expr, ...]
     careful: bool = False
+    narrow: str = ""
 
 
 @record

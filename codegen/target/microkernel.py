@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from codegen.scop.lanes import Lane, walk
 from codegen.target.isa.helpers import definitions
-from codegen.target.isa.model import Isa
+from codegen.target.isa.model import C_TYPES, Isa
 from codegen.target.microkernel_model import AHEAD, UNROLL, MicroKernel
 from codegen.target.microkernel_view import BARRIER, PREFETCH, view
 from codegen.target.templates import environment
@@ -29,6 +29,7 @@ def name(isa: Isa, mk: MicroKernel) -> str:
         parts.append(hashlib.sha256(f"{mk.step} {mk.consts}".encode()).hexdigest()[:6])
     parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
     parts += ["spread"] if mk.spread else []
+    parts += ["narrow"] if mk.narrow else []
     parts += [f"u{mk.unroll}"] if mk.unroll != UNROLL else []
     parts += [f"p{mk.ahead}"] if mk.ahead != AHEAD else []
     return "_".join([*parts, *(["direct"] if mk.direct else [])])
@@ -88,7 +89,8 @@ def _parameters(isa: Isa, mk: MicroKernel) -> list[str]:
     if mk.direct:
         tile = [f"const {t} *a", "long a_row", "long a_step", f"const {t} *b", "long b_step", f"{t} *c", "long ldc"]
     else:
-        tile = [f"const {t} *restrict a", f"const {t} *restrict b", f"{t} *restrict c", "long ldc"]
+        packed = C_TYPES[mk.narrow or mk.elem]
+        tile = [f"const {packed} *restrict a", f"const {packed} *restrict b", f"{t} *restrict c", "long ldc"]
     return ["long k", *tile, *(f"{t} s{i}" for i in range(mk.consts))]
 
 

@@ -34,3 +34,4 @@ class MicroKernel:
     a_rows: int = 0  # rows that a is packed for, where the tile is a part of them (0: those of the tile)
     b_vectors: int = 0  # the same for the vectors of a row of b
     spread: bool = False  # every value of a is packed as often as a vector has lanes
+    narrow: str = ""  # the type of packed operands, where that is not `elem`

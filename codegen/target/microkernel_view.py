@@ -8,7 +8,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.isa.hurry import hurried
 from codegen.target.isa.live import demand
-from codegen.target.isa.model import Isa, bits_of
+from codegen.target.isa.model import C_TYPES, Isa, bits_of, longer
 from codegen.target.isa.text import Operand, bare, call, expression, fuse, takes, takes_lane
 from codegen.target.microkernel_model import MicroKernel
 
@@ -77,9 +77,12 @@ class Tile:
     """Names, addresses and operations of a register tile."""
 
     def __init__(self, isa: Isa, mk: MicroKernel) -> None:
-        self.isa, self.mk = isa, mk
+        self.mk = mk
+        self.isa = (longer(isa, mk.elem) if mk.narrow else None) or isa
         self.elem, self.step, self.mr, self.nv, self.direct = mk.elem, mk.step, mk.mr, mk.nv, mk.direct
-        self.vec = isa.vec(mk.elem)
+        self.vec = self.isa.vec(mk.elem)
+        self.operand = self.vec.half if mk.narrow else self.vec.vector  # types of what is packed
+        self.value = C_TYPES[mk.narrow or mk.elem]
         self.lanes = self.vec.lanes if isa.bits else "vl"
         self.nr = times(mk.b_vectors or mk.nv, self.lanes)
         self.a_rows = mk.a_rows or mk.mr
@@ -107,8 +110,8 @@ class Tile:
         for q in range(self.mk.rights):
             row = times(u, "b_step") if self.direct else times(u * self.mk.rights + q, self.nr)
             at = (plus("b", row, times(j, self.lanes)) for j in range(self.nv))
-            loads = (bare(self._call("load", x)) for x in at)
-            lines += [f"const {self.vec.vector} {self.b(j, q)} = {x};" for j, x in enumerate(loads)]
+            loads = (bare(self._call(self._packed("load"), x)) for x in at)
+            lines += [f"const {self.operand} {self.b(j, q)} = {x};" for j, x in enumerate(loads)]
         return lines
 
     def b(self, j: int, q: int) -> str:
@@ -125,7 +128,7 @@ class Tile:
             first = (u * self.mk.lefts + q) * self.a_rows
             at = [plus("a", str(first + r)) for r in range(0, self.lane_rows, group or 1)]
             loads = (bare(self._call("lane_load", x)) for x in at)
-            lines += [f"const {self.vec.vector} {self.av(v, q)} = {x};" for v, x in enumerate(loads)]
+            lines += [f"const {self.operand} {self.av(v, q)} = {x};" for v, x in enumerate(loads)]
         return lines
 
     def av(self, v: int, q: int) -> str:
@@ -141,10 +144,15 @@ class Tile:
                 value = self._call("load", plus("a", str(place * self.copies)))
                 lines.append(f"const {self.vec.vector} {self.a(r, q)} = {bare(value)};")
             elif self.scalar_rows:
-                lines.append(f"const {self.vec.scalar} {self.a(r, q)} = a[{offset}];")
+                lines.append(f"const {self.value} {self.a(r, q)} = a[{offset}];")
             else:
-                lines.append(f"const {self.vec.vector} {self.a(r, q)} = {bare(self._call('dup', f'a[{offset}]'))};")
+                value = self._call(self._packed("dup"), f"a[{offset}]")
+                lines.append(f"const {self.operand} {self.a(r, q)} = {bare(value)};")
         return lines
+
+    def _packed(self, op: str) -> str:
+        """The operation on what is packed."""
+        return f"half_{op}" if self.mk.narrow else op
 
     def update(self, r: int, j: int, step: Lane) -> str:
         """One step of one accumulator."""
@@ -213,14 +221,16 @@ class Tile:
     def prefetch(self) -> list[str]:
         """What the steps of one turn of the loop read, but `ahead` steps later."""
         rows, vectors = self.mk.lefts * self.a_rows * self.copies, self.mk.rights * (self.mk.b_vectors or self.nv)
-        at, steps, per_line = self.mk.ahead * rows, self.mk.unroll, LINE_BYTES * 8 // bits_of(self.elem)
+        at, steps = self.mk.ahead * rows, self.mk.unroll
+        per_line = LINE_BYTES * 8 // bits_of(self.mk.narrow or self.elem)
         a = [f"a, {x}" for x in range(at, at + steps * rows, per_line)]
-        b = [f"b, {x}" for x in self._lines(steps * vectors, self.mk.ahead * vectors)]
+        b = [f"b, {x}" for x in self._lines(steps * vectors, self.mk.ahead * vectors, 2 if self.mk.narrow else 1)]
         return [f"{PREFETCH}({x}, 0);" for x in a + b]
 
-    def _lines(self, vectors: int, first: int) -> list[str]:
-        """Offsets of the cache lines of so many vectors, the first of them at vector number `first`."""
-        each = max(1, LINE_BYTES * 8 // self.isa.bits) if self.isa.bits else 1
+    def _lines(self, vectors: int, first: int, dense: int = 1) -> list[str]:
+        """Offsets of the cache lines of so many vectors, the first of them at vector number `first`; there may be more
+        of them in a line."""
+        each = max(1, LINE_BYTES * 8 * dense // self.isa.bits) if self.isa.bits else 1
         return [times(j, self.lanes) for j in range(first, first + vectors, each)]
 
     def setup(self) -> list[str]:

@@ -76,6 +76,7 @@ class ProductView:
 
     comment: str
     elem: str
+    packed: str  # the type of packed operands
     kernel: str
     edges: tuple[Edge, ...]
     rows: Bundle
@@ -147,6 +148,7 @@ class ProductPrinter:
         return ProductView(
             self._comment(),
             C_TYPES[what.step.elem],
+            C_TYPES[kernel.narrow or what.step.elem],
             kernel_name(isa, kernel),
             edge,
             self.rows,
@@ -170,7 +172,7 @@ class ProductPrinter:
             threads,
             self._work(how),
             what.step.careful,
-            self._cut(corners, how.mr, nr, copies) if corners else None,
+            self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
             self._calls(how, corners),
         )
 
@@ -230,11 +232,11 @@ class ProductPrinter:
         rows, columns = (counts[self.s.iterators[k[0]]] for k in d)
         return Made(f"tw_{side}", rows, columns, value)
 
-    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int) -> Cut:
-        step = self._one_step(mr, nr, copies)
+    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> Cut:
+        step = self._one_step(mr, nr, copies, narrow)
         return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, step)
 
-    def _one_step(self, mr: int, nr: str, copies: int) -> str:
+    def _one_step(self, mr: int, nr: str, copies: int, narrow: bool) -> str:
         """One step of one element, from the packed operands: they hold what the operands were before the product."""
         step, k = self.what.step, f"({self.depth.name}r - {self.depth.name}b)"
         target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
@@ -247,7 +249,8 @@ class ProductPrinter:
             scale = f" * {count}" if count > 1 else ""
             more = f" + {x.index} * {width}" if x.index else ""
             place = f"({b.name}t * tw_k + {k} * {width}){scale}{more} + {b.name}r"
-            return f"{base}[({place}) * {copies}]" if x.op == "a" and copies > 1 else f"{base}[{place}]"
+            wide = f"({C_TYPES[step.elem]})" if narrow else ""
+            return f"{base}[({place}) * {copies}]" if x.op == "a" and copies > 1 else f"{wide}{base}[{place}]"
 
         value = scalar(step.lane, step.elem, leaf)
         if step.careful:

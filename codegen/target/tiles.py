@@ -8,6 +8,7 @@ from codegen.record import record
 from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.model import longer
 from codegen.target.microkernel import MicroKernel
 from codegen.target.microkernel import name as kernel_name
 
@@ -25,6 +26,8 @@ def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> M
     """The register kernel that a product calls; it takes a step of several rounds for as many steps."""
     step = what.step
     once, times = rounds(step.lane, len(step.left), len(step.right))
+    isa = load_isa(how.isa, how.bits)
+    narrow = step.narrow if not direct and not how.spread and longer(isa, step.elem) is not None else ""
     return MicroKernel(
         step.elem,
         once,
@@ -35,6 +38,7 @@ def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> M
         lefts=len(step.left) // times,
         rights=len(step.right) // times,
         spread=how.spread,
+        narrow=narrow,
     )
 
 

@@ -163,7 +163,17 @@ def mixtures() -> Iterator[Case]:
         ("int64_t", "int64_t", "int64_t", "C[i][j] = A[i][k] > B[k][j] ? A[i][k] & C[i][j] : B[k][j] ^ C[i][j];"),
         ("long long", "long long", "long long", "C[i][j] += A[i][k] * B[k][j];"),
         ("unsigned long long", "int64_t", "unsigned long long", "C[i][j] += A[i][k] * B[k][j];"),
+        ("int64_t", "int32_t", "int32_t", "C[i][j] += (int64_t)A[i][k] * B[k][j];"),
+        ("uint64_t", "uint32_t", "uint32_t", "C[i][j] -= (uint64_t)A[i][k] * B[k][j];"),
+        ("uint32_t", "uint16_t", "uint8_t", "C[i][j] += (uint32_t)A[i][k] * B[k][j];"),
+        ("uint32_t", "int16_t", "uint16_t", "C[i][j] += (uint32_t)A[i][k] * B[k][j];"),
     )
+    # Factors of half the width, with steps that some elements of a tile alone take.
+    for c, a in (("int32_t", "int16_t"), ("uint64_t", "uint32_t")):
+        body = loops("i:0:n", "j:0:n", "k:0:i + 1") + f"C[i][j] += ({c})A[i][k] * B[k][j];"
+        square = "[restrict 50][50]"
+        text = region(f"half_{c}", body, f"{c} C{square}", f"{a} A{square}", f"{a} B{square}")
+        yield Case(f"half_{c}", text, (c, a, a), data="small")
     for number, (c, a, b, step) in enumerate(rows):
         wide = (c, a, b) in (("int32_t",) * 3, ("int64_t",) * 3) and "+=" not in step
         overflows = c[0] == "i" and c in ("int32_t", "int64_t") and not wide and "int8" not in a and "== B" not in step
@@ -180,7 +190,6 @@ def refused() -> Iterator[Case]:
         ("int32_t", "double", "double", "C[i][j] += A[i][k] * B[k][j];"),
         ("double", "int32_t", "int32_t", "C[i][j] += A[i][k] * B[k][j];"),
         ("double", "int32_t", "float", "C[i][j] += A[i][k] < B[k][j];"),
-        ("uint64_t", "uint32_t", "uint32_t", "C[i][j] += A[i][k] * B[k][j];"),
         ("uint64_t", "int32_t", "uint32_t", "C[i][j] += A[i][k] > B[k][j];"),
         ("int64_t", "int32_t", "uint32_t", "C[i][j] += A[i][k] < B[k][j];"),
         ("int64_t", "int64_t", "int64_t", "C[i][j] += (int32_t)(A[i][k] * B[k][j]);"),

@@ -33,6 +33,26 @@ ACROSS = """\
 """
 
 
+# Divisions take as long in vectors as one by one, and only the sum waits for the point before.
+NEAR = """#include <math.h>
+void k(int n, double x[restrict n], double out[restrict n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int j = 0; j < n; j++) {
+      double d = x[j] - x[i];
+      double r = d * d + 1;
+      double q = WHAT;
+      s += q;
+    }
+    out[i] = s;
+  }
+#pragma endscop
+}
+"""
+
+
 def plan_of(sums: str) -> str:
     text = (
         "#include <math.h>\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
@@ -61,3 +81,9 @@ def test_sums_that_stay_in_a_register(sums: str) -> None:
 
 def test_a_wide_window_runs_along_lines() -> None:
     assert "store s in S1.jt" in plan_of(WIDE)
+
+
+def test_divisions_keep_the_order() -> None:
+    """Rows in turn would only put what is kept in registers into memory."""
+    plan = generate("k.c", NEAR.replace("WHAT", "d / (r * sqrt(r))"), GenOptions(machine="neoverse-n1")).plan
+    assert "store" not in plan and "parallel" in plan

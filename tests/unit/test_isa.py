@@ -87,6 +87,7 @@ def test_no_strange_keys(isa: str) -> None:
     assert "all" in data["broadcast"] and set(data["broadcast"]) <= {g for elem in ELEMENTS for g in groups(elem)}
     assert set(data["ops"]) <= {g for elem in ELEMENTS for g in groups(elem)}
     known = {op for elem in ELEMENTS for op in operations(elem)} | {*MEMORY, *INNER, "any"}
+    known |= {"half_load", "half_dup", "long_lane_load", *(f"long_{op}" for op in FUSED)}
     fold = data.get("fold", {})
     assert set(fold) | set(fold.values()) <= set(EXTREMES) and (not fold or "any" in data["ops"]["float"])
     assert {op for group in data["ops"].values() for op in group} <= known

@@ -33,6 +33,7 @@ def _collect(isa: Isa, text: str, found: dict[str, str]) -> None:
 
 def arity(op: str) -> int:
     """The number of arguments of an operation."""
+    op = op.removeprefix("half_").removeprefix("long_")
     if op in ("neg", "not", "mnot", "load", "dup", "lane_load", "any", *DOUBTS) or op.startswith("wrap"):
         return 1
     return 4 if op in ("fma_lane", "fms_lane") else 3 if op in ("select", "mul_lane") or op in FUSED else 2

@@ -100,6 +100,7 @@ def _vec(data: Mapping[str, Any], elem: str, bits: int) -> Vec:
         broadcast=next(data["broadcast"][g] for g in reversed(groups(elem)) if g in data["broadcast"]),
         ops=tuple(filled.items()),
         folds=tuple(data.get("fold", {}).items()) if is_float(elem) else (),
+        half=words.get("half", ""),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.record import record
 
 C_TYPES = {
@@ -47,6 +49,7 @@ class Vec:
     broadcast: int
     ops: tuple[tuple[str, str], ...]
     folds: tuple[tuple[str, str], ...] = ()
+    half: str = ""  # C type of as many elements of half the width, the factors of long_fma
 
     @property
     def scalar(self) -> str:
@@ -93,3 +96,16 @@ class Isa:
     def lanes_max(self, elem: str) -> int:
         """The most elements a vector can have."""
         return (self.bits or LONGEST_BITS) // bits_of(elem)
+
+
+def longer(isa: Isa, elem: str) -> Isa | None:
+    """The instruction set with those multiply-adds of a type whose factors are half as wide, in place of the plain
+    ones; None where it has none."""
+    vec = isa.vec(elem)
+    found = tuple((name.removeprefix("long_"), text) for name, text in vec.ops if name.startswith("long_"))
+    if not found:
+        return None
+    names = {name for name, _ in found}
+    ops = (*(x for x in vec.ops if x[0] not in names), *found)
+    mine = replace(vec, ops=ops, group=128 // bits_of(elem) if "fma_lane" in names else 0)
+    return replace(isa, vecs=tuple(mine if v.elem == elem else v for v in isa.vecs))

@@ -31,7 +31,8 @@ _KEYS = ("name", "like", "header", "target", "processor", "enabled", "vector_bit
          "typedef_unaligned", "types", "words", "broadcast", "fold", "ops")
 _MEMORY = ("load", "store", "dup")
 _OPERATIONS = {*ARITHMETIC, *BITWISE, *DOUBTS, *EXTREMES, *MASKS, *WRAPS, *_MEMORY, *FUSED, "select", "any",
-               "lane_load", "mul_lane", "mul_n", "neg", "not"}
+               "lane_load", "mul_lane", "mul_n", "neg", "not", "half_load", "half_dup", "long_lane_load",
+               *(f"long_{op}" for op in FUSED)}
 
 
 def read(spec: str) -> str:
