@@ -37,6 +37,7 @@ class Mesh:
     scalar: Expr  # what is handed along rows: left operand, already scaled
     before: tuple[CNode, ...]  # what else happens to a tile of the target: first, and at last
     after: tuple[CNode, ...]
+    when: CExpr | None = None  # parameters for which there is anything to do
 
 
 def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
@@ -58,12 +59,17 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
     if not any(p is depth for p in parts) or inside & {rows.var, columns.var}:
         return None
     inner = depth.body
-    if not isinstance(inner, Stage) or len(inner.buffers) != 2 or target.when is not None:
+    if not isinstance(inner, Stage) or len(inner.buffers) != 2:
+        return None
+    # A product alone runs where its depth is not empty. All cores have to agree on that.
+    when = target.when
+    if when is not None and (len(parts) > 1 or expr_names(when) & {rows.var, columns.var, depth.var}):
         return None
     plan = plan_nest(scop, inner.body, lambda k: False)  # type: ignore[arg-type]
     if plan is None or plan.row is None or len(plan.depth) != 1 or plan.turned or plan.outer or len(plan.vectors) != 1:
         return None
-    return _match(scop, rows, columns, depth, target, inner, plan, parts)
+    found = _match(scop, rows, columns, depth, replace(target, when=None), inner, plan, parts)
+    return None if found is None else replace(found, when=when)
 
 
 def _match(

@@ -90,7 +90,8 @@ def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, 
     head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
     note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
     loop = View("for", head, body, comment=note)
-    return (*_sizes(tiles), loop, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
+    views = (*_sizes(tiles), loop, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
+    return views if m.when is None else (View("if", phase._ints(outer).text(m.when), views),)
 
 
 def mesh_declarations(phase: Phase, m: Mesh) -> tuple[View, ...]:

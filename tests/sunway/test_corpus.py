@@ -66,6 +66,19 @@ def test_sweeps_of_several_arrays_and_borders(tmp_path, library):
         assert built.agree(*sizes).counts["launches"] == 1
 
 
+def test_a_product_that_only_adds_shares_panels(tmp_path):
+    """Nothing sets the target first, so with an empty depth nothing touches it."""
+    source = tmp_path / "mm.c"
+    source.write_text(
+        "void mm(int n, int m, int l, double C[n][m], double A[n][l], double B[l][m]) {\n#pragma scop\n"
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int k = 0; k < l; k++)\n"
+        "  C[i][j] += A[i][k] * B[k][j];\n#pragma endscop\n}\n"
+    )
+    made = generate("mm.c", source.read_text(), GenOptions(target="sunway"))
+    assert "if (l >= 1) {" in made.sunway.slave and "tw_best_shape(n, m, l" in made.sunway.slave
+    assert main(["check", "--target", "sunway", str(source)]) == 0
+
+
 SWEEPS = """void f(int T, int n, int m, double A[n][n], double B[n][n]) {
 #pragma scop
 for (int t = 0; t < T; t++) {
