@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.threads import run, sanitizer, witnessed
@@ -129,6 +130,16 @@ def test_inside_a_parallel_region_of_the_caller(tmp_path: Path) -> None:
     want = output(program("declared before"), tmp_path)
     nested = text.replace("  f0(40, 60);", re.sub("^ +#", "#", calls, flags=re.M))
     assert output(nested, tmp_path, "-fsanitize=address") == want
+
+
+def test_one_team_has_numbers() -> None:
+    """Threads inside of threads are counted from 0 in every team, and would meet."""
+    inner = "double t[m]; for (int k = 0; k < m; k++) t[k] = A[i][k] + j; B[i][j] = t[0] * t[m - 1 - j];"
+    text = HEAD + function(0, "", f"for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ {inner} }}")
+    plan = "region 1\n  parallel S1.i\n  parallel S1.j\n"
+    with pytest.raises(InputError, match="`t` would be shared by iterations of `i`"):
+        generate("own.c", text, GenOptions(plan_text=plan))
+    assert "tw_own_t" in generate("own.c", text, GenOptions(plan_text=plan.replace("  parallel S1.j\n", ""))).text
 
 
 def test_nothing_is_asked_for_where_no_loop_gains() -> None:
