@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codegen.ast.ctree import CNode, Declare, Held, walk
+from codegen.ast.ctree import CNode, Declare, For, Held, node_kids, walk
+from codegen.diagnostics import InputError
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.scop.tree import ON_THREADS
 
 # Beyond this many bytes for all threads together, regions run as written.
 LIMIT = 1 << 30
@@ -73,7 +75,21 @@ def _own(scop: Scop, code: CNode) -> list[Held]:
     """Variables of which each thread has one, in the memory of the region. That all declarations of one have the same
     shape is proven."""
     found = {h.array: h for n in walk(code) if isinstance(n, Declare) for h in n.slots if scop.arrays[h.array].roomy}
+    _check_teams(scop, code, ())
     return [found[name] for name in sorted(found)]
+
+
+def _check_teams(scop: Scop, node: CNode, teams: tuple[str, ...]) -> None:
+    """Threads inside of threads are counted from 0 in every team, so their numbers tell no variables apart."""
+    if isinstance(node, For) and node.loop.kind in ON_THREADS:
+        teams = (*teams, node.loop.name)
+    if isinstance(node, Declare) and len(teams) > 1:
+        for h in node.slots:
+            if scop.arrays[h.array].roomy:
+                why = f"`{h.array}` would be shared by iterations of `{teams[0]}`, as loop `{teams[1]}` has threads, too"
+                raise InputError("illegal-plan", why, scop.loc, "mark only one of the loops")
+    for kid in node_kids(node):
+        _check_teams(scop, kid, teams)
 
 
 def _words(texts: Sequence[str]) -> str:

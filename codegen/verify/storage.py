@@ -10,7 +10,7 @@ from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, latest_writers, param_space
 from codegen.scop.model import Access, Scop
-from codegen.scop.tree import CONCURRENT, ON_THREADS, PARALLEL, PIPELINED
+from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED
 from codegen.verify.readback import Run, same_iteration_until
 
 
@@ -161,10 +161,6 @@ def _shared(
     seen: set[int] = set()
     roomy = scop.arrays[name].roomy
     for use in uses:
-        outside = [lp for lp in use.run.point.loops if use.run.point.when.index(lp.var) < use.depth]
-        teams = [lp.loop.name for lp in outside if lp.loop.kind in ON_THREADS]
-        if roomy and len(teams) > 1:  # threads are counted anew in every team
-            return [f"`{name}` would be shared by iterations of `{teams[0]}`, since loop `{teams[1]}` has threads, too"]
         for lp in use.run.point.loops:
             if use.run.point.when.index(lp.var) < use.depth:
                 if roomy and lp.loop.kind in CONCURRENT - {PARALLEL}:  # a thread has one object, lanes have none
