@@ -86,7 +86,7 @@ def _check_teams(scop: Scop, node: CNode, teams: tuple[str, ...]) -> None:
     if isinstance(node, Declare) and len(teams) > 1:
         for h in node.slots:
             if scop.arrays[h.array].roomy:
-                why = f"`{h.array}` would be shared by iterations of `{teams[0]}`, as loop `{teams[1]}` has threads, too"
+                why = f"`{h.array}` would be shared by iterations of `{teams[0]}`, as loop `{teams[1]}` has some, too"
                 raise InputError("illegal-plan", why, scop.loc, "mark only one of the loops")
     for kid in node_kids(node):
         _check_teams(scop, kid, teams)
