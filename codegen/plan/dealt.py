@@ -30,8 +30,8 @@ def ways(p: Program, place: Place, machine: Machine) -> Iterator[Shared]:
     """How a loop, or another of its band, may run on threads, the best first; the last is always equal parts of it."""
     name = place.loop.name
     pair = _together(p, place, machine)
-    if pair is not None:
-        yield Shared(name, (pair,), f"loops {name} and {pair.also} run in parallel together, as {name} is short")
+    if pair is not None and pair.also is not None:
+        yield Shared(name, (pair,), f"loops {name} and {pair.also.name} run in parallel together, as {name} is short")
     chosen = shared_out(p, place, machine)
     turns = _in_turn(p, place, machine) if chosen.loop == name else None
     if turns is not None:

@@ -131,7 +131,9 @@ def test_unwritable_folder(fake: Fake, folder: Path, run: Run) -> None:
 
 def test_missing_input(fake: Fake, folder: Path, run: Run) -> None:
     code, out, err = run("gen", "absent.c", "-o", "out.c")
-    assert (code, out) == (1, "") and err.startswith("absent.c: error: ") and err.count("\n") == 1
+    error, note = err.splitlines()
+    assert (code, out) == (1, "") and error.startswith("absent.c: error: cannot read absent.c: ")
+    assert note == "absent.c: note: check its name, and the folder you are in"
 
 
 def test_input_error_is_located_with_a_caret(fake: Fake, folder: Path, run: Run) -> None:
