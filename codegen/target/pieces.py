@@ -12,7 +12,7 @@ from codegen.target.body import BodyPrinter
 from codegen.target.jam import Statements, shifted
 from codegen.target.lanes import LanePrinter
 from codegen.target.matvec import MatvecView
-from codegen.target.product import NestsView, ProductView
+from codegen.target.product_view import NestsView, ProductView
 
 
 @record

@@ -27,95 +27,14 @@ from codegen.target.microkernel import columns_text, nr_max, nr_text
 from codegen.target.microkernel import name as kernel_name
 from codegen.target.nest.contraction import TENSORS, strides
 from codegen.target.nest.loops import show_nest
-from codegen.target.nest.product import NestKernel
 from codegen.target.packing import STEPS, Packing, along, always_read, lines, slivers
+from codegen.target.product_view import ExactCall, Made, NestsView, ProductView, Table
 from codegen.target.scalar import scalar
-from codegen.target.tiles import Edge, edges, in_place, micro_kernel_of
+from codegen.target.tiles import edges, in_place, micro_kernel_of
 
 # 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
 # different type to the compiler's alias analysis, and go through the scratch tile.
 _SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
-
-
-@record
-class Table:
-    """Offsets of one access along one bundle: the loops that fill it and the element whose offset it holds."""
-
-    name: str
-    size: str
-    heads: tuple[str, ...]
-    value: str
-
-
-@record
-class Made:
-    """An operand that is computed into a buffer before a call: `value` of row tw_y and column tw_x."""
-
-    name: str
-    rows: int
-    columns: int
-    value: str
-
-
-@record
-class ExactCall:
-    """When the code for certain sizes runs, always where there is no test, and what it is called with."""
-
-    made: tuple[Made, ...]
-    test: str
-    what: str
-    kernel: NestKernel
-    left: str
-    right: str
-    target: str
-
-
-@record
-class ProductView:
-    """Everything the template prints."""
-
-    comment: str
-    elem: str
-    packed: str  # the type of packed operands
-    kernel: str
-    edges: tuple[Edge, ...]
-    rows: Bundle
-    columns: Bundle
-    depth: Bundle
-    how: Blocking
-    nr: str
-    nr_value: str
-    nr_max: int
-    tables: tuple[Table, ...]
-    bases: tuple[str, ...]
-    left: Packing
-    right: Packing
-    target: str
-    in_place: str  # condition under which the kernel works on C itself, "" when never
-    c_pointer: str
-    c_stride: str
-    rounds: int  # steps of the kernel for each of the product
-    consts: str
-    const_decls: tuple[str, ...]
-    threads: bool
-    parallel_if: str
-    careful: bool  # store only what has changed
-    cut: Cut | None
-    exact: tuple[ExactCall, ...] = ()
-
-
-@record
-class NestsView:
-    """A product that runs in nests alone, and where none fits as its plain nest."""
-
-    comment: str
-    elem: str
-    exact: tuple[ExactCall, ...]
-
-    @property
-    def always(self) -> bool:
-        """Whether the first one fits whatever comes."""
-        return bool(self.exact) and not self.exact[0].test
 
 
 @dataclass
