@@ -71,7 +71,7 @@ class Shop:
         before = ["before"] if self.without else []
         return ["ours", *before, "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
 
-    def run(self, side: str, case: Case, threads: int) -> tuple[float, str]:
+    def run(self, side: str, case: Case, threads: int, limit: float = _RUN_SECONDS) -> tuple[float, str]:
         """The seconds that the kernel's main() reports, and the checksums that it prints."""
         name = f"{side}-{case.name}"
         if name in self.failed:
@@ -84,7 +84,7 @@ class Shop:
             "BENCH_BUSY": str(int(self.busy)),
             **({"OMP_WAIT_POLICY": "passive"} if self.busy else {}),  # whoever waits leaves the core to others
         }
-        done = self._call([str(self.out / name), *map(str, case.sizes)], _RUN_SECONDS, env)
+        done = self._call([str(self.out / name), *map(str, case.sizes)], limit, env)
         if done.returncode:
             raise Failed(f"{name}: exit code {done.returncode}\n{done.stderr}")
         return float(done.stderr.split()[-1]), done.stdout
