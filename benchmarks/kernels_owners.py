@@ -21,6 +21,7 @@ from codegen.recognize.ownership.registers import alone
 # What each part of the tool is told instead; where the name is gone from its module, so is the comparison.
 INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (
     (region, "privatize", lambda scop, *rest: scop),
+    (region, "privatize_roomy", lambda scop, tree, deps, site: (scop, deps)),
     (region, "keep_last", lambda *rest: None),
     (strategy, "expand_for_products", lambda p, found, *rest: Expanded(p, found, (), ())),
     (panels, "keeps", lambda *rest: ()),
