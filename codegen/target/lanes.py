@@ -77,8 +77,10 @@ def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
 
 
 def computes(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
-    """Can the value that the statement stores be computed in vectors?"""
-    return (s.op == "=" or s.op[:-1] in _OPS) and _vector(scop, s, at, s.rhs, var, elem)
+    """Can the value that the statement stores be computed in vectors? `x += c` is computed in the type of both."""
+    kind = elem if s.op == "=" else arithmetic(elem, type_of(scop, s, s.rhs))
+    plain = s.op == "=" or s.op[:-1] in _OPS
+    return plain and kind is not None and _same(kind, elem) and _vector(scop, s, at, s.rhs, var, elem)
 
 
 def repeatable(found: Statements) -> bool:
