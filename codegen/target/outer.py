@@ -22,6 +22,7 @@ from codegen.ast.ctree import (
     Int,
     Name,
     expr_names,
+    node_kids,
     substitute,
     walk,
 )
@@ -30,7 +31,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SEQUENTIAL
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
-from codegen.target.jam import shifted, simple
+from codegen.target.jam import runs_for_sure, shifted, simple
 from codegen.target.lanes import LanePrinter, Lanes, coefficient, computes, strides, width_of
 from codegen.target.pieces import View, fresh
 
@@ -221,7 +222,9 @@ class OuterPrinter:
         kept: Mapping[str, str],
     ) -> Iterator[View]:
         """The loop in all lanes; what stays in it, in registers."""
-        texts, written = self._lasting(node, names, times, kept)
+        ways = list(_ways(node.body, ()))
+        tests = self._tests(node, ways)
+        texts, written = self._lasting(node, names, times, kept, [at for at, loops in ways if _covered(loops, tests)])
         first = fresh("v", taken | {name}, tuple(map(str, range(len(texts)))))
         own = {text: f"{first}{k}" for k, text in enumerate(texts)}
         cast = self.lanes.type.upper()
@@ -229,12 +232,21 @@ class OuterPrinter:
         after = [View("decl", f"{cast}({text}) = {own[text]};") for text in texts if text in written]
         body = tuple(self._body(node.body, names, taken | {name, *own.values()}, times, {**kept, **own}))
         loop = View("for", head, node.loop.note, body=body)
-        yield View("if", runs, body=(*ahead, loop, *after)) if texts else loop
+        ints = IntPrinter(self.params.params, names, self.params.helpers)
+        inner = (f"{ints.text(x.lower, 5)} {x.op} {ints.text(x.upper, 5)}" for x in tests)
+        yield View("if", " && ".join(dict.fromkeys((runs, *inner))), body=(*ahead, loop, *after)) if texts else loop
+
+    def _tests(self, node: For, ways: list[tuple[Instance, tuple[For, ...]]]) -> tuple[For, ...]:
+        """Loops inside one without which nothing in it runs, and of which that is known ahead of it."""
+        moving = {self.node.var, *(x.var for x in walk(node) if isinstance(x, For))}
+        known = [x for x in ways[0][1] if not moving & (expr_names(x.lower) | expr_names(x.upper))]
+        return tuple(x for x in known if all(_covered((x,), loops) for _, loops in ways))
 
     def _lasting(
-        self, node: For, names: Mapping[str, str], times: int, kept: Mapping[str, str]
+        self, node: For, names: Mapping[str, str], times: int, kept: Mapping[str, str], sure: list[Instance]
     ) -> tuple[list[str], set[str]]:
-        """Elements, as texts, that all accesses of the loop to their arrays go to; and which of them are written."""
+        """Elements, as texts, that all accesses of the loop to their arrays go to, one of them in `sure`, which run for
+        certain: there may be no such element otherwise. And which of them are written."""
         found = [(self.scop.statement(x.stmt), x) for x in walk(node) if isinstance(x, Instance)]
         bound = {x.var for x in walk(node) if isinstance(x, For)}
         ints = IntPrinter(self.params.params, names, self.params.helpers)
@@ -247,6 +259,8 @@ class OuterPrinter:
             place = at.accesses[k], s.accesses[k].path
             alike = all((x.accesses[j], q.accesses[j].path) == place for q, x, j in uses)
             moving = bound & frozenset().union(*(expr_names(e) for e in at.accesses[k]))
+            if not any(x is y for _, x, _ in uses for y in sure):
+                continue
             if not alike or moving or strides(s, at, k, self.node.var) != 1 or self.scop.arrays[array].inside:
                 continue
             own = [one.access(s, shifted(at, self.node.var, t * self.lanes.count), k) for t in range(times)]
@@ -256,6 +270,21 @@ class OuterPrinter:
             if any(q.accesses[j].write for q, _, j in uses):
                 written |= set(own)
         return list(texts), written
+
+
+def _ways(node: CNode, loops: tuple[For, ...]) -> Iterator[tuple[Instance, tuple[For, ...]]]:
+    """Statements, each with the loops around it that may have no iterations."""
+    if isinstance(node, For):
+        loops = loops if runs_for_sure(node) else (*loops, node)
+    if isinstance(node, Instance):
+        yield node, loops
+    for kid in node_kids(node):
+        yield from _ways(kid, loops)
+
+
+def _covered(loops: tuple[For, ...], by: tuple[For, ...]) -> bool:
+    """Do all of some loops run where others do?"""
+    return all(any((x.lower, x.op, x.upper) == (y.lower, y.op, y.upper) for y in by) for x in loops)
 
 
 def _uses(found: list[tuple[Statement, Instance]], array: str) -> list[tuple[Statement, Instance, int]]:

@@ -161,6 +161,30 @@ def test_what_stays_is_kept_in_registers() -> None:
     assert made.count("TW_F64X2(y[i]) = v0;") == 1
 
 
+TAPS = """void f(int n, int m, int l, double y[n], double x[n + l], double w[m][l])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int p = 0; p < m; p++)
+      for (int q = 0; q < END; q++)
+        y[i] += x[i + q] * w[p][q];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("end, test", [("l", "if (0 < m && 0 < l) {"), ("3", "if (0 < m) {"), ("l - p", "")])
+def test_elements_that_no_loop_comes_to_are_left_alone(end: str, test: str, tmp_path: Path) -> None:
+    """The loops inside may not run, and the elements not be there. Where that is known ahead they stay in registers."""
+    made = planned(TAPS.replace("END", end), "vector i by 1 of 16 bytes")
+    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64x2 v0 = TW_F64X2(y[i]);")
+    assert kept == bool(test) and test in made
+    calls = [f"f({sizes}, 0, 0, 0);" for sizes in ("40, 0, 5", "0, 3, 5", *(["40, 3, 0"] if end != "3" else []))]
+    (tmp_path / "t.c").write_text(f"{made}int main(void) {{ {' '.join(calls)} return 0; }}\n")
+    subprocess.run(["cc", "-O1", "-fopenmp", "-w", "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
+    assert subprocess.run([tmp_path / "t"]).returncode == 0
+
+
 def test_order_is_kept_without_leave() -> None:
     with pytest.raises(InputError, match="carried by loop `i`"):
         planned(source({"dot": GATHER["dot"]}, "double"), "vector i by 2 of 16 bytes")
