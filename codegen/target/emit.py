@@ -196,18 +196,35 @@ def emit_support(
     )
 
 
-def _vectors(helpers: frozenset[str]) -> list[dict[str, str | int]]:
+_SCALARS = {
+    "f32": "float",
+    "f64": "double",
+    "int32": "int",
+    "int64": "long",
+    "uint32": "unsigned",
+    "uint64": "unsigned long",
+}
+
+
+def _zipped(n: int) -> dict[str, list[int]]:
+    """The elements of two vectors, counted through, of which their halves consist when they are zipped."""
+    pairs = [(k, k + n) for k in range(n)]
+    return {"low": [x for p in pairs[: n // 2] for x in p], "high": [x for p in pairs[n // 2 :] for x in p]}
+
+
+def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
     """Vector types by their names, `tw_f64x2`."""
-    found = (re.fullmatch(r"tw_f(32|64)x(\d+)", h) for h in sorted(helpers))
+    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)x(\d+)", h) for h in sorted(helpers))
     return [
         {
             "name": m[0],
-            "scalar": "double" if m[1] == "64" else "float",
-            "count": int(m[2]),
-            "each": int(m[1]) // 8,
-            "bytes": int(m[1]) // 8 * int(m[2]),
+            "scalar": _SCALARS[m[1] + m[2]],
+            "count": int(m[3]),
+            "each": int(m[2]) // 8,
+            "bytes": int(m[2]) // 8 * int(m[3]),
             "turned": f"{m[0]}_turned" in helpers,
             "chosen": f"{m[0]}_chosen" in helpers,
+            "zipped": _zipped(int(m[3])) if f"{m[0]}_low" in helpers else {},
         }
         for m in found
         if m is not None

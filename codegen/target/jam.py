@@ -92,11 +92,17 @@ def simple(e: CExpr) -> CExpr:
 
 def runs_for_sure(node: For) -> bool:
     """Does a loop have an iteration whatever the values of variables are?"""
+    return length(node) > 0
+
+
+def length(node: For) -> int:
+    """From where a loop begins to where it ends, if that is the same whatever the values of variables are; else -1."""
     terms, constant = _sum(Bin("-", node.upper, node.lower))
     total: Counter[CExpr] = Counter()
     for sign, term in terms or ():
         total[term] += sign
-    return terms is not None and not any(total.values()) and constant >= (node.op == "<")
+    same = terms is not None and not any(total.values())
+    return max(0, constant + (node.op != "<")) if same else -1
 
 
 def _sum(e: CExpr) -> tuple[list[tuple[int, CExpr]] | None, int]:

@@ -28,7 +28,7 @@ _TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
 @record
 class Lanes:
-    """Vectors of `count` elements of one floating type, `times` of them side by side."""
+    """Vectors of `count` elements of one type, `times` of them side by side."""
 
     elem: CType
     count: int
@@ -36,7 +36,8 @@ class Lanes:
 
     @property
     def type(self) -> str:
-        return f"tw_f{self.elem.bits}x{self.count}"
+        kind = "f" if self.elem.kind == "float" else "int" if self.elem.signed else "uint"
+        return f"tw_{kind}{self.elem.bits}x{self.count}"
 
     @property
     def bytes(self) -> int:
@@ -54,8 +55,9 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     return lanes
 
 
-def width_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
-    """The vectors that a loop asks for, where all its statements store elements of one type that has vectors."""
+def width_of(scop: Scop, node: For, found: Statements, integers: bool = False) -> Lanes | None:
+    """The vectors that a loop asks for, where all its statements store elements of one type that has vectors: a
+    floating one, or a whole number that C computes with as it is."""
     lp = node.loop
     if lp.kind != VECTOR or not lp.width or node.step != 1:
         return None
@@ -63,7 +65,8 @@ def width_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     if len(elems) != 1:
         return None
     (elem,) = elems
-    if elem.kind != "float" or elem.bits not in (32, 64) or "_Complex" in elem.spelling:
+    kinds = ("float", "int") if integers and not elem.enum else ("float",)
+    if elem.kind not in kinds or elem.bits not in (32, 64) or "_Complex" in elem.spelling:
         return None
     count = lp.width // elem.bytes
     return Lanes(elem, count, lp.factor) if count > 1 else None
@@ -76,11 +79,19 @@ def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
     return strides(s, at, s.target, var) == 1 and computes(scop, s, at, var, elem)
 
 
-def computes(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
-    """Can the value that the statement stores be computed in vectors? `x += c` is computed in the type of both."""
+def computes(
+    scop: Scop, s: Statement, at: Instance, var: str, elem: CType, turned: frozenset[int] = frozenset()
+) -> bool:
+    """Can the value that the statement stores be computed in vectors? `x += c` is computed in the type of both. What
+    the accesses `turned` read is there as vectors, however they move."""
     kind = elem if s.op == "=" else arithmetic(elem, type_of(scop, s, s.rhs))
-    plain = s.op == "=" or s.op[:-1] in _OPS
-    return plain and kind is not None and _same(kind, elem) and _vector(scop, s, at, s.rhs, var, elem)
+    plain = s.op == "=" or s.op[:-1] in _operators(elem)
+    return plain and kind is not None and same(kind, elem) and _vector(scop, s, at, s.rhs, var, elem, turned)
+
+
+def _operators(elem: CType) -> tuple[str, ...]:
+    """Compilers have no vectors of quotients of whole numbers."""
+    return _OPS if elem.kind == "float" else _OPS[:3]
 
 
 def repeatable(found: Statements) -> bool:
@@ -120,44 +131,47 @@ def coefficient(e: CExpr, var: str) -> int | None:
     return None
 
 
-def _vector(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType) -> bool:
+def _vector(
+    scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType, turned: frozenset[int] = frozenset()
+) -> bool:
     """Is the expression computed in the element type, from neighbours along the loop and from values that stay?"""
     if isinstance(e, Ref):
+        if e.access in turned:
+            return True
         array = scop.arrays[s.accesses[e.access].array]
         move = strides(s, at, e.access, var)
-        return move is not None and (not move or (_same(array.elem, elem) and not array.inside))
+        return move is not None and (not move or (same(array.elem, elem) and not array.inside))
     if stays(s, at, e, var):
         return type_of(scop, s, e) is not None
     kind = type_of(scop, s, e)
-    if kind is None or not _same(kind, elem):
+    if kind is None or not same(kind, elem):
         return False
     if isinstance(e, Unary):
-        return e.op in ("-", "+") and _vector(scop, s, at, e.arg, var, elem)
+        return e.op in ("-", "+") and _vector(scop, s, at, e.arg, var, elem, turned)
     if isinstance(e, Cast):
         inner = type_of(scop, s, e.arg)
-        return inner is not None and _same(inner, elem) and _vector(scop, s, at, e.arg, var, elem)
+        return inner is not None and same(inner, elem) and _vector(scop, s, at, e.arg, var, elem, turned)
     if isinstance(e, Binary):
-        return e.op in _OPS and all(_vector(scop, s, at, x, var, elem) for x in (e.left, e.right))
-    if isinstance(e, Ternary):
+        return e.op in _operators(elem) and all(_vector(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
+    if isinstance(e, Ternary) and elem.kind == "float":
         # Both sides are computed: they may read only what is read in any case.
         sure = {*always_read(s.rhs), s.target}
         seen = {(s.accesses[k].array, at.accesses[k]) for k in sure}
         reads = {(s.accesses[x.access].array, at.accesses[x.access]) for x in walk(e) if isinstance(x, Ref)}
-        sides = all(_vector(scop, s, at, x, var, elem) for x in (e.yes, e.no))
-        return not e.branch and reads <= seen and sides and _mask(scop, s, at, e.cond, var, elem)
+        sides = all(_vector(scop, s, at, x, var, elem, turned) for x in (e.yes, e.no))
+        return not e.branch and reads <= seen and sides and _mask(scop, s, at, e.cond, var, elem, turned)
     return False
 
 
-def _mask(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType) -> bool:
+def _mask(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType, turned: frozenset[int]) -> bool:
     """Is the condition one of comparisons in the element type, each with a side that moves?"""
     if isinstance(e, Binary) and e.op in ("&&", "||"):
-        return all(_mask(scop, s, at, x, var, elem) for x in (e.left, e.right))
+        return all(_mask(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
     if not isinstance(e, Binary) or e.op not in _COMPARE or stays(s, at, e, var):
         return False
     kind = arithmetic(type_of(scop, s, e.left), type_of(scop, s, e.right))
-    return (
-        kind is not None and _same(kind, elem) and all(_vector(scop, s, at, x, var, elem) for x in (e.left, e.right))
-    )
+    sides = all(_vector(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
+    return kind is not None and same(kind, elem) and sides
 
 
 def stays(s: Statement, at: Instance, e: Expr, var: str) -> bool:
@@ -173,14 +187,15 @@ def stays(s: Statement, at: Instance, e: Expr, var: str) -> bool:
     return not hasattr(e, "args") and not hasattr(e, "cond")
 
 
-def _same(a: CType, b: CType) -> bool:
-    return (a.kind, a.bits) == (b.kind, b.bits)
+def same(a: CType, b: CType) -> bool:
+    """Do two types have the same values?"""
+    return (a.kind, a.bits, a.signed) == (b.kind, b.bits, b.signed)
 
 
 @record
 class LanePrinter(BodyPrinter):
-    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole. What
-    is kept in variables of its own goes by their names."""
+    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole, or
+    put together where lanes have their elements far apart. What is kept in variables of its own goes by their names."""
 
     var: str
     lanes: Lanes
@@ -198,6 +213,10 @@ class LanePrinter(BodyPrinter):
         text = super().access(s, at, number)
         if text in self.kept:
             return self.kept[text]
+        if move is None:
+            one = super().access
+            far = (one(s, shifted(at, self.var, k), number) for k in range(self.lanes.count))
+            return f"({self.lanes.type}){{{', '.join(far)}}}"
         return f"{self.lanes.type.upper()}({text})" if move else text
 
     def helper(self, what: str) -> str:
@@ -211,7 +230,7 @@ class LanePrinter(BodyPrinter):
         if not stays(s, at, e, self.var):
             return super()._text(e, s, at, level)
         kind = type_of(self.scop, s, e)
-        if kind is not None and _same(kind, self.lanes.elem):
+        if kind is not None and same(kind, self.lanes.elem):
             return super()._text(e, s, at, level)
         return f"({self.lanes.elem.spelling}){super()._text(e, s, at, 13)}"
 

@@ -2,7 +2,7 @@
 
 What the inner loops take further in one element for each lane (a sum, a recurrence) stays in registers all the way.
 Inner loops that begin or end at different points in different lanes run together where all of them run, and one by one
-before and after that.
+before and after that. What lanes read along the innermost loop is turned in registers (`target/turn.py`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SEQUENTIAL
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
-from codegen.target.jam import runs_for_sure, shifted, simple
+from codegen.target.jam import length, runs_for_sure, shifted, simple
 from codegen.target.lanes import LanePrinter, Lanes, coefficient, computes, strides, width_of
 from codegen.target.pieces import View, fresh
+from codegen.target.turn import innermost, turnable, turned, written_in
 
 Plain = Callable[[CNode, Mapping[str, str], frozenset[str]], tuple[View, ...]]
 
@@ -46,12 +47,16 @@ def outer_lanes(scop: Scop, node: For) -> Lanes | None:
     if not node.loop.width or node.loop.reductions or not _shape(scop, node):
         return None
     found = tuple((scop.statement(x.stmt), x) for x in walk(node) if isinstance(x, Instance))
-    lanes = width_of(scop, node, found)
+    lanes = width_of(scop, node, found, integers=True)
     if lanes is None:
         return None
-    var, elem = node.var, lanes.elem
-    fit = all(strides(s, at, s.target, var) == 1 and computes(scop, s, at, var, elem) for s, at in found)
-    return lanes if fit else None
+    written = written_in(scop, node)
+    for at, along in innermost(node.body):
+        s = scop.statement(at.stmt)
+        reads = frozenset() if along is None else turnable(scop, s, at, node.var, along, written)
+        if strides(s, at, s.target, node.var) != 1 or not computes(scop, s, at, node.var, lanes.elem, reads):
+            return None
+    return lanes
 
 
 def _shape(scop: Scop, node: For) -> bool:
@@ -109,12 +114,15 @@ class OuterPrinter:
             body = tuple(self._body(node.body, names, taken, times, {}))
             note = f"{n * times} at a time" if times > 1 else "one vector at a time"
             blocks.append(View("for", f"; {name} + {n * times - 1} < {end}; {name} += {n * times}", note, body=body))
-        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=self.plain(node.body, names, taken))
+            if length(node) % (n * times) == 0:
+                break
+        else:
+            body = self.plain(node.body, names, taken)
+            blocks.append(View("for", f"; {name} < {end}; {name}++", "the rest", body=body))
         return View("block", body=(
             View("decl", f"const long {end} = {past};"),
             View("decl", f"long {name} = {self.params.text(node.lower)};"),
             *blocks,
-            rest,
         ))
 
     def _body(
@@ -143,7 +151,7 @@ class OuterPrinter:
             there = shifted(at, self.node.var, t * self.lanes.count)
             value, target = printer.parts(s, there)
             lines.append((printer.whole(s.rhs, s, there) if s.op == "=" else value, target))
-        if times == 1 or lines[0][1] in kept.values():
+        if times == 1 or lines[0][1] in kept.values() or {value for value, _ in lines} <= set(kept.values()):
             yield from (View("stmt", f"{target} = {value};", stmt=s.name) for value, target in lines)
             return
         first = fresh("u", taken, tuple(map(str, range(times))))
@@ -159,11 +167,7 @@ class OuterPrinter:
         ints = IntPrinter(self.params.params, names, self.params.helpers)
         name = fresh(node.loop.name, taken, ("_from", "_past"))
         if not {direction(node.lower, self.node.var), direction(node.upper, self.node.var)} - {0}:
-            step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-            low, high = ints.text(node.lower), ints.text(node.upper, 5)
-            runs = f"{ints.text(node.lower, 5)} {node.op} {high}"
-            head = f"long {name} = {low}; {name} {node.op} {high}; {step}"
-            yield from self._together(node, head, runs, name, {**names, node.var: name}, taken | {name}, times, kept)
+            yield from self._together(node, {**names, node.var: name}, ints, taken | {name}, times, kept)
             return
         yield View("block", body=tuple(self._parts(node, name, ints, names, taken, times, kept)))
 
@@ -185,9 +189,8 @@ class OuterPrinter:
         yield View("decl", f"const long {past} = {ints.text(high)};")
         if direction(node.lower, self.node.var):
             yield self._alone(replace(node, upper=Fun("min", (Name(first), _past(node))), op="<"), names, taken, times)
-        head = f"long {name} = {first}; {name} < {past}; {name}++"
-        runs = f"{first} < {past}"
-        yield from self._together(node, head, runs, name, {**names, node.var: name}, taken, times, kept)
+        middle = replace(node, lower=Name(first), upper=Name(past), op="<")
+        yield from self._together(middle, {**names, node.var: name}, ints, taken, times, kept)
         if direction(node.upper, self.node.var):
             begin = Fun("max", (Name(first), Name(past)))
             yield self._alone(replace(node, lower=begin, upper=_past(node), op="<"), names, taken, times)
@@ -207,21 +210,19 @@ class OuterPrinter:
         lane = fresh("lane", taken)
         outer = names[self.node.var]
         head = f"long {lane} = {outer}; {lane} < {outer} + {times * self.lanes.count}; {lane}++"
-        self.params.helpers.update(("tw_min", "tw_max"))
         return View("for", head, body=self.plain(part, {**names, self.node.var: lane}, taken | {lane}))
 
     def _together(
         self,
         node: For,
-        head: str,
-        runs: str,
-        name: str,
         names: Mapping[str, str],
+        ints: IntPrinter,
         taken: frozenset[str],
         times: int,
         kept: Mapping[str, str],
     ) -> Iterator[View]:
         """The loop in all lanes; what stays in it, in registers."""
+        name, low, high = names[node.var], ints.text(node.lower), ints.text(node.upper, 5)
         ways = list(_ways(node.body, ()))
         tests = self._tests(node, ways)
         texts, written = self._lasting(node, names, times, kept, [at for at, loops in ways if _covered(loops, tests)])
@@ -230,17 +231,36 @@ class OuterPrinter:
         cast = self.lanes.type.upper()
         ahead = [View("decl", f"{self.lanes.type} {own[text]} = {cast}({text});") for text in texts]
         after = [View("decl", f"{cast}({text}) = {own[text]};") for text in texts if text in written]
-        body = tuple(self._body(node.body, names, taken | {name, *own.values()}, times, {**kept, **own}))
-        loop = View("for", head, node.loop.note, body=body)
-        ints = IntPrinter(self.params.params, names, self.params.helpers)
-        inner = (f"{ints.text(x.lower, 5)} {x.op} {ints.text(x.upper, 5)}" for x in tests)
-        yield View("if", " && ".join(dict.fromkeys((runs, *inner))), body=(*ahead, loop, *after)) if texts else loop
+        kept, taken = {**kept, **own}, taken | {name, *own.values()}
+        body = tuple(self._body(node.body, names, taken, times, kept))
+        block, n = self._turned(node, names, taken, times, kept), self.lanes.count
+        step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+        begin = f"long {name} = {low}"
+        loop = View("for", f"{begin}; {name} {node.op} {high}; {step}", node.loop.note, body=body)
+        if block:
+            several = View("for", f"; {name} + {n - 1} {node.op} {high}; {name} += {n}", f"{n} turned", body=block)
+            rest = View("for", f"; {name} {node.op} {high}; {step}", "the rest", body=body)
+            loop = View("block", body=(View("decl", f"{begin};"), several, *((rest,) if length(node) % n else ())))
+        runs = (f"{ints.text(x.lower, 5)} {x.op} {ints.text(x.upper, 5)}" for x in (node, *tests))
+        yield View("if", " && ".join(dict.fromkeys(runs)), body=(*ahead, loop, *after)) if texts else loop
 
     def _tests(self, node: For, ways: list[tuple[Instance, tuple[For, ...]]]) -> tuple[For, ...]:
         """Loops inside one without which nothing in it runs, and of which that is known ahead of it."""
         moving = {self.node.var, *(x.var for x in walk(node) if isinstance(x, For))}
         known = [x for x in ways[0][1] if not moving & (expr_names(x.lower) | expr_names(x.upper))]
         return tuple(x for x in known if all(_covered((x,), loops) for _, loops in ways))
+
+    def _turned(
+        self, node: For, names: Mapping[str, str], taken: frozenset[str], times: int, kept: Mapping[str, str]
+    ) -> tuple[View, ...]:
+        """As many iterations of an innermost loop as there are lanes, where some of what it reads has to be turned."""
+        one = BodyPrinter(self.scop, IntPrinter(self.params.params, names, self.params.helpers), self.held)
+        rows = turned(one, replace(self.lanes, times=times), self.node, node, taken)
+        if not rows.lines:
+            return ()
+        found = [shifted(at, node.var, k) for k in range(self.lanes.count) for at, _ in innermost(node)]
+        body = (v for at in found for v in self._statement(at, names, taken, times, {**kept, **rows.known}))
+        return (*(View("stmt", text, stmt=stmt) for text, stmt in rows.lines), *body)
 
     def _lasting(
         self, node: For, names: Mapping[str, str], times: int, kept: Mapping[str, str], sure: list[Instance]

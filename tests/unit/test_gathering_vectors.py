@@ -48,7 +48,8 @@ OUTER = {
         True,
     ),
     "largest": ("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] = y[i] > x[k] ? y[i] : x[k];", True),
-    "rows": ("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] += A[i][k];", False),
+    "rows": ("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] += A[i][k];", True),
+    "every second column": ("for (int i = 0; i < n; i++) for (int k = 0; k < n / 2; k++) y[i] += A[i][2 * k];", False),
     "every second": ("for (int i = 0; i < n; i++) for (int k = i; k < n; k += 2) y[i] += x[k];", False),
 }
 
