@@ -30,6 +30,7 @@ from codegen.plan.tiles import (
     worth_tiling,
     written_out,
 )
+from codegen.plan.turned import across_rows
 from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape, whole_rows
 from codegen.recognize.work import PARALLEL_MIN, leaves_out, most_instances, next_by_step
 from codegen.recognize.wraps import usual_move
@@ -320,7 +321,9 @@ class Author:
             if gathered is not None and self.attempt(gathered):
                 text = f"loop {lp.name} gathers in {gathered.times} vectors of {gathered.width} bytes side by side"
                 self.remark("passed", "vector", text, names[0])
-            elif (jumps := self._jumps(names)) and self.possible(Vector(ref)):
+            elif (jumps := self._jumps(names)) and self._turns(node, names[0]):
+                pass
+            elif jumps and self.possible(Vector(ref)):
                 text = f"loop {lp.name} is left to the compiler: it does not step through `{jumps}` element by element"
                 self.remark("missed", "not-vector", text, names[0])
             elif self._again(node, names[0]):
@@ -355,6 +358,16 @@ class Author:
         if gain is not None and gain.pays and self.attempt(Carry(ref)):
             text = f"elements that iterations of {ref.name} use again stay in registers: {gain.text}"
             self.remark("passed", "carried", text, names[0])
+
+    def _turns(self, node: Band, name: str) -> bool:
+        """Vectors along the loop around, of rows turned in registers; `why` stays what it was where there are none."""
+        why, found = self.why, across_rows(self.p, node, self.machine)
+        if found is None or not self.attempt(found):
+            self.why = why
+            return False
+        text = f"{found.times} vectors along loop {found.loop.name}; what is read along {node.loops[-1].name} is turned"
+        self.remark("passed", "vector", text, name)
+        return True
 
     def _again(self, node: Band, name: str) -> bool:
         again = over_again(self.p, node, self.machine)

@@ -114,3 +114,11 @@ def test_full_tiles_leave_no_rest() -> None:
     made = planned(source(("copy",), "float"), "tile j:8, k:4 full\n  vector j by 2 of 16 bytes")
     whole = made[made.index("/* tiles of 4 */") :]
     assert "/* the rest */" not in whole[: whole.index("TW_F32X4(B[k + 3][j + 4]) =")]
+
+
+@pytest.mark.parametrize(
+    "name, found", [("copy", True), ("computed", True), ("written", False), ("neither way", False)]
+)
+def test_the_tool_finds_them(name: str, found: bool) -> None:
+    made = generate("in.c", source((name,), "double"), GenOptions()).text
+    assert ("_low(" in made) is found

@@ -1,0 +1,68 @@
+"""Rows read along the innermost loop and stored along the one around it, as in a transposition: vectors along that one.
+
+Compilers take one of the two element by element. What is read is turned in registers instead (`target/turn.py`), and
+whole lines are stored.
+"""
+
+from __future__ import annotations
+
+from codegen.machine import Machine
+from codegen.plan.model import LoopRef, Vector
+from codegen.plan.outer import arithmetic
+from codegen.recognize.strides import Move, move
+from codegen.scop.expr import Binary, walk
+from codegen.scop.model import Statement
+from codegen.scop.tree import Band, enclosing, statements
+from codegen.scop.types import CType
+from codegen.transform.program import Program
+
+BYTES = 16  # wider vectors take more steps to turn on processors that have them
+
+
+def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
+    """Vectors that fill a line, along the loop around the innermost one, where something has to be turned for it."""
+    names = statements(band)
+    stmts = [p.scop.statement(n) for n in names]
+    elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
+    around = enclosing(p.tree, names[0])
+    if len(elems) != 1 or len(around) < 2 or len(band.loops) < 2 or machine.vector_bits < 8 * BYTES:
+        return None
+    (elem,), lane, row = elems, *around[-2:]
+    if not _has_vectors(elem, stmts) or any(lp.tile or lp.kind or not lp.coincident for lp in (lane, row)):
+        return None
+    written = {s.accesses[s.target].array for s in stmts}
+    reads = [_turned(p, s, elem, written) for s in stmts]
+    if None in reads or not any(reads):
+        return None
+    return Vector(LoopRef(lane.name, names[0]), BYTES, max(1, machine.line_bytes // BYTES))
+
+
+def _turned(p: Program, s: Statement, elem: CType, written: set[str]) -> int | None:
+    """How many reads of a statement have to be turned; None where it has no vectors."""
+    around, count = enclosing(p.tree, s.name), 0
+    if not arithmetic(p, s, elem):
+        return None
+    for number, a in enumerate(s.accesses):
+        array, read = p.scop.arrays[a.array], number != s.target
+        lane, row = (move(p.scop, s, a, around, len(around) - k) for k in (2, 1))
+        if read and lane.still:
+            continue
+        if array.inside or array.elem != elem:
+            return None
+        if not _forwards(lane):
+            if not read or a.array in written or not _forwards(row):
+                return None
+            count += 1
+    return count
+
+
+def _forwards(m: Move) -> bool:
+    return m.unit and m.steps is not None and m.steps[-1] == 1
+
+
+def _has_vectors(elem: CType, stmts: list[Statement]) -> bool:
+    """Floating types do, and whole numbers without quotients."""
+    if elem.bits not in (32, 64) or elem.enum or "_Complex" in elem.spelling:
+        return False
+    quotients = any(isinstance(e, Binary) and e.op == "/" for s in stmts for e in walk(s.rhs))
+    return elem.kind == "float" or (elem.kind == "int" and not quotients and all(s.op != "/=" for s in stmts))
