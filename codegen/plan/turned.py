@@ -34,7 +34,9 @@ def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     reads = [_turned(p, s, elem, written) for s in stmts]
     if None in reads or not any(reads):
         return None
-    return Vector(LoopRef(lane.name, names[0]), BYTES, max(1, machine.line_bytes // BYTES))
+    # As many as fill a line, where half of the registers hold the rows of a block.
+    times = min(machine.line_bytes // BYTES, machine.registers * elem.bytes // (2 * BYTES))
+    return Vector(LoopRef(lane.name, names[0]), BYTES, max(1, times))
 
 
 def _turned(p: Program, s: Statement, elem: CType, written: set[str]) -> int | None:
