@@ -365,7 +365,8 @@ class Author:
         if found is None or not self.attempt(found):
             self.why = why
             return False
-        text = f"{found.times} vectors along loop {found.loop.name}; what is read along {node.loops[-1].name} is turned"
+        side = f"{found.times} vectors side by side along loop {found.loop.name}"
+        text = f"{side}; what is read along {node.loops[-1].name} is turned in registers"
         self.remark("passed", "vector", text, name)
         return True
 
