@@ -343,7 +343,7 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
 def summarize(plan: Plan) -> str:
     """One line for people."""
     tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
-    threads = [d.loop.name for d in plan.directives if isinstance(d, (Parallel, Pipeline))]
+    threads = [_shared_out(d) for d in plan.directives if isinstance(d, (Parallel, Pipeline))]
     vectors = [d.loop.name for d in plan.directives if isinstance(d, Vector)]
     products = [d.stmt for d in plan.directives if isinstance(d, Multiply)]
     parts = []
@@ -359,3 +359,8 @@ def summarize(plan: Plan) -> str:
     if kept:
         parts.append("registers along " + ", ".join(dict.fromkeys(kept)))
     return "; ".join(parts) or "sequential"
+
+
+def _shared_out(d: Parallel | Pipeline) -> str:
+    together = isinstance(d, Parallel) and d.also
+    return f"{d.loop.name} with {together.name}" if together else d.loop.name

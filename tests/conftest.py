@@ -1,12 +1,16 @@
-"""Shared fixtures: golden files, and the way to refresh them."""
+"""Shared fixtures: golden files, and the way to refresh them; how sanitized programs run."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+# The search for leaks takes seconds where a program may not be traced. Tests of memory that generated code asks for
+# (test_own_memory, test_paths, test_kernels of sparse formats) turn it on.
+os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -72,7 +72,7 @@ def output(text: str, folder: Path, *flags: str) -> str:
     (folder / "x.c").write_text(text)
     flags = ("-O1", "-w", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", *flags)
     subprocess.run(["gcc", *flags, "-o", folder / "x", folder / "x.c", "-lm"], check=True, timeout=60)
-    env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
+    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1", "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
     done = subprocess.run([folder / "x"], check=True, capture_output=True, text=True, timeout=60, env=env)
     return done.stdout
 

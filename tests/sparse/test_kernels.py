@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 from pathlib import Path
 
@@ -150,5 +151,6 @@ def test_nothing_is_read_where_there_is_no_diagonal(tmp_path: Path) -> None:
     words = ["cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "k.c", "-o", "k"]
     if subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode:
         pytest.skip("no sanitizers here")
-    done = subprocess.run([tmp_path / "k"], capture_output=True, text=True, check=False)
+    leaks = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
+    done = subprocess.run([tmp_path / "k"], capture_output=True, text=True, check=False, env=leaks)
     assert done.returncode == 0, done.stderr[:2000]

@@ -48,7 +48,8 @@ def test_chosen(body: str, clause: str) -> None:
 def test_loops_that_one_cannot_divide_are_not_shared_out_together() -> None:
     """The inner loop's length depends on the outer one, which `collapse` does not allow."""
     assert "collapse" not in made(RAGGED, "parallel c with i")
-    assert "collapse(2)" in made(PLANES, "parallel c with i")
+    text = made(PLANES, "parallel c with i")
+    assert "collapse(2)" in text and "region 1 of f: threads over c with i */" in text
 
 
 @pytest.mark.parametrize(
