@@ -65,7 +65,7 @@ lint: dev
 # formats with every policy; the tests take some, with one type each.
 corpus: dev
 	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
-	  tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
+	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
 
 fuzz: dev
 	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 --dist worksteal -q tests/property
