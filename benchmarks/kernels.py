@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.kernels_build import OWNERSHIP, Shop
-from benchmarks.kernels_cases import FACTORIZATIONS, PRODUCT, SIZES, Case, case, corpus, thirty
+from benchmarks.kernels_cases import FACTORIZATIONS, PRODUCT, REALS, SIZES, Case, case, corpus, of_type, thirty
 from benchmarks.kernels_gains import gains, gains_text
 from benchmarks.kernels_measure import Best, measure
 from benchmarks.kernels_plot import plot
@@ -37,6 +37,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--threads", default="1,all", metavar="LIST", help="numbers of threads, or all (default 1,all)")
     parser.add_argument("--size", choices=SIZES, default="large", help="of every kernel (default large)")
+    parser.add_argument("--real", choices=REALS, default="", help="element type (default: that of each kernel)")
     parser.add_argument("--quick", action="store_true", help="fewer runs of quick kernels")
     parser.add_argument(
         "--busy", action="store_true", help="for a machine with other work: one thread in processor time"
@@ -71,14 +72,19 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     given = arguments(words)
     without = tuple(x for x in given.without.split(",") if x)
-    shop = Shop(given.out / "kernels", given.busy, tuple(given.options.split()), without=without)
+    name = f"kernels-{given.real}" if given.real else "kernels"
+    shop = Shop(given.out / name, given.busy, tuple(given.options.split()), without=without)
     shop.out.mkdir(parents=True, exist_ok=True)
     polly = "Polly left out" if given.no_polly else shop.find_polly(given.clang)
     load = os.getloadavg()[0]
     if load > 0.5:
         print(f"other programs run here (load {load:.1f}): figures of several threads mean little, for one see --busy")
     start = time.perf_counter()
-    cases = [case(name, given.size) for name in given.only]
+    cases = [case(kernel, given.size) for kernel in given.only]
+    if given.real:
+        cases, others = of_type(cases, given.real)
+        if others:
+            print(f"not with {given.real}: {', '.join(others)}")
     product = _product(cases)
     shop.build({c.name: c for c in (*cases, *([product] if product else []))}.values(), max(given.threads) > 1)
     print(f"built in {time.perf_counter() - start:.0f} s: {shop.version()}; {polly}; {_host()}", flush=True)
@@ -97,22 +103,23 @@ def main(words: Sequence[str] | None = None) -> int:
         "load": load,
         "threads": given.threads,
         "size": given.size,
+        "real": given.real,
         "quick": given.quick,
         "busy": given.busy,
         **as_data(found, lines),
     }
     print(gains_text(gains(data), given.without))
-    path = given.out / "kernels.json"
+    path = given.out / f"{name}.json"
     path.write_text(json.dumps(data, indent=1) + "\n")
     print(f"results: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
-    print(plot(found, given.threads, given.out))
+    print(plot(found, given.threads, given.out, name))
     return 1 if any(side == "ours" for b in found for side, _ in b.wrong) else 0
 
 
 def _product(cases: Sequence[Case]) -> Case | None:
     """The matrix product of the order of the factorizations."""
     orders = [c.sizes[0] for c in cases if c.name in FACTORIZATIONS]
-    return replace(case(PRODUCT, "large"), sizes=(orders[0],) * 3) if orders else None
+    return replace(case(PRODUCT, "large"), sizes=(orders[0],) * 3, real=cases[0].real) if orders else None
 
 
 def _host() -> str:

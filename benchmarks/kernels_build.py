@@ -110,7 +110,7 @@ class Shop:
             assert self.clang is not None
             command = [self.clang, *CLANG, *POLLY, *(POLLY_THREADS if side == "polly-threads" else ())]
         made = Path(f"{program}.o")
-        self._compile([*command, "-DDRIVER", f"-I{KERNELS}", str(source)], source, made)
+        self._compile([*command, "-DDRIVER", f"-I{KERNELS}", *case.defines, str(source)], source, made)
         link = [self.compiler, "-fopenmp", str(made), str(self.out / "clock.o"), "-o", str(program), *WRAP, "-lm"]
         self._checked(link)
 
@@ -127,6 +127,7 @@ class Shop:
     def _generate(self, case: Case) -> Path:
         text = self.out / f"ours-{case.name}.c"
         command = [sys.executable, "-m", "codegen", "gen", str(case.source), "--machine", "native", "-DDRIVER"]
+        command += case.defines
         told = f"-Rpass={OWN}"
         done = self._checked([*command, *self.options, told, "--force", "--emit", "c,plan", "-o", str(text)])
         self.plans[case.name] = in_a_word(text.with_suffix(".plan").read_text())
@@ -144,6 +145,7 @@ class Shop:
         whole = self.without == (OWNERSHIP,)
         module = "benchmarks.kernels_owners" if whole else "codegen"
         command = [sys.executable, "-m", module, "gen", str(case.source), "--machine", "native", "-DDRIVER"]
+        command += case.defines
         if not ours.is_file():
             raise Failed("ours was not generated")
         plan = ours.with_suffix(".plan").read_text()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.tensor_build import KERNELS
@@ -23,6 +23,7 @@ MORE = "more"
 # Factorizations, judged by the matrix product of the same order, and the work of both.
 FACTORIZATIONS: dict[str, Callable[[int], float]] = {"cholesky": lambda n: n**3 / 3, "lu": lambda n: 2 * n**3 / 3}
 PRODUCT = "gemm"
+REALS = {"f64": "double", "f32": "float", "i32": "int", "i64": "long"}  # element types, as -DREAL takes them
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ class Case:
     name: str
     group: str
     sizes: tuple[int, ...]
+    real: str = ""  # the element type that was asked for; none: the kernel's own
+
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """For the preprocessor, of compilers and of the generator."""
+        return (f"-DREAL={REALS[self.real]}",) if self.real else ()
+
+    @property
+    def whole(self) -> bool:
+        return self.real in ("i32", "i64")
 
     @property
     def source(self) -> Path:
@@ -57,6 +68,22 @@ def corpus() -> list[str]:
 def case(name: str, size: str) -> Case:
     group = next((g for g, names in POLYBENCH.items() if name in names), MORE)
     return Case(name, group, sizes(KERNELS / f"{name}.c", size))
+
+
+def of_type(cases: Iterable[Case], real: str) -> tuple[list[Case], list[str]]:
+    """The kernels with elements of a type, and the names of those that have none of it."""
+    parts: tuple[list[Case], list[str]] = ([], [])
+    for c in cases:
+        if real in types(c.source):
+            parts[0].append(replace(c, real=real))
+        else:
+            parts[1].append(c.name)
+    return parts
+
+
+def types(source: Path) -> tuple[str, ...]:
+    """From the head of a kernel: `types: f64 f32 i32`, or `fixed` where it has types of its own."""
+    return tuple(source.read_text().partition("*/")[0].partition("types:")[2].partition("\n")[0].split())
 
 
 def sizes(source: Path, size: str) -> tuple[int, ...]:

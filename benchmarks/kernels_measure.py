@@ -12,7 +12,7 @@ from benchmarks.tensor_kernels import difference
 
 # Checksums are sums of all elements; what they may differ by leaves room for reassociated sums (Polly's fast math) in
 # the factorizations, and is far below what one wrong element changes.
-ALLOWED = 1e-7
+ALLOWED = {"": 1e-7, "f64": 1e-7, "f32": 1e-4}
 ALL_CLOSE, CLOSE = 3, 1.2  # programs whose times differ by less than this factor run so many times, whatever it takes
 RUNS, SECONDS = 7, 1.0  # others: best of so many runs; a program stops after so many seconds, starting it included
 QUICK_RUNS, QUICK_SECONDS = 3, 0.3
@@ -30,6 +30,7 @@ class Best:
     seconds: dict[tuple[str, int], float] = field(default_factory=dict)
     runs: dict[tuple[str, int], int] = field(default_factory=dict)
     wrong: dict[tuple[str, int], str] = field(default_factory=dict)
+    bits: dict[tuple[str, int], bool] = field(default_factory=dict)  # are all results the compiler's, bit for bit?
     brought: str = ""  # what the program called `before` does not have
 
     def of(self, side: str, threads: int) -> float | None:
@@ -61,10 +62,18 @@ def measure(shop: Shop, case: Case, threads: tuple[int, ...], quick: bool) -> Be
             spent[key] += time.perf_counter() - start
             best.seconds[key] = min(best.seconds.get(key, seconds), seconds)
             best.runs[key] = turn + 1
+            best.bits[key] = results[key] == results.get(("gcc", 1))
             right = results.get(("gcc", 1), "")
-            if right and (told := difference(results[key], right, ALLOWED)):
+            if right and (told := unlike(results[key], right, case)):
                 best.wrong[key] = told
     return best
+
+
+def unlike(found: str, right: str, case: Case) -> str:
+    """What is wrong with checksums; integers leave no room, bits count."""
+    if case.whole:
+        return "" if found == right else "other integers than the original"
+    return difference(found, right, ALLOWED[case.real])
 
 
 def _patience(best: Best, side: str) -> dict[str, float]:

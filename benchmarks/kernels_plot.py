@@ -15,8 +15,8 @@ from benchmarks.tensor_report import threads_text
 _SIDES = {"ours": ("Tilewright", "#1f5f99"), "polly": ("clang + Polly", "#d9822b"), "hand": ("by hand", "#4c8c4a")}
 
 
-def plot(found: Sequence[Best], threads: Sequence[int], out: Path) -> str:
-    """Write kernels.svg and kernels.png, and kernels-more for what is not of PolyBench; says what it did."""
+def plot(found: Sequence[Best], threads: Sequence[int], out: Path, name: str = "kernels") -> str:
+    """Write NAME.svg and NAME.png, and NAME-more for what is not of PolyBench; says what it did."""
     try:
         pyplot: Any = importlib.import_module("matplotlib.pyplot")
     except ImportError:
@@ -25,10 +25,10 @@ def plot(found: Sequence[Best], threads: Sequence[int], out: Path) -> str:
         return "no plot: nothing was measured"
     pyplot.switch_backend("agg")
     parts = {
-        "kernels": [b for b in found if b.case.group != MORE],
-        "kernels-more": [b for b in found if b.case.group == MORE],
+        name: [b for b in found if b.case.group != MORE],
+        f"{name}-more": [b for b in found if b.case.group == MORE],
     }
-    made = [_figure(pyplot, part, threads, out / name) for name, part in parts.items() if part]
+    made = [_figure(pyplot, part, threads, out / stem) for stem, part in parts.items() if part]
     return f"plot: {', '.join(made)} beside it"
 
 

@@ -137,6 +137,8 @@ def summary(lines: Sequence[Asked], found: Sequence[Best]) -> str:
         for b in found
         for (side, t), text in b.wrong.items()
     ]
+    bits = [b.case.name for b in found if any(side == "ours" and not same for (side, _), same in b.bits.items())]
+    out += [f"other bits than gcc's, which fuses other multiply-adds: {', '.join(bits)}"] if bits else []
     return "\n".join(out)
 
 
@@ -150,7 +152,8 @@ def as_data(found: Sequence[Best], lines: Sequence[Asked]) -> dict[str, object]:
             "plan": b.plan,
             "brought": b.brought,
             "seconds": [
-                {"side": s, "threads": t, "best": v, "runs": b.runs[s, t]} for (s, t), v in b.seconds.items()
+                {"side": s, "threads": t, "best": v, "runs": b.runs[s, t], "bits": b.bits.get((s, t))}
+                for (s, t), v in b.seconds.items()
             ],
             "wrong": [{"side": s, "threads": t, "what": v} for (s, t), v in b.wrong.items()],
         }

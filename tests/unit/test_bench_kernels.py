@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks.kernels import arguments
 from benchmarks.kernels_build import in_a_word
-from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, thirty
+from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, of_type, thirty
 from benchmarks.kernels_gains import gains, gains_markdown, gains_text
-from benchmarks.kernels_measure import Best
+from benchmarks.kernels_measure import Best, unlike
 from benchmarks.kernels_owners import INSTEAD, brought
 from benchmarks.kernels_report import as_data, asked, table
 
@@ -38,6 +38,15 @@ def test_a_plan_in_a_word() -> None:
     assert in_a_word("region 1\n  parallel i\n  vector j\n") == "parallel+vector"
     assert in_a_word("region 1\n  tile i:3\n  product S1 rows i depth k\n    block 3 by 4\n") == "tile+product"
     assert in_a_word(f"region 1\n  product S1 rows i depth k\n  {sweep}") == "sweep"
+
+
+def test_element_types() -> None:
+    """Kernels that have the type get it as a definition; the others are named."""
+    found, others = of_type([case(n, "small") for n in ("gemm", "lu", "gemm-i16")], "i32")
+    assert [c.name for c in found] == ["gemm"] and others == ["lu", "gemm-i16"]
+    assert found[0].defines == ("-DREAL=int",) and not case("gemm", "small").defines
+    assert unlike("C 3 00", "C 3 01", found[0]) and not unlike("C 3 00", "C 3 01", case("gemm", "small"))
+    assert arguments(["--real", "f32"]).real == "f32" and not arguments([]).real
 
 
 def test_judgement() -> None:
