@@ -31,10 +31,10 @@ CASES = {
         ("0, 300", "300, 0"),
     ),
     "convolve": (
-        "int n, int m, int r, float o[n][m], float x[n + r][m + r], float w[r][r]",
+        "int n, int m, int r, int l, float o[n][m], float x[n + r][m + l], float w[r][l]",
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int p = 0; p < r; p++)"
-        " for (int q = 0; q < r; q++) o[i][j] += w[p][q] * x[i + p][j + q];",
-        ("0, 300, 5", "300, 0, 5", "300, 300, 0"),
+        " for (int q = 0; q < l; q++) o[i][j] += w[p][q] * x[i + p][j + q];",
+        ("0, 300, 5, 5", "300, 0, 5, 5", "300, 300, 0, 5", "300, 300, 5, 0"),
     ),
     "relax": (
         "int t, int n, double a[n][n], double b[n][n]",
