@@ -150,9 +150,9 @@ def _piece(row: isl.UnionPwAff, scop: Scop, name: str) -> isl.PwAff:
     return row.extract_pw_aff(target)
 
 
-def rename(scop: Scop, tree: Node) -> Node:
-    """Name loops after the source's iterators they step through."""
-    return _rename(scop, tree, frozenset())
+def rename(scop: Scop, tree: Node, taken: frozenset[str] = frozenset()) -> Node:
+    """Name loops after the source's iterators they step through; names of loops around them are `taken`."""
+    return _rename(scop, tree, taken)
 
 
 def _rename(scop: Scop, node: Node, taken: frozenset[str]) -> Node:

@@ -17,7 +17,7 @@ from codegen.diagnostics import InputError
 from codegen.machine import Machine
 from codegen.plan.distribute import circles, only, part
 from codegen.plan.independent import independent
-from codegen.plan.isl_schedule import isl_schedule
+from codegen.plan.isl_schedule import isl_schedule, rename
 from codegen.plan.keeping import edges, keeps, meets
 from codegen.plan.levels import by_levels
 from codegen.plan.lines import in_strips, lines_of, over, plain, value_of
@@ -240,7 +240,8 @@ def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> P
     """What shares a circle within one block: the scheduler's order for that."""
     scop, deps = part(q.scop, _within(q.deps, outer), names)
     inner = make_program(scop, deps, only(q.tree, names), q.reassociate)
-    return arranged(inner, isl_schedule(scop, deps, inner.tree, fusion))
+    tree = isl_schedule(scop, deps, inner.tree, fusion)
+    return arranged(inner, rename(scop, tree, frozenset({outer.name})))
 
 
 def _within(deps: Dependences, outer: Loop) -> Dependences:
