@@ -8,7 +8,7 @@ from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, T
 from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
 
-_LEVEL = {
+LEVEL = {
     "||": 3,
     "&&": 4,
     "|": 5,
@@ -28,7 +28,7 @@ _LEVEL = {
     "/": 12,
     "%": 12,
 }
-_COND, _UNARY, ATOM = 2, 13, 15
+_COND, UNARY, ATOM = 2, 13, 15
 # Mixtures that gcc and clang ask to see parenthesised.
 _CAREFUL = {
     ("||", "&&"),
@@ -136,18 +136,18 @@ class BodyPrinter:
 
     def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
         if isinstance(e, (Lit, Sym)):
-            return e.text, ATOM if not e.text.startswith("sizeof") else _UNARY
+            return e.text, ATOM if not e.text.startswith("sizeof") else UNARY
         if isinstance(e, Ref):
             text = self.access(s, at, e.access)
-            return text, _UNARY if text.startswith("*") else ATOM
+            return text, UNARY if text.startswith("*") else ATOM
         if isinstance(e, Affine):
-            return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", _UNARY
+            return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", UNARY
         if isinstance(e, Unary):
-            arg = self._text(e.arg, s, at, _UNARY)
+            arg = self._text(e.arg, s, at, UNARY)
             gap = " " if arg.startswith(e.op) else ""
-            return f"{e.op}{gap}{arg}", _UNARY
+            return f"{e.op}{gap}{arg}", UNARY
         if isinstance(e, Cast):
-            return f"({e.type_text}){self._text(e.arg, s, at, _UNARY)}", _UNARY
+            return f"({e.type_text}){self._text(e.arg, s, at, UNARY)}", UNARY
         if isinstance(e, Call):
             return f"{e.name}({', '.join(self._text(a, s, at, 1) for a in e.args)})", ATOM
         if isinstance(e, Ternary):
@@ -156,14 +156,14 @@ class BodyPrinter:
         return self._binary(e, s, at)
 
     def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
-        level = _LEVEL[e.op]
+        level = LEVEL[e.op]
         sides = []
         for arg, need in ((e.left, level), (e.right, level + 1)):
             text, own = self._print(arg, s, at)
             careful = isinstance(arg, Binary) and (
                 (e.op, arg.op) in _CAREFUL
-                or (level in (8, 9) and _LEVEL[arg.op] in (8, 9))
-                or (level in (5, 6, 7) and _LEVEL[arg.op] in (8, 9))
+                or (level in (8, 9) and LEVEL[arg.op] in (8, 9))
+                or (level in (5, 6, 7) and LEVEL[arg.op] in (8, 9))
             )
             sides.append(f"({text})" if own < need or careful else text)
         return f"{sides[0]} {e.op} {sides[1]}", level

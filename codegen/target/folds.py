@@ -15,7 +15,8 @@ from codegen.scop.types import CType
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.jam import Statements, shifted
-from codegen.target.lanes import LanePrinter, Lanes, computes, fits, spread, strides, width_of
+from codegen.target.lane_printer import LanePrinter, spread
+from codegen.target.lanes import Lanes, computes, fits, strides, width_of
 from codegen.target.pieces import View, fresh
 
 # The value that changes nothing, and how two partial results are joined.
@@ -30,7 +31,7 @@ def folds_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
         return None
     lanes = width_of(scop, node, found)
     arrays = {a for _, a in node.loop.reductions}
-    if lanes is None or sum(s.accesses[s.target].array in arrays for s, _ in found) != len(arrays):
+    if lanes is None or lanes.elem.is_int or sum(s.accesses[s.target].array in arrays for s, _ in found) != len(arrays):
         return None
     for s, at in found:
         form = _gathers if s.accesses[s.target].array in arrays else fits

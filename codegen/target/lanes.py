@@ -1,4 +1,4 @@
-"""Loops written as vectors: which bodies have that form, and their text.
+"""Loops written as vectors: which bodies have that form.
 
 Vectors are those of GNU C: arithmetic on them is spelled as in the source, so compilers round, and contract a product
 and a sum, just as they do in the source's own loop, and any processor can run the result. What the machine
@@ -7,23 +7,19 @@ description decides is how wide they are and how many go side by side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
-
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, Neg, expr_names
 from codegen.recognize.ctypes import arithmetic, type_of
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Ternary, Unary, walk
+from codegen.scop.expr import Affine, Binary, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import VECTOR
 from codegen.scop.types import CType
-from codegen.target.body import ATOM, BodyPrinter
 from codegen.target.invariants import always_read
-from codegen.target.jam import Statements, shifted
+from codegen.target.jam import Statements
 
-_OPS = ("+", "-", "*", "/")
+_FLOATING = ("+", "-", "*", "/")
+_WHOLE = ("+", "-", "*", "&", "|", "^", "<<", ">>")  # compilers have no vectors of quotients
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
-_TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
 
 @record
@@ -43,6 +39,13 @@ class Lanes:
     def bytes(self) -> int:
         return self.count * self.elem.bytes
 
+    @property
+    def scalar(self) -> str:
+        """A type to which values are converted that all lanes share."""
+        if not self.elem.is_int:
+            return self.elem.spelling
+        return ("" if self.elem.signed else "unsigned ") + ("int" if self.elem.bits == 32 else "long")
+
 
 def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     """How to write the loop's statements as vectors; None where the loop does not ask for it or they have no such form.
@@ -55,7 +58,7 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     return lanes
 
 
-def width_of(scop: Scop, node: For, found: Statements, integers: bool = False) -> Lanes | None:
+def width_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     """The vectors that a loop asks for, where all its statements store elements of one type that has vectors: a
     floating one, or a whole number that C computes with as it is."""
     lp = node.loop
@@ -65,11 +68,12 @@ def width_of(scop: Scop, node: For, found: Statements, integers: bool = False) -
     if len(elems) != 1:
         return None
     (elem,) = elems
-    kinds = ("float", "int") if integers and not elem.enum else ("float",)
-    if elem.kind not in kinds or elem.bits not in (32, 64) or "_Complex" in elem.spelling:
-        return None
     count = lp.width // elem.bytes
-    return Lanes(elem, count, lp.factor) if count > 1 else None
+    return Lanes(elem, count, lp.factor) if has_vectors(elem) and count > 1 else None
+
+
+def has_vectors(elem: CType) -> bool:
+    return elem.kind in ("float", "int") and elem.bits in (32, 64) and not elem.enum and "_Complex" not in elem.spelling
 
 
 def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
@@ -84,14 +88,12 @@ def computes(
 ) -> bool:
     """Can the value that the statement stores be computed in vectors? `x += c` is computed in the type of both. What
     the accesses `turned` read is there as vectors, however they move."""
+    body = _Body(scop, s, at, var, elem, turned)
+    if s.op in ("<<=", ">>="):
+        return elem.is_int and body.amount(s.rhs, True)
     kind = elem if s.op == "=" else arithmetic(elem, type_of(scop, s, s.rhs))
-    plain = s.op == "=" or s.op[:-1] in _operators(elem)
-    return plain and kind is not None and same(kind, elem) and _vector(scop, s, at, s.rhs, var, elem, turned)
-
-
-def _operators(elem: CType) -> tuple[str, ...]:
-    """Compilers have no vectors of quotients of whole numbers."""
-    return _OPS if elem.kind == "float" else _OPS[:3]
+    plain = s.op == "=" or s.op[:-1] in body.operators
+    return plain and kind is not None and same(kind, elem) and body.vector(s.rhs, True)
 
 
 def repeatable(found: Statements) -> bool:
@@ -131,47 +133,93 @@ def coefficient(e: CExpr, var: str) -> int | None:
     return None
 
 
-def _vector(
-    scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType, turned: frozenset[int] = frozenset()
-) -> bool:
-    """Is the expression computed in the element type, from neighbours along the loop and from values that stay?"""
-    if isinstance(e, Ref):
-        if e.access in turned:
+@record
+class _Body:
+    """A statement, of which expressions are asked whether vectors of one type of elements can compute them."""
+
+    scop: Scop
+    s: Statement
+    at: Instance
+    var: str
+    elem: CType
+    turned: frozenset[int]  # reads that are there as vectors, however they move
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return _WHOLE if self.elem.is_int else _FLOATING
+
+    def vector(self, e: Expr, sure: bool) -> bool:
+        """Is the expression computed in the element type, from neighbours along the loop and from values that stay?
+        `sure`: in every iteration. Vectors compute the others, too: whole numbers must not overflow there."""
+        s, elem = self.s, self.elem
+        if isinstance(e, Ref):
+            return self._read(e)
+        kind = type_of(self.scop, s, e)
+        if self._stays(e):
+            return kind is not None and (sure or self._harmless(e))
+        if kind is None or not same(kind, elem):
+            return False
+        if isinstance(e, Cast):
+            inner = type_of(self.scop, s, e.arg)
+            return inner is not None and same(inner, elem) and self.vector(e.arg, sure)
+        if isinstance(e, Ternary):
+            # Both sides are computed: they may read only what is read in any case.
+            seen = {self._place(k) for k in (*always_read(s.rhs), s.target)}
+            reads = {self._place(x.access) for x in walk(e) if isinstance(x, Ref)}
+            sides = all(self.vector(x, False) for x in (e.yes, e.no))
+            return not e.branch and reads <= seen and sides and self._mask(e.cond, sure)
+        if not sure and elem.is_int and elem.signed and any(isinstance(x, Ternary) for x in walk(e)):
+            return False  # computed without a sign, which would be wrong in a comparison
+        if isinstance(e, Unary):
+            return e.op in ("-", "+", *(("~",) if elem.is_int else ())) and self.vector(e.arg, sure)
+        if not isinstance(e, Binary) or e.op not in self.operators:
+            return False
+        if e.op in ("<<", ">>"):
+            lost = e.op == ">>" and elem.signed and not sure  # the sign, again
+            return not lost and self.vector(e.left, sure) and self.amount(e.right, sure)
+        return self.vector(e.left, sure) and self.vector(e.right, sure)
+
+    def amount(self, e: Expr, sure: bool) -> bool:
+        """Can vectors be shifted by so much: by as many places in all lanes, and by as many as there are at most?"""
+        kind = type_of(self.scop, self.s, e)
+        known = isinstance(e, Lit) and e.text.isdigit() and int(e.text) < self.elem.bits
+        return kind is not None and kind.is_int and (known or sure) and self._stays(e)
+
+    def _mask(self, e: Expr, sure: bool) -> bool:
+        """Is the condition one of comparisons in the element type, each with a side that moves?"""
+        if isinstance(e, Binary) and e.op in ("&&", "||"):
+            return self._mask(e.left, sure) and self._mask(e.right, False)
+        if not isinstance(e, Binary) or e.op not in _COMPARE or self._stays(e):
+            return False
+        kind = arithmetic(type_of(self.scop, self.s, e.left), type_of(self.scop, self.s, e.right))
+        return kind is not None and same(kind, self.elem) and self.vector(e.left, sure) and self.vector(e.right, sure)
+
+    def _read(self, e: Ref) -> bool:
+        if e.access in self.turned:
             return True
-        array = scop.arrays[s.accesses[e.access].array]
-        move = strides(s, at, e.access, var)
-        return move is not None and (not move or (same(array.elem, elem) and not array.inside))
-    if stays(s, at, e, var):
-        return type_of(scop, s, e) is not None
-    kind = type_of(scop, s, e)
-    if kind is None or not same(kind, elem):
-        return False
-    if isinstance(e, Unary):
-        return e.op in ("-", "+") and _vector(scop, s, at, e.arg, var, elem, turned)
-    if isinstance(e, Cast):
-        inner = type_of(scop, s, e.arg)
-        return inner is not None and same(inner, elem) and _vector(scop, s, at, e.arg, var, elem, turned)
-    if isinstance(e, Binary):
-        return e.op in _operators(elem) and all(_vector(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
-    if isinstance(e, Ternary) and elem.kind == "float":
-        # Both sides are computed: they may read only what is read in any case.
-        sure = {*always_read(s.rhs), s.target}
-        seen = {(s.accesses[k].array, at.accesses[k]) for k in sure}
-        reads = {(s.accesses[x.access].array, at.accesses[x.access]) for x in walk(e) if isinstance(x, Ref)}
-        sides = all(_vector(scop, s, at, x, var, elem, turned) for x in (e.yes, e.no))
-        return not e.branch and reads <= seen and sides and _mask(scop, s, at, e.cond, var, elem, turned)
-    return False
+        array = self.scop.arrays[self.s.accesses[e.access].array]
+        move = strides(self.s, self.at, e.access, self.var)
+        if not move:
+            return move == 0
+        return same(array.elem, self.elem) and not array.elem.enum and not array.inside
 
+    def _harmless(self, e: Expr) -> bool:
+        """Can a value be computed where nobody asks for it? Whole numbers may overflow, or be divided by zero."""
+        kind = type_of(self.scop, self.s, e)
+        if kind is None:
+            return False
+        if kind.is_int and isinstance(e, Cast):
+            inner = type_of(self.scop, self.s, e.arg)
+            return inner is not None and inner.is_int and self._harmless(e.arg)
+        if kind.is_int and isinstance(e, Unary):
+            return isinstance(e.arg, Lit)
+        return not (kind.is_int and isinstance(e, Binary)) and all(map(self._harmless, children(e)))
 
-def _mask(scop: Scop, s: Statement, at: Instance, e: Expr, var: str, elem: CType, turned: frozenset[int]) -> bool:
-    """Is the condition one of comparisons in the element type, each with a side that moves?"""
-    if isinstance(e, Binary) and e.op in ("&&", "||"):
-        return all(_mask(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
-    if not isinstance(e, Binary) or e.op not in _COMPARE or stays(s, at, e, var):
-        return False
-    kind = arithmetic(type_of(scop, s, e.left), type_of(scop, s, e.right))
-    sides = all(_vector(scop, s, at, x, var, elem, turned) for x in (e.left, e.right))
-    return kind is not None and same(kind, elem) and sides
+    def _place(self, k: int) -> tuple[str, tuple[CExpr, ...]]:
+        return self.s.accesses[k].array, self.at.accesses[k]
+
+    def _stays(self, e: Expr) -> bool:
+        return stays(self.s, self.at, e, self.var)
 
 
 def stays(s: Statement, at: Instance, e: Expr, var: str) -> bool:
@@ -190,97 +238,3 @@ def stays(s: Statement, at: Instance, e: Expr, var: str) -> bool:
 def same(a: CType, b: CType) -> bool:
     """Do two types have the same values?"""
     return (a.kind, a.bits, a.signed) == (b.kind, b.bits, b.signed)
-
-
-@record
-class LanePrinter(BodyPrinter):
-    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole, or
-    put together where lanes have their elements far apart. What is kept in variables of its own goes by their names."""
-
-    var: str
-    lanes: Lanes
-    kept: Mapping[str, str] = field(default_factory=dict)  # by the text of an element
-
-    def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
-        target, value = self.access(s, at, s.target), self._side(s.rhs, s, at, 1)
-        return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
-
-    def access(self, s: Statement, at: Instance, number: int) -> str:
-        move = strides(s, at, number, self.var)
-        if move == -1:
-            last = super().access(s, shifted(at, self.var, self.lanes.count - 1), number)
-            return f"{self.helper('turned')}({self.lanes.type.upper()}({last}))"
-        text = super().access(s, at, number)
-        if text in self.kept:
-            return self.kept[text]
-        if move is None:
-            one = super().access
-            far = (one(s, shifted(at, self.var, k), number) for k in range(self.lanes.count))
-            return f"({self.lanes.type}){{{', '.join(far)}}}"
-        return f"{self.lanes.type.upper()}({text})" if move else text
-
-    def helper(self, what: str) -> str:
-        """A function on these vectors, which will be defined."""
-        name = f"{self.lanes.type}_{what}"
-        self.ints.helpers.add(name)
-        return name
-
-    def _side(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
-        """An operand; what stays is converted to the element type, as C would do beside a moving one."""
-        if not stays(s, at, e, self.var):
-            return super()._text(e, s, at, level)
-        kind = type_of(self.scop, s, e)
-        if kind is not None and same(kind, self.lanes.elem):
-            return super()._text(e, s, at, level)
-        return f"({self.lanes.elem.spelling}){super()._text(e, s, at, 13)}"
-
-    def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
-        if isinstance(e, Cast) and not stays(s, at, e, self.var):
-            return self._print(e.arg, s, at)
-        if isinstance(e, Ternary) and not stays(s, at, e, self.var):
-            yes, no = self.whole(e.yes, s, at), self.whole(e.no, s, at)
-            return f"{self.helper('chosen')}({self._condition(e.cond, s, at, 1)}, {yes}, {no})", ATOM
-        return super()._print(e, s, at)
-
-    def whole(self, e: Expr, s: Statement, at: Instance) -> str:
-        """An operand that has to be a vector."""
-        if stays(s, at, e, self.var) and not self._is_kept(e, s, at):
-            return spread(self.lanes, self._side(e, s, at, 12))
-        return self._side(e, s, at, 1)
-
-    def _is_kept(self, e: Expr, s: Statement, at: Instance) -> bool:
-        return isinstance(e, Ref) and self.access(s, at, e.access) in self.kept.values()
-
-    def _condition(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
-        assert isinstance(e, Binary)
-        if e.op in ("&&", "||"):
-            left, right = (self._condition(x, s, at, 14) for x in (e.left, e.right))
-            text = f"{left} {e.op[0]} {right}"
-        else:
-            text = f"{self._side(e.left, s, at, 11)} {e.op} {self._side(e.right, s, at, 11)}"
-        return f"({text})" if level > 1 else text
-
-    def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
-        if stays(s, at, e, self.var):
-            return super()._binary(e, s, at)
-        twice = _doubled(e)
-        if twice is not None:  # exact either way, and shared by all who use it; a product would be contracted for each
-            text = self._side(twice, s, at, 12)
-            return f"{text} + {text}", 11
-        level = 11 if e.op in ("+", "-") else 12
-        left, right = self._side(e.left, s, at, level), self._side(e.right, s, at, level + 1)
-        return f"{left} {e.op} {right}", level
-
-
-def spread(lanes: Lanes, text: str) -> str:
-    """A value in every lane. Subtracting zero changes none, not even -0.0."""
-    return f"{text} - ({lanes.type}){{0}}"
-
-
-def _doubled(e: Binary) -> Ref | None:
-    """The element of which the expression is the double."""
-    if e.op == "*":
-        for one, other in ((e.left, e.right), (e.right, e.left)):
-            if isinstance(one, Lit) and one.text in _TWO and isinstance(other, Ref):
-                return other
-    return None

@@ -32,7 +32,8 @@ from codegen.scop.tree import SEQUENTIAL
 from codegen.target.body import BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.jam import length, runs_for_sure, shifted, simple
-from codegen.target.lanes import LanePrinter, Lanes, coefficient, computes, strides, width_of
+from codegen.target.lane_printer import LanePrinter
+from codegen.target.lanes import Lanes, coefficient, computes, strides, width_of
 from codegen.target.pieces import View, fresh
 from codegen.target.turn import innermost, turnable, turned, written_in
 
@@ -47,7 +48,7 @@ def outer_lanes(scop: Scop, node: For) -> Lanes | None:
     if not node.loop.width or node.loop.reductions or not _shape(scop, node):
         return None
     found = tuple((scop.statement(x.stmt), x) for x in walk(node) if isinstance(x, Instance))
-    lanes = width_of(scop, node, found, integers=True)
+    lanes = width_of(scop, node, found)
     if lanes is None:
         return None
     written = written_in(scop, node)

@@ -10,7 +10,7 @@ from codegen.record import record
 from codegen.scop.model import Statement
 from codegen.target.body import BodyPrinter
 from codegen.target.jam import Statements, shifted
-from codegen.target.lanes import LanePrinter
+from codegen.target.lane_printer import LanePrinter
 from codegen.target.matvec import MatvecView
 from codegen.target.product_view import NestsView, ProductView
 

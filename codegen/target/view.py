@@ -17,7 +17,8 @@ from codegen.target.cexpr import IntPrinter
 from codegen.target.folds import fold_view, folds_of
 from codegen.target.invariants import BodyAfter, invariants
 from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, runs_for_sure, shifted, simple
-from codegen.target.lanes import LanePrinter, Lanes, lanes_of, repeatable
+from codegen.target.lane_printer import LanePrinter
+from codegen.target.lanes import Lanes, lanes_of, repeatable
 from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel

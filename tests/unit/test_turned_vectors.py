@@ -26,7 +26,7 @@ BODIES = {
     "two": ("for (int k = 0; k < m; k++) { y[j] += A[j][k]; B[k][j] = y[j] * A[j][k]; }", "all"),
     "and more": ("{ y[j] = 0; for (int k = 0; k < m; k++) y[j] += A[j][k]; y[j] = -y[j]; }", "all"),
     "quotient": ("for (int k = 0; k < m; k++) B[k][j] = A[j][k] / 3;", "f"),
-    "chosen": ("for (int k = 0; k < m; k++) B[k][j] = A[j][k] > c ? A[j][k] : c;", "f"),
+    "chosen": ("for (int k = 0; k < m; k++) B[k][j] = A[j][k] > c ? A[j][k] : c;", "all"),
     "written": ("for (int k = 0; k < m; k++) A[n + k][j] = A[j][k];", ""),
     "neither way": ("for (int k = 0; k < m; k++) B[k][j] = A[j][2 * k];", ""),
     "read or not": ("for (int k = 0; k < m; k++) B[k][j] = c > 1 ? A[j][k] : c;", ""),

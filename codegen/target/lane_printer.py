@@ -1,0 +1,130 @@
+"""The text of statements for whole vectors.
+
+C computes only the side of a choice that it takes. Vectors compute both, and whole numbers that nobody asked for may
+overflow; so those sides are computed without a sign, where every result is defined and has the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from codegen.ast.ctree import Instance
+from codegen.recognize.ctypes import type_of
+from codegen.record import record
+from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Ternary, Unary
+from codegen.scop.model import Statement
+from codegen.target.body import ATOM, LEVEL, UNARY, BodyPrinter
+from codegen.target.jam import shifted
+from codegen.target.lanes import Lanes, same, stays, strides
+
+_TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
+
+
+@record
+class LanePrinter(BodyPrinter):
+    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole, or
+    put together where lanes have their elements far apart. What is kept in variables of its own goes by their names."""
+
+    var: str
+    lanes: Lanes
+    kept: Mapping[str, str] = field(default_factory=dict)  # by the text of an element
+    sure: bool = True  # whether the source computes the same in every iteration
+
+    def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
+        target, value = self.access(s, at, s.target), self._side(s.rhs, s, at, 1)
+        return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        move = strides(s, at, number, self.var)
+        if move == -1:
+            last = super().access(s, shifted(at, self.var, self.lanes.count - 1), number)
+            return f"{self.helper('turned')}({self.lanes.type.upper()}({last}))"
+        text = super().access(s, at, number)
+        if text in self.kept:
+            return self.kept[text]
+        if move is None:
+            one = super().access
+            far = (one(s, shifted(at, self.var, k), number) for k in range(self.lanes.count))
+            return f"({self.lanes.type}){{{', '.join(far)}}}"
+        return f"{self.lanes.type.upper()}({text})" if move else text
+
+    def helper(self, what: str) -> str:
+        """A function on these vectors, which will be defined."""
+        name = f"{self.lanes.type}_{what}"
+        self.ints.helpers.add(name)
+        return name
+
+    def _side(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
+        """An operand; what stays is converted to the element type, as C would do beside a moving one."""
+        if not stays(s, at, e, self.var):
+            return super()._text(e, s, at, level)
+        kind = type_of(self.scop, s, e)
+        if kind is not None and same(kind, self.lanes.elem) and (kind.kind == "float" or kind.bits == 32):
+            return super()._text(e, s, at, level)
+        # To the very type of the vectors, in 64 bits: `long long` beside vectors of `long` would be refused.
+        return f"({self.lanes.scalar}){super()._text(e, s, at, 13)}"
+
+    def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
+        if stays(s, at, e, self.var):
+            return super()._print(e, s, at)
+        if isinstance(e, Cast):
+            return self._print(e.arg, s, at)
+        if isinstance(e, Ternary):
+            perhaps = replace(self, sure=False)
+            yes, no = perhaps.whole(e.yes, s, at), perhaps.whole(e.no, s, at)
+            return f"{self.helper('chosen')}({self._condition(e.cond, s, at, 1)}, {yes}, {no})", ATOM
+        if isinstance(e, (Unary, Binary)) and not self.sure and self.lanes.elem.is_int and self.lanes.elem.signed:
+            return f"({self.lanes.type})({self._unsigned()._print(e, s, at)[0]})", UNARY
+        return super()._print(e, s, at)
+
+    def _unsigned(self) -> LanePrinter:
+        """Prints the same with vectors of numbers that have no sign."""
+        lanes = replace(self.lanes, elem=replace(self.lanes.elem, signed=False))
+        self.ints.helpers.add(lanes.type)
+        kept = {text: f"({lanes.type}){name}" for text, name in self.kept.items()}
+        return replace(self, lanes=lanes, kept=kept, sure=True)
+
+    def whole(self, e: Expr, s: Statement, at: Instance) -> str:
+        """An operand that has to be a vector."""
+        if stays(s, at, e, self.var) and not self._is_kept(e, s, at):
+            return spread(self.lanes, self._side(e, s, at, 12))
+        return self._side(e, s, at, 1)
+
+    def _is_kept(self, e: Expr, s: Statement, at: Instance) -> bool:
+        return isinstance(e, Ref) and self.access(s, at, e.access) in self.kept.values()
+
+    def _condition(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
+        assert isinstance(e, Binary)
+        if e.op in ("&&", "||"):
+            left, right = self._condition(e.left, s, at, 14), replace(self, sure=False)._condition(e.right, s, at, 14)
+            text = f"{left} {e.op[0]} {right}"
+        else:
+            text = f"{self._side(e.left, s, at, 11)} {e.op} {self._side(e.right, s, at, 11)}"
+        return f"({text})" if level > 1 else text
+
+    def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
+        if stays(s, at, e, self.var):
+            return super()._binary(e, s, at)
+        twice = _doubled(e)
+        if twice is not None:  # exact either way, and shared by all who use it; a product would be contracted for each
+            text = self._side(twice, s, at, 12)
+            return f"{text} + {text}", 11
+        level = LEVEL[e.op]
+        plain = level if level > 10 else 12  # compilers ask to see mixtures with others parenthesised
+        left, right = self._side(e.left, s, at, plain), self._side(e.right, s, at, plain + 1)
+        return f"{left} {e.op} {right}", level
+
+
+def spread(lanes: Lanes, text: str) -> str:
+    """A value in every lane. Subtracting zero changes none, not even -0.0."""
+    return f"{text} - ({lanes.type}){{0}}"
+
+
+def _doubled(e: Binary) -> Ref | None:
+    """The element of which the expression is the double."""
+    if e.op == "*":
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(one, Lit) and one.text in _TWO and isinstance(other, Ref):
+                return other
+    return None
