@@ -132,14 +132,31 @@ def _slides(p: Program, s: Statement, elem: CType) -> bool:
     return True
 
 
-def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine) -> CType | None:
-    """The floating type that all statements store, where vectors have some of it."""
+def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine, whole: bool = False) -> CType | None:
+    """The type that all statements store, where vectors have some of it: a floating one, or a `whole` number, which
+    compilers make good vectors of where it lies along an innermost loop."""
     elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
     if len(elems) != 1:
         return None
     (elem,) = elems
-    known = elem.kind == "float" and elem.bits in (32, 64) and "_Complex" not in elem.spelling
+    known = has_vectors(elem, stmts) and (elem.kind == "float" or (whole and not _long_products(elem, stmts)))
     return elem if known and machine.vector_bits >= 2 * elem.bits else None
+
+
+def has_vectors(elem: CType, stmts: Sequence[Statement]) -> bool:
+    """Floating types do, and whole numbers without quotients."""
+    if elem.bits not in (32, 64) or elem.enum or "_Complex" in elem.spelling:
+        return False
+    return elem.kind == "float" or (elem.kind == "int" and not _uses(stmts, "/"))
+
+
+def _long_products(elem: CType, stmts: Sequence[Statement]) -> bool:
+    """Of 64 bits, which most processors have no vectors for."""
+    return elem.bits == 64 and elem.kind == "int" and _uses(stmts, "*")
+
+
+def _uses(stmts: Sequence[Statement], op: str) -> bool:
+    return any(s.op == op + "=" or any(isinstance(e, Binary) and e.op == op for e in walk(s.rhs)) for s in stmts)
 
 
 def arithmetic(p: Program, s: Statement, elem: CType) -> bool:

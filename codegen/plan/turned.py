@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import LoopRef, Vector
-from codegen.plan.outer import arithmetic
+from codegen.plan.outer import arithmetic, has_vectors
 from codegen.recognize.strides import Move, move
-from codegen.scop.expr import Binary, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
 from codegen.scop.types import CType
@@ -30,7 +29,7 @@ def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     if len(elems) != 1 or len(around) < 2 or len(band.loops) < 2 or machine.vector_bits < 8 * BYTES:
         return None
     (elem,), lane, row = elems, *around[-2:]
-    if not _has_vectors(elem, stmts) or any(lp.tile or lp.kind or not lp.coincident for lp in (lane, row)):
+    if not has_vectors(elem, stmts) or any(lp.tile or lp.kind or not lp.coincident for lp in (lane, row)):
         return None
     written = {s.accesses[s.target].array for s in stmts}
     reads = [_turned(p, s, elem, written) for s in stmts]
@@ -62,11 +61,3 @@ def _turned(p: Program, s: Statement, elem: CType, written: set[str]) -> int | N
 
 def _forwards(m: Move) -> bool:
     return m.unit and m.steps is not None and m.steps[-1] == 1
-
-
-def _has_vectors(elem: CType, stmts: list[Statement]) -> bool:
-    """Floating types do, and whole numbers without quotients."""
-    if elem.bits not in (32, 64) or elem.enum or "_Complex" in elem.spelling:
-        return False
-    quotients = any(isinstance(e, Binary) and e.op == "/" for s in stmts for e in walk(s.rhs))
-    return elem.kind == "float" or (elem.kind == "int" and not quotients and all(s.op != "/=" for s in stmts))

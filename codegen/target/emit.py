@@ -224,6 +224,7 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
             "bytes": int(m[2]) // 8 * int(m[3]),
             "turned": f"{m[0]}_turned" in helpers,
             "chosen": f"{m[0]}_chosen" in helpers,
+            "picked": sorted(h.split("_at_")[1].split("_") for h in helpers if h.startswith(f"{m[0]}_at_")),
             "zipped": _zipped(int(m[3])) if f"{m[0]}_low" in helpers else {},
         }
         for m in found

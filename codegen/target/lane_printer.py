@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from codegen.ast.ctree import Instance
+from codegen.ast.ctree import Bin, Instance, Int
 from codegen.recognize.ctypes import type_of
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Ternary, Unary
-from codegen.scop.model import Statement
+from codegen.scop.model import Scop, Statement
 from codegen.target.body import ATOM, LEVEL, UNARY, BodyPrinter
-from codegen.target.jam import shifted
-from codegen.target.lanes import Lanes, same, stays, strides
+from codegen.target.jam import shifted, simple
+from codegen.target.lanes import Lanes, same, stays, step_of, strides
 
 _TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
@@ -44,10 +44,20 @@ class LanePrinter(BodyPrinter):
         if text in self.kept:
             return self.kept[text]
         if move is None:
-            one = super().access
-            far = (one(s, shifted(at, self.var, k), number) for k in range(self.lanes.count))
-            return f"({self.lanes.type}){{{', '.join(far)}}}"
+            return self._far(s, at, number)
         return f"{self.lanes.type.upper()}({text})" if move else text
+
+    def _far(self, s: Statement, at: Instance, number: int) -> str:
+        """Elements that are not neighbours: picked out of whole vectors where these hold several, else one by one."""
+        step, n = step_of(s, at, number, self.var), self.lanes.count
+        one = super().access
+        if step is not None and step > 1 and not _is_written(self.scop, s.accesses[number].array):
+            found = picks(step, n, _beside(s, at, number) if step == 2 else 0)
+            if found is not None:
+                two = (f"{self.lanes.type.upper()}({one(s, _along(at, number, k), number)})" for k in found.begins)
+                return f"{self.helper('at_' + '_'.join(map(str, found.places)))}({', '.join(two)})"
+        far = (one(s, shifted(at, self.var, k), number) for k in range(n))
+        return f"({self.lanes.type}){{{', '.join(far)}}}"
 
     def helper(self, what: str) -> str:
         """A function on these vectors, which will be defined."""
@@ -114,6 +124,47 @@ class LanePrinter(BodyPrinter):
         plain = level if level > 10 else 12  # compilers ask to see mixtures with others parenthesised
         left, right = self._side(e.left, s, at, plain), self._side(e.right, s, at, plain + 1)
         return f"{left} {e.op} {right}", level
+
+
+@record
+class Picks:
+    """Two vectors, by where they begin, and the places of elements in them, counted through."""
+
+    begins: tuple[int, int]
+    places: tuple[int, ...]
+
+
+def picks(step: int, n: int, beside: int) -> Picks | None:
+    """How every `step`-th of some elements, `n` in all, are picked out of two vectors that read nothing before the
+    first nor behind the last of them; None where one by one is as good. `beside`: whether each one's neighbour behind
+    it (1) or before it (-1) is read, too: both then come out of the same vectors."""
+    wanted = [k * step for k in range(n)]
+    first, last = (min(0, beside), min(0, beside) + n) if beside else (0, wanted[-1] - n + 1)
+    if (n == 2 and not beside) or any(first + n <= k < last for k in wanted):
+        return None
+    return Picks((first, last), tuple(k - first if k < first + n else k - last + n for k in wanted))
+
+
+def _along(at: Instance, number: int, by: int) -> Instance:
+    """A statement with one of its accesses `by` elements further on in the row."""
+    row = at.accesses[number]
+    index = (*row[:-1], simple(Bin("+", row[-1], Int(by))) if by else row[-1])
+    return replace(at, accesses=(*at.accesses[:number], index, *at.accesses[number + 1 :]))
+
+
+def _beside(s: Statement, at: Instance, number: int) -> int:
+    """Does the statement read the element behind that of an access, too (1), or the one before it (-1)?"""
+    mine = s.accesses[number]
+    for by in (1, -1):
+        index = tuple(map(simple, _along(at, number, by).accesses[number]))
+        for a, there in zip(s.accesses, at.accesses, strict=True):
+            if (a.array, a.path) == (mine.array, mine.path) and not a.write and tuple(map(simple, there)) == index:
+                return by
+    return 0
+
+
+def _is_written(scop: Scop, array: str) -> bool:
+    return any(a.write and a.array == array for s in scop.statements for a in s.accesses)
 
 
 def spread(lanes: Lanes, text: str) -> str:

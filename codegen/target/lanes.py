@@ -104,6 +104,12 @@ def repeatable(found: Statements) -> bool:
 
 def strides(s: Statement, at: Instance, number: int, var: str) -> int | None:
     """By how many elements the access moves with the loop: 0, 1, -1, or None for anything else."""
+    step = step_of(s, at, number, var)
+    return step if step in (0, 1, -1) else None
+
+
+def step_of(s: Statement, at: Instance, number: int, var: str) -> int | None:
+    """By how many elements of one row the access moves with the loop; None where it leaves the row."""
     index, path = at.accesses[number], s.accesses[number].path
     if not any(var in expr_names(e) for e in index):
         return 0
@@ -112,7 +118,7 @@ def strides(s: Statement, at: Instance, number: int, var: str) -> int | None:
     last = path[-1]
     row = last.index == len(index) - 1 if last.kind == "sub" else last.kind == "flat" and last.strides[-1] == "1"
     moves = [coefficient(e, var) for e in index]
-    return moves[-1] if row and moves[-1] in (1, -1) and not any(moves[:-1]) and None not in moves else None
+    return moves[-1] if row and None not in moves and not any(moves[:-1]) else None
 
 
 def coefficient(e: CExpr, var: str) -> int | None:
@@ -198,9 +204,8 @@ class _Body:
         if e.access in self.turned:
             return True
         array = self.scop.arrays[self.s.accesses[e.access].array]
-        move = strides(self.s, self.at, e.access, self.var)
-        if not move:
-            return move == 0
+        if strides(self.s, self.at, e.access, self.var) == 0:
+            return True
         return same(array.elem, self.elem) and not array.elem.enum and not array.inside
 
     def _harmless(self, e: Expr) -> bool:

@@ -22,8 +22,8 @@ BODIES = {
     "one for all": ("for (int j = 0; j < n; j++) B[i][j] = B[i][j] + A[i][0] * c;", True),
     "set": ("for (int j = 0; j < n; j++) B[i][j] = c;", False),
     "counted": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] + j;", False),
-    "strided": ("for (int j = 0; 2 * j < n; j++) B[i][j] = A[i][2 * j];", False),
-    "column": ("for (int j = 0; j < n; j++) B[i][j] = A[j][i] + A[i][j];", False),
+    "strided": ("for (int j = 0; 2 * j < n; j++) B[i][j] = A[i][2 * j];", True),
+    "column": ("for (int j = 0; j < n; j++) B[i][j] = A[j][i] + A[i][j];", True),
     "reversed": ("for (int j = 0; j < n; j++) B[i][j] = A[i][n - 1 - j];", True),
     "chosen": ("for (int j = 0; j < n; j++) B[i][j] = A[i][j] > c ? A[i][j] : c;", True),
     "two conditions": (
