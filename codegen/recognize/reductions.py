@@ -1,8 +1,9 @@
 """Reductions: statements that fold values into one place with an operator whose order does not matter.
 
-Recognised by accesses and operators, not by names: the target is read only at the element that is written, and the
-new value is that element joined with one that does not depend on it, under an operator that is associative and
-commutative on the element's type. A choice that joins on some paths and keeps the element on the others is one, too.
+Recognised by accesses and operators, not by names: the new value is the element that is written joined with one that
+does not depend on it, under an operator that is associative and commutative on the element's type. Other elements of
+the same array may be part of that value: the order with whoever writes those is not free. A choice that joins on some
+paths and keeps the element on the others is one, too.
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ def _fold(scop: Scop, s: Statement) -> _Fold | None:
     target = s.accesses[s.target]
     array = scop.arrays[target.array]
     same = [k for k, a in enumerate(s.accesses) if a.array == target.array and k != s.target]
-    if not same or not all(s.accesses[k].relation.is_equal(target.relation) for k in same):
+    own = [k for k in same if s.accesses[k].relation.is_equal(target.relation)]
+    if not own or not all(k in own or s.accesses[k].relation.is_disjoint(target.relation) for k in same):
         return None
     if array.elem.kind not in ("int", "float") or array.elem.enum or (target.path and not array.rank):
         return None  # a clause cannot name the member of a struct
-    reader = _Reader(scop, s, frozenset(same), array.elem)
+    reader = _Reader(scop, s, frozenset(own), array.elem)
     fold = reader.fold(s.rhs) if s.op == "=" else reader.compound()
     return None if fold is None or (fold.op in _BITS and not array.elem.is_int) else fold
 

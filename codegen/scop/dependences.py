@@ -226,15 +226,24 @@ def latest_writers(
 def _conflicts(
     name: str, reads: isl.UnionMap, writes: isl.UnionMap, schedule: isl.UnionMap, free: isl.UnionMap
 ) -> tuple[list[Dependence], isl.UnionMap]:
-    """All conflicting pairs in source order: those to keep by kind, and those whose order is free."""
+    """All conflicting pairs in source order: those to keep by kind, and those whose order is free.
+
+    Free is the order of two steps into one element. What a step reads of other elements is ordered with their writers.
+    """
     before = schedule.lex_lt_union_map(schedule)
+    own = reads.intersect(writes).intersect_domain(free.domain())
+    other = reads.subtract(own)
+
+    def kept(a: isl.UnionMap, b: isl.UnionMap) -> isl.UnionMap:
+        return a.apply_range(b.reverse()).intersect(before)
+
+    steps = kept(writes, writes)
     pairs = {
-        "flow": writes.apply_range(reads.reverse()).intersect(before),
-        "anti": reads.apply_range(writes.reverse()).intersect(before),
-        "output": writes.apply_range(writes.reverse()).intersect(before),
+        "flow": kept(writes, own).subtract(free).union(kept(writes, other)),
+        "anti": kept(own, writes).subtract(free).union(kept(other, writes)),
+        "output": steps.subtract(free),
     }
-    fold = pairs["output"].intersect(free).coalesce()
-    return [Dependence(kind, name, p.subtract(free).coalesce()) for kind, p in pairs.items()], fold
+    return [Dependence(kind, name, p.coalesce()) for kind, p in pairs.items()], steps.intersect(free).coalesce()
 
 
 def false_dependences(
