@@ -21,7 +21,7 @@ from benchmarks.kernels_cases import FACTORIZATIONS, PRODUCT, REALS, SIZES, Case
 from benchmarks.kernels_gains import gains, gains_text
 from benchmarks.kernels_measure import Best, measure
 from benchmarks.kernels_plot import plot
-from benchmarks.kernels_report import as_data, asked, summary, table
+from benchmarks.kernels_report import as_data, asked, in_any_order, summary, table
 from benchmarks.tensor_build import ROOT
 from codegen.machine.detect import detect
 
@@ -96,6 +96,7 @@ def main(words: Sequence[str] | None = None) -> int:
     whole = measure(replace(shop, clang=None), product, given.threads, given.quick) if product else None
     lines = asked(found, given.threads, whole)
     print(f"\n== after {time.perf_counter() - start:.0f} s, size {given.size}\n{table(found, given.threads, whole)}\n")
+    print(in_any_order(found, given.threads))
     print(summary(lines, found))
     data = {
         "host": _host(),

@@ -25,6 +25,8 @@ CLANG = ("-O3", _CPU, "-std=gnu11", "-ffast-math")
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-vectorizer=stripmine")
 POLLY_THREADS = ("-fopenmp", "-mllvm", "-polly-parallel")
 OWNERSHIP, OWN = "ownership", "own-copy"
+FREE = "--reassociate"  # what Polly has with -ffast-math
+COMPARED = ("before", "free")  # with ours, and built only where they differ from it
 _BUILD_SECONDS, _RUN_SECONDS = 600, 900
 
 
@@ -63,13 +65,14 @@ class Shop:
         jobs = [(case, side) for case in cases for side in self.sides(case, threads)]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for last in (False, True):  # what is compared with ours comes after it
-                list(pool.map(lambda job: self._try(*job), [job for job in jobs if (job[1] == "before") is last]))
+                list(pool.map(lambda job: self._try(*job), [job for job in jobs if (job[1] in COMPARED) is last]))
 
     def sides(self, case: Case, threads: bool) -> list[str]:
         """The programs of a kernel; those for several threads only where asked for."""
         polly = ["polly", *(["polly-threads"] if threads else [])] if self.clang else []
         before = ["before"] if self.without else []
-        return ["ours", *before, "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
+        free = ["free"] if FREE not in self.options else []
+        return ["ours", *before, *free, "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
 
     def run(self, side: str, case: Case, threads: int, limit: float = _RUN_SECONDS) -> tuple[float, str]:
         """The seconds that the kernel's main() reports, and the checksums that it prints."""
@@ -104,6 +107,8 @@ class Shop:
             source, command = self._generate(case), [*command, "-fopenmp"]
         elif side == "before":
             source, command = self._before(case), [*command, "-fopenmp"]
+        elif side == "free":
+            source, command = self._free(case), [*command, "-fopenmp"]
         elif side == "hand":
             source, command = self._by_hand(case), [*command, "-fopenmp"]
         elif side != "gcc":
@@ -126,10 +131,8 @@ class Shop:
 
     def _generate(self, case: Case) -> Path:
         text = self.out / f"ours-{case.name}.c"
-        command = [sys.executable, "-m", "codegen", "gen", str(case.source), "--machine", "native", "-DDRIVER"]
-        command += case.defines
         told = f"-Rpass={OWN}"
-        done = self._checked([*command, *self.options, told, "--force", "--emit", "c,plan", "-o", str(text)])
+        done = self._checked([*self._command(case), told, "--force", "--emit", "c,plan", "-o", str(text)])
         self.plans[case.name] = in_a_word(text.with_suffix(".plan").read_text())
         lines = done.stderr.splitlines()
         self.said[case.name] = "\n".join(x for x in lines if f"[{OWN}]" in x)
@@ -138,19 +141,29 @@ class Shop:
             print(f"{case.name}: the generator says\n" + "\n".join(said), file=sys.stderr)
         return text
 
+    def _command(self, case: Case, module: str = "codegen") -> list[str]:
+        command = [sys.executable, "-m", module, "gen", str(case.source), "--machine", "native", "-DDRIVER"]
+        return [*command, *case.defines, *self.options]
+
+    def _free(self, case: Case) -> Path:
+        """With sums and extremes in any order; fails where that changes nothing."""
+        text, ours = self.out / f"free-{case.name}.c", self.out / f"ours-{case.name}.c"
+        self._checked([*self._command(case), FREE, "--force", "-o", str(text)])
+        if not ours.is_file() or _without_head(text) == _without_head(ours):
+            raise Failed("any order gives the same code")
+        return text
+
     def _before(self, case: Case) -> Path:
         """What comes of the plan without some of its directives, or without ownership; fails where it has none of
         them."""
         text, ours = self.out / f"before-{case.name}.c", self.out / f"ours-{case.name}.c"
         whole = self.without == (OWNERSHIP,)
-        module = "benchmarks.kernels_owners" if whole else "codegen"
-        command = [sys.executable, "-m", module, "gen", str(case.source), "--machine", "native", "-DDRIVER"]
-        command += case.defines
+        command = self._command(case, "benchmarks.kernels_owners" if whole else "codegen")
         if not ours.is_file():
             raise Failed("ours was not generated")
         plan = ours.with_suffix(".plan").read_text()
         if whole:
-            self._checked([*command, *self.options, "--force", "--emit", "c,plan", "-o", str(text)])
+            self._checked([*command, "--force", "--emit", "c,plan", "-o", str(text)])
             less = text.with_suffix(".plan").read_text()
             if text.read_text() == ours.read_text():
                 raise Failed("ownership changes nothing here")
@@ -160,7 +173,7 @@ class Shop:
             kept.write_text(less)
             if less == plan:
                 raise Failed("its plan has none of these directives")
-            self._checked([*command, *self.options, "--force", "--plan", str(kept), "-o", str(text)])
+            self._checked([*command, "--force", "--plan", str(kept), "-o", str(text)])
         self.brought[case.name] = brought(plan, less, self.said.get(case.name, ""))
         return text
 
@@ -189,6 +202,11 @@ class Shop:
             )
         except subprocess.TimeoutExpired:
             raise Failed(f"{' '.join(command[:6])} ...: no end after {seconds:g} s") from None
+
+
+def _without_head(text: Path) -> str:
+    """A generated file without the comment that tells how it was made."""
+    return text.read_text().partition("*/")[2]
 
 
 def in_a_word(plan: str) -> str:

@@ -33,7 +33,7 @@ class Case:
     name: str
     group: str
     sizes: tuple[int, ...]
-    real: str = ""  # the element type that was asked for; none: the kernel's own
+    real: str = ""  # the element type; none where the kernel has types of its own
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -67,7 +67,9 @@ def corpus() -> list[str]:
 
 def case(name: str, size: str) -> Case:
     group = next((g for g, names in POLYBENCH.items() if name in names), MORE)
-    return Case(name, group, sizes(KERNELS / f"{name}.c", size))
+    source = KERNELS / f"{name}.c"
+    first = types(source)[0]  # PolyBench's: int for some
+    return Case(name, group, sizes(source, size), first if first in REALS else "")
 
 
 def of_type(cases: Iterable[Case], real: str) -> tuple[list[Case], list[str]]:

@@ -99,6 +99,8 @@ def _programs(shop: Shop, case: Case, threads: tuple[int, ...]) -> dict[tuple[st
         out["ours", t] = "ours"
         if shop.without and f"before-{case.name}" not in shop.failed:
             out["before", t] = "before"
+        if "free" in shop.sides(case, False) and f"free-{case.name}" not in shop.failed:
+            out["free", t] = "free"
         if shop.clang:
             out["polly", t] = "polly-threads" if t > 1 else "polly"
         if case.by_hand and t > 1:

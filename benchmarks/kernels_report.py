@@ -56,6 +56,24 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}" if value < 1 else f"{value:.2f}"
 
 
+def in_any_order(found: Sequence[Best], threads: Sequence[int]) -> str:
+    """Ours with the freedom that Polly has, where it changes the code."""
+    lines = []
+    for b in found:
+        cells = []
+        for t in threads:
+            s = b.of("free", t)
+            speeds = [ratio(b.of("ours", t), s), ratio(b.of("gcc", 1), s), ratio(b.peer(t), s)]
+            cells.append(" ".join(f"{_number(v):>8}" for v in (s, *speeds)))
+        if any(side == "free" for side, _ in b.seconds):
+            lines.append(f"{b.case.name:20} | {' | '.join(cells)}")
+    if not lines:
+        return ""
+    heads = " | ".join(" ".join(f"{h:>8}" for h in ("s", "/ours", "/gcc", "/better")) for _ in threads)
+    what = f"ours with sums and extremes in any order (--reassociate), {' and '.join(map(threads_text, threads))}"
+    return "\n".join([what, f"{'':20} | {heads}", *lines]) + "\n"
+
+
 def asked(found: Sequence[Best], threads: Sequence[int], product: Best | None) -> list[Asked]:
     """The figures asked for, over what was measured."""
     out = []

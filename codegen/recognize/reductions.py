@@ -1,9 +1,9 @@
 """Reductions: statements that fold values into one place with an operator whose order does not matter.
 
 Recognised by accesses and operators, not by names: the new value is the element that is written joined with one that
-does not depend on it, under an operator that is associative and commutative on the element's type. Other elements of
-the same array may be part of that value: the order with whoever writes those is not free. A choice that joins on some
-paths and keeps the element on the others is one, too.
+does not depend on it, under an operator that is associative and commutative on the element's type. With some operators
+(`_FREE`) that value may come from other elements of the same array; the order with those who write them is not free. A
+choice that joins on some paths and keeps the element on the others is a reduction, too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from codegen.scop.types import CType
 
 _COMPOUND = {"+=": "+", "-=": "-", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 _BITS = ("&", "|", "^")
+# Folds that may read other elements of their array. Sums that do are factorizations: those become products in panels,
+# which keep the source's order and are as fast.
+_FREE = ("max", "min", *_BITS)
 # The larger or smaller of two numbers, and the widest element that they leave as it is.
 _CALLS = {
     f"{prefix}f{op}{suffix}": (op, bits)
@@ -72,7 +75,9 @@ def _fold(scop: Scop, s: Statement) -> _Fold | None:
         return None  # a clause cannot name the member of a struct
     reader = _Reader(scop, s, frozenset(own), array.elem)
     fold = reader.fold(s.rhs) if s.op == "=" else reader.compound()
-    return None if fold is None or (fold.op in _BITS and not array.elem.is_int) else fold
+    if fold is None or (fold.op in _BITS and not array.elem.is_int):
+        return None
+    return fold if fold.op in _FREE or len(own) == len(same) else None
 
 
 def _reduction(scop: Scop, s: Statement) -> Reduction | None:

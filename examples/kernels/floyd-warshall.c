@@ -1,7 +1,7 @@
 /* floyd-warshall: all shortest path lengths of a weighted digraph, in place;
  *     d_ij := min(d_ij, d_ik + d_kj)   for every intermediate node k in turn.
  * sizes: small n=180 | large n=2800
- * types: f64 f32 i32
+ * types: i32 f64 f32
  */
 #include "kernels.h"
 

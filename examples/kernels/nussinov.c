@@ -3,7 +3,7 @@
  * best_i+1,j-1 + pair(i, j), and best_ik + best_k+1,j over i < k < j; bases a, b
  * (coded 0..3) pair when a + b = 3, neighbours never do.
  * sizes: small n=180 | large n=2500
- * types: f64 f32 i32
+ * types: i32 f64 f32
  */
 #include "kernels.h"
 

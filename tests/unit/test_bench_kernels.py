@@ -10,7 +10,7 @@ from benchmarks.kernels_cases import HAND, POLYBENCH, case, corpus, of_type, thi
 from benchmarks.kernels_gains import gains, gains_markdown, gains_text
 from benchmarks.kernels_measure import Best, unlike
 from benchmarks.kernels_owners import INSTEAD, brought
-from benchmarks.kernels_report import as_data, asked, table
+from benchmarks.kernels_report import as_data, asked, in_any_order, table
 
 
 def test_thirty_computations_with_their_sizes() -> None:
@@ -62,6 +62,17 @@ def test_judgement() -> None:
     assert told["stencils, 2 threads: each >= 1.5 of OpenMP by hand"].met
     assert told["lu, 1 thread: >= 0.5 of the matrix product of order 2000"].met
     assert "jacobi-2d" in table([lu, jacobi], (1, 2))
+
+
+def test_element_types_and_free_order() -> None:
+    """PolyBench's nussinov is of int; where the order of sums matters, ours is shown in any order, too."""
+    assert case("nussinov", "large").flags == case("floyd-warshall", "large").flags == ("-DREAL=int",)
+    assert case("lu", "large").flags == ("-DREAL=double",) and case("matrix-chain", "large").flags == ()
+    best = Best(case("durbin", "large"), "sweep")
+    best.seconds = {("gcc", 1): 8.0, ("polly", 1): 4.0, ("ours", 1): 3.0, ("free", 1): 2.0}
+    told = in_any_order([best, Best(case("lu", "large"), "product")], (1,))
+    assert told.splitlines()[-1].split() == ["durbin", "|", "2.00", "1.50", "4.00", "2.00"]
+    assert in_any_order([], (1,)) == ""
 
 
 def test_what_ownership_brings() -> None:
