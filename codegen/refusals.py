@@ -460,6 +460,13 @@ TABLE: tuple[Entry, ...] = (
         "The first plan could not be carried out or proven, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
     ),
+    Entry("fold-lines", REMARK, "Sums or extremes are gathered in another order, by loops along lines of arrays.", ""),
+    Entry(
+        "fold-order",
+        REMARK,
+        "The order in which floating-point numbers are compared keeps loops from running along lines of arrays.",
+        "Where that order is of no importance, `--reassociate` frees it.",
+    ),
     Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),
     Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
     Entry("main-memory", REMARK, "Compute cores reach an array in main memory instead of a local copy, and why.", ""),

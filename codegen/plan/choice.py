@@ -54,7 +54,7 @@ def no_slower(
     )
     told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
     said = {d.id for d in other.remarks}
-    missed = tuple(d for d in made.remarks if d.id == "no-product" and d.id not in said)  # true in any order
+    missed = tuple(d for d in made.remarks if d.id in ("no-product", "fold-order") and d.id not in said)  # always true
     return Decision(other.plan, (told, *missed, *other.remarks), other.program)
 
 

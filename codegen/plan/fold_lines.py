@@ -17,11 +17,13 @@ from codegen.machine import Machine
 from codegen.plan.cost import SIZE, cycles, short
 from codegen.plan.distribute import circles, only
 from codegen.plan.shape import with_flags
+from codegen.recognize.reductions import find_reductions, free_pairs
 from codegen.recognize.strides import move
 from codegen.record import record
+from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk
-from codegen.transform.program import Program, legal
+from codegen.transform.program import Program, legal, make_program
 
 GAIN = 1.25  # the model has to promise this much
 MOST = 3  # loops of which all orders are tried
@@ -51,6 +53,22 @@ def cheaper_lines(orders: Sequence[Program], machine: Machine) -> Turned | None:
     )
     told = Diagnostic(Severity.REMARK, "fold-lines", text, best.scop.loc, kind="passed")
     return Turned(best, (told,))
+
+
+def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:
+    """What keeps such folds of floating-point numbers from being turned, where that is only their order."""
+    kept = [r for r in find_reductions(source.scop) if not r.exact and r.op in ("max", "min")]
+    if source.reassociate or not kept:
+        return ()
+    deps = compute_dependences(source.scop, source.tree, free_pairs(source.scop, True))
+    if cheaper_lines((make_program(source.scop, deps, source.tree, True),), machine) is None:
+        return ()
+    text = (
+        f"`{kept[-1].array}` is compared in the source's order, which not-a-number and zeros of both signs make "
+        "visible; in any order (--reassociate) loops could run along its lines"
+    )
+    loc = source.scop.statement(kept[-1].stmt).loc
+    return (Diagnostic(Severity.REMARK, "fold-order", text, loc, kind="missed"),)
 
 
 def _both(p: Program, machine: Machine) -> float:
@@ -147,5 +165,5 @@ def _arriving(whole: Band, fold: Leaf, group: tuple[str, ...], deep: Loop) -> No
     (lines,) = whole.loops
     others = tuple(n for n in group if n != fold.stmt)
     inner = Band((replace(lines, exprs={fold.stmt: lines.exprs[fold.stmt]}),), fold)
-    loop = Loop(deep.name, deep.exprs | {n: lines.exprs[n] for n in others})
+    loop = Loop(deep.name, {**deep.exprs, **{n: lines.exprs[n] for n in others}})
     return Band((loop,), seq([only(whole.child, others), inner]) if others else inner)

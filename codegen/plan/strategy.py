@@ -14,7 +14,7 @@ from codegen.plan.author import Author
 from codegen.plan.chains import has_chains
 from codegen.plan.choice import Decision, no_slower
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
-from codegen.plan.fold_lines import cheaper_lines
+from codegen.plan.fold_lines import cheaper_lines, would_be
 from codegen.plan.fusion import AUTO, fuse
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.lines import lines_innermost
@@ -49,7 +49,8 @@ def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: 
     turned = cheaper_lines((source, fused.program), machine) if effort else None
     if turned is not None:
         return decorate(turned.program, machine, effort, best.products, remarks=turned.remarks)
-    made = decorate(fused.program, machine, effort, best.products, remarks=fused.remarks)
+    words = (*fused.remarks, *would_be(source, machine))
+    made = decorate(fused.program, machine, effort, best.products, remarks=words)
     if fusion != AUTO:
         return made
     return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, effort), machine)

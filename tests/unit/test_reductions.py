@@ -51,6 +51,7 @@ EXACT = {
     "c += C[i];": "+",
     "x |= I[i] & U[i];": "|",
     "if (I[i] > 0) x = x & I[i];": "&",
+    "if (H[i + n] > H[i]) H[i] = H[i + n];": "max",  # another element of its array
 }
 # Only with --reassociate.
 INEXACT = {
@@ -90,6 +91,8 @@ NONE = (
     "if (D[i] > x) x = D[i];",
     "d = fmaxf(d, F[i]);",  # cut to a float
     "x = fmax(x, I[i]);",
+    "if (H[2 * i] > H[i]) H[i] = H[2 * i];",  # may be the same element
+    "H[i] = H[i] + H[i + n];",  # factorizations are for panels
     "s.n += U[i];",  # a clause cannot name it
 )
 
