@@ -119,8 +119,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _product(cases: Sequence[Case]) -> Case | None:
     """The matrix product of the order of the factorizations."""
-    orders = [c.sizes[0] for c in cases if c.name in FACTORIZATIONS]
-    return replace(case(PRODUCT, "large"), sizes=(orders[0],) * 3, real=cases[0].real) if orders else None
+    first = next((c for c in cases if c.name in FACTORIZATIONS), None)
+    return replace(case(PRODUCT, "large"), sizes=(first.sizes[0],) * 3, real=first.real) if first else None
 
 
 def _host() -> str:

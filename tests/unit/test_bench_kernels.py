@@ -66,8 +66,8 @@ def test_judgement() -> None:
 
 def test_element_types_and_free_order() -> None:
     """PolyBench's nussinov is of int; where the order of sums matters, ours is shown in any order, too."""
-    assert case("nussinov", "large").flags == case("floyd-warshall", "large").flags == ("-DREAL=int",)
-    assert case("lu", "large").flags == ("-DREAL=double",) and case("matrix-chain", "large").flags == ()
+    assert case("nussinov", "large").defines == case("floyd-warshall", "large").defines == ("-DREAL=int",)
+    assert case("lu", "large").defines == ("-DREAL=double",) and case("matrix-chain", "large").defines == ()
     best = Best(case("durbin", "large"), "sweep")
     best.seconds = {("gcc", 1): 8.0, ("polly", 1): 4.0, ("ours", 1): 3.0, ("free", 1): 2.0}
     told = in_any_order([best, Best(case("lu", "large"), "product")], (1,))
