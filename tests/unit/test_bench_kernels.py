@@ -44,7 +44,7 @@ def test_element_types() -> None:
     """Kernels that have the type get it as a definition; the others are named."""
     found, others = of_type([case(n, "small") for n in ("gemm", "lu", "gemm-i16")], "i32")
     assert [c.name for c in found] == ["gemm"] and others == ["lu", "gemm-i16"]
-    assert found[0].defines == ("-DREAL=int",) and not case("gemm", "small").defines
+    assert found[0].defines == ("-DREAL=int",) and case("gemm", "small").defines == ("-DREAL=double",)
     assert unlike("C 3 00", "C 3 01", found[0]) and not unlike("C 3 00", "C 3 01", case("gemm", "small"))
     assert arguments(["--real", "f32"]).real == "f32" and not arguments([]).real
 
