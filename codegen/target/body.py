@@ -67,6 +67,10 @@ class BodyPrinter:
         target, value = self.access(s, at, s.target), self._text(s.rhs, s, at, 1)
         return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
 
+    def put(self, s: Statement, at: Instance, value: str) -> tuple[str, ...]:
+        """Statements that store a value that is there already."""
+        return (f"{self.access(s, at, s.target)} = {value};",)
+
     def _store(self, value: Expr, s: Statement, at: Instance) -> str:
         """`target = value;`, where branches that keep the target as it is do not touch it."""
         if not isinstance(value, Ternary) or not value.branch:

@@ -47,6 +47,43 @@ class LanePrinter(BodyPrinter):
             return self._far(s, at, number)
         return f"{self.lanes.type.upper()}({text})" if move else text
 
+    def put(self, s: Statement, at: Instance, value: str) -> tuple[str, ...]:
+        if not self.apart(s, at):
+            return super().put(s, at, value)
+        one = super().access
+        each = (one(s, shifted(at, self.var, k), s.target) for k in range(self.lanes.count))
+        return tuple(f"{text} = {value}[{k}];" for k, text in enumerate(each))
+
+    def put_both(self, s: Statement, at: Instance, values: tuple[str, str]) -> tuple[str, ...]:
+        """Statements that store two vectors, an element of each in turn, from the target of the first one on."""
+        one, kind = super().access, self.lanes.type
+        self.helper("low")
+        places = (one(s, _along(at, s.target, k), s.target) for k in (0, self.lanes.count))
+        halves = (f"{kind}_{half}({', '.join(values)})" for half in ("low", "high"))
+        return tuple(f"{kind.upper()}({place}) = {half};" for place, half in zip(places, halves, strict=True))
+
+    def apart(self, s: Statement, at: Instance) -> bool:
+        """Is what a statement stores not a vector in memory?"""
+        return strides(s, at, s.target, self.var) != 1
+
+    def pair(self, a: tuple[Statement, Instance], b: tuple[Statement, Instance]) -> tuple[int, int] | None:
+        """In which order the elements of two statements, one right after the other, lie in turn, where nothing but that
+        is in between, and both may be stored when both are there."""
+        (s, at), (q, there) = a, b
+        mine, other = s.accesses[s.target], q.accesses[q.target]
+        if (mine.array, mine.path) != (other.array, other.path) or s.op != "=" or q.op != "=":
+            return None
+        if step_of(s, at, s.target, self.var) != 2 or step_of(q, there, q.target, self.var) != 2:
+            return None
+        if any(x.array == mine.array for x in (*s.reads, *q.reads)):
+            return None
+        for by, order in ((1, (0, 1)), (-1, (1, 0))):
+            if tuple(map(simple, _along(at, s.target, by).accesses[s.target])) == tuple(
+                map(simple, there.accesses[q.target])
+            ):
+                return order
+        return None
+
     def _far(self, s: Statement, at: Instance, number: int) -> str:
         """Elements that are not neighbours: picked out of whole vectors where these hold several, else one by one."""
         step, n = step_of(s, at, number, self.var), self.lanes.count

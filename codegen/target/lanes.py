@@ -19,6 +19,7 @@ from codegen.target.jam import Statements
 
 _FLOATING = ("+", "-", "*", "/")
 _WHOLE = ("+", "-", "*", "&", "|", "^", "<<", ">>")  # compilers have no vectors of quotients
+MOST_APART = 4  # elements that are stored: beyond that there is nothing but single ones
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -53,7 +54,7 @@ def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
     The proofs have shown that its iterations are independent; so some may go through each statement together.
     """
     lanes = None if node.loop.reductions else width_of(scop, node, found)
-    if lanes is None or not all(fits(scop, s, at, node.var, lanes.elem) for s, at in found):
+    if lanes is None or not all(fits(scop, s, at, node.var, lanes.elem, MOST_APART) for s, at in found):
         return None
     return lanes
 
@@ -76,11 +77,12 @@ def has_vectors(elem: CType) -> bool:
     return elem.kind in ("float", "int") and elem.bits in (32, 64) and not elem.enum and "_Complex" not in elem.spelling
 
 
-def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
-    """Can the statement be written for whole vectors of its target?"""
+def fits(scop: Scop, s: Statement, at: Instance, var: str, elem: CType, apart: int = 1) -> bool:
+    """Can the statement be written for whole vectors of its target, whose elements are at most so far apart?"""
     if s.op == "=" and stays(s, at, s.rhs, var):
         return False  # one value for all: nothing that a compiler would not do
-    return strides(s, at, s.target, var) == 1 and computes(scop, s, at, var, elem)
+    step = step_of(s, at, s.target, var)
+    return step is not None and 1 <= step <= apart and computes(scop, s, at, var, elem)
 
 
 def computes(

@@ -176,13 +176,15 @@ class ViewBuilder:
             again = side_by_side(many, later, *rows, taken, lanes.times)
             both = (View("block", body=several), View("block", body=again))
             main = (blocks(2 * n * lanes.times, both), *main)
-        s, at = found[0]
+        whole_ones = [(s, at) for s, at in found if not many.apart(s, at)]
+        s, at = (whole_ones or found)[0]
         if repeatable(found):
             target = one.access(s, shifted(at, node.var, 1), s.target)
+            until = f"1 + tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes})" if whole_ones else str(n)
             back = View("decl", f"{name} = tw_min({name}, {end} - {n});")
             vectors = (
                 *((View("block", body=whole),) if len(whole) > 1 else whole),
-                View("decl", f"{name} += 1 + tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes});"),
+                View("decl", f"{name} += {until};"),
                 *main,
                 View("for", f"; {name} < {end}; {name} += {n}", "the rest, and some again", body=(back, *whole)),
             )
@@ -193,6 +195,8 @@ class ViewBuilder:
         up = View("for", f"; {name} < {name}_first; {name}++", "up to a whole vector", body=each)
         more = (blocks(n, whole),) if lanes.times > 1 and n > 2 else ()
         rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=each)
+        if not whole_ones:
+            return View("block", body=(*begin, *main, *more, rest))
         return View("block", body=(*begin, first, up, *main, *more, rest))
 
     def _plainly(self, held: dict[str, Held]) -> Callable[..., tuple[View, ...]]:

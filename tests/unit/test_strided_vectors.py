@@ -30,13 +30,19 @@ BODIES = {
     "a column": ("y[j] = A[j][1] - x[j];", "n", ()),
     "a diagonal": ("y[j] -= A[j][j % 3];", "n", ()),
     "the larger": ("y[j] = x[2 * j] > x[2 * j + 1] ? x[2 * j] : x[2 * j + 1];", "2 * n", (2, 4, 8)),
+    "in turn": ("{ z[2 * j] = x[j] + c; z[2 * j + 1] = x[j] - c; }", "n", ()),
+    "in turn backwards": ("{ z[2 * j + 1] = x[j] * c; z[2 * j] = y[n - 1 - j]; }", "n", ()),
+    "in turn and more": ("{ z[2 * j] = x[j] * 2; z[2 * j + 1] = x[2 * j]; y[j] = x[2 * j + 1]; }", "2 * n", (4, 8)),
+    "one of two": ("{ z[2 * j + 1] += x[j]; y[j] = x[j] - c; }", "n", ()),
+    "only one": ("z[2 * j] = x[j] - c;", "n", ()),
+    "one from the other": ("{ z[2 * j] = x[j] - c; z[2 * j + 1] = z[2 * j] * y[j]; }", "n", ()),
     "window": ("for (int k = 0; k < 3; k++) y[j] += A[0][k] * x[2 * j + k];", "2 * n + 1", (4, 8)),
 }
 
 
 def source(kind: str) -> str:
     parts = [
-        f"void f{k}(int n, TYPE c, TYPE x[4 * n + 1], TYPE y[n], TYPE A[n + 1][3])\n{{\n#pragma scop\n"
+        f"void f{k}(int n, TYPE c, TYPE x[4 * n + 1], TYPE y[n], TYPE z[2 * n], TYPE A[n + 1][3])\n{{\n#pragma scop\n"
         f"    for (int j = 0; j < n; j++)\n        {body}\n#pragma endscop\n}}\n"
         for k, (body, _, _) in enumerate(BODIES.values())
     ]
@@ -47,23 +53,23 @@ DRIVER = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-typedef void kernel(int n, TYPE c, TYPE *x, TYPE *y, TYPE (*A)[3]);
+typedef void kernel(int n, TYPE c, TYPE *x, TYPE *y, TYPE *z, TYPE (*A)[3]);
 int main(void)
 {
     kernel *const old[] = {OLD}, *const made[] = {NEW};
     for (int f = 0; f < (int)(sizeof old / sizeof *old); f++)
         for (int n = 0; n < 20; n++) {
-            const size_t touched[] = {TOUCHED}, count[] = {touched[f], n, 3 * n + 3};
-            TYPE *m[6];
-            for (int q = 0; q < 6; q++) {
-                m[q] = n ? malloc(count[q % 3] * sizeof(TYPE)) : 0;
-                for (size_t i = 0; n && i < count[q % 3]; i++) m[q][i] = (TYPE)(1 + (i * 7 + q % 3) % 13) / 3;
+            const size_t touched[] = {TOUCHED}, count[] = {touched[f], n, 2 * n, 3 * n + 3};
+            TYPE *m[8];
+            for (int q = 0; q < 8; q++) {
+                m[q] = n ? malloc(count[q % 4] * sizeof(TYPE)) : 0;
+                for (size_t i = 0; n && i < count[q % 4]; i++) m[q][i] = (TYPE)(1 + (i * 7 + q % 4) % 13) / 3;
             }
-            old[f](n, (TYPE)1.7, m[0], m[1], (void *)m[2]);
-            made[f](n, (TYPE)1.7, m[3], m[4], (void *)m[5]);
-            for (int q = 0; n && q < 3; q++)
-                if (memcmp(m[q], m[q + 3], count[q] * sizeof(TYPE))) return printf("f%d, n = %d\\n", f, n);
-            for (int q = 0; q < 6; q++) free(m[q]);
+            old[f](n, (TYPE)1.7, m[0], m[1], m[2], (void *)m[3]);
+            made[f](n, (TYPE)1.7, m[4], m[5], m[6], (void *)m[7]);
+            for (int q = 0; n && q < 4; q++)
+                if (memcmp(m[q], m[q + 4], count[q] * sizeof(TYPE))) return printf("f%d, n = %d\\n", f, n);
+            for (int q = 0; q < 8; q++) free(m[q]);
         }
     return 0;
 }
@@ -90,6 +96,8 @@ def test_same_bits(kind: str, lanes: int, plan: str, compiler: str, tmp_path: Pa
     assert {name: "_at_" in function for name, function in functions.items()} == {
         name: lanes in picked for name, (_, _, picked) in BODIES.items()
     }
+    zipped = [name for name, function in functions.items() if "_low(v" in function]
+    assert zipped == ["in turn", "in turn backwards", "in turn and more"]
     names = {side: ", ".join(f"{side}_f{k}" for k in range(len(BODIES))) for side in ("old", "new")}
     driver = DRIVER.replace("OLD", names["old"]).replace("NEW", names["new"]).replace("TYPE", kind)
     driver = driver.replace("TOUCHED", ", ".join(touched for _, touched, _ in BODIES.values()))
