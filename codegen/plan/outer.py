@@ -7,6 +7,8 @@ products).
 Neoverse N1, f64: autocorrelation 0.75 cycles a step with k innermost, 0.33 with i.
 
 The same where several loops are inside already, as those over the taps of a convolution.
+int, seconds of gcc's code for the source, with the innermost loops left to it, and with these vectors: conv2d, 1500 x 1500
+and 9 x 9, 0.192, 0.112, 0.043; conv2d-dilated 0.0257, 0.0288, 0.0231; fir 0.311, 0.080, 0.074.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | Non
         return None
     names = statements(band)
     stmts = [p.scop.statement(n) for n in names]
-    elem = lane_type(p, stmts, machine)
+    elem = lane_type(p, stmts, machine, whole=True)
     if elem is None or not all(_slides(p, s, elem) for s in stmts):
         return None
     wanted = min(MOST, int(machine.fma_latency * machine.fma_throughput))
@@ -70,7 +72,7 @@ def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
         return None
     s, lane = p.scop.statement(names[0]), around[-1 - rows]
     place = next(q for q in loops(p.tree) if q.loop is lane)
-    elem = lane_type(p, [s], machine)
+    elem = lane_type(p, [s], machine, whole=True)
     if elem is None or statements(place.band) != names or lane.kind or any(lp.tile for lp in around[-1 - rows :]):
         return None
     if not _window(p, s, elem, rows):

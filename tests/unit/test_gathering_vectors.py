@@ -205,3 +205,6 @@ def test_the_tool_finds_them() -> None:
     assert "TW_F64X2" not in generate("in.c", dot, GenOptions()).text
     made = generate("in.c", source({"lags": OUTER["lags"]}, "double"), GenOptions()).text
     assert "v1 = v1 + (x[k] * TW_F64X2(x[i + k + 2]));" in made
+    whole = generate("in.c", source({"lags": OUTER["lags"]}, "int"), GenOptions()).text
+    assert "v1 = v1 + (x[k] * TW_INT32X4(x[i + k + 4]));" in whole
+    assert "TW_INT64X2" not in generate("in.c", source({"lags": OUTER["lags"]}, "long"), GenOptions()).text
