@@ -7,8 +7,8 @@ products).
 Neoverse N1, f64: autocorrelation 0.75 cycles a step with k innermost, 0.33 with i.
 
 The same where several loops are inside already, as those over the taps of a convolution.
-int, seconds of gcc's code for the source, with the innermost loops left to it, and with these vectors: conv2d, 1500 x 1500
-and 9 x 9, 0.192, 0.112, 0.043; conv2d-dilated 0.0257, 0.0288, 0.0231; fir 0.311, 0.080, 0.074.
+int, seconds of gcc's code for the source, with the innermost loops left to it, and with these vectors: conv2d, 1500 x
+1500 and 9 x 9, 0.192, 0.112, 0.043; conv2d-dilated 0.0257, 0.0288, 0.0231; fir 0.311, 0.080, 0.074.
 """
 
 from __future__ import annotations
