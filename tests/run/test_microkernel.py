@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from codegen.scop.lanes import ELEMENTS, Lane, walk
 from codegen.target.isa.load import load
 from codegen.target.isa.model import C_TYPES, Isa, is_float
@@ -315,3 +317,48 @@ def test_no_spills(tmp_path: Path, isa: str, family: str, elem: str, mr: int, nv
     body = [b for b in found if len(re.findall(r"\b(?:v?fn?ml[as]|vfmadd\w+)", b)) == mr * nv]
     assert body, f"no loop with {mr * nv} multiply-adds"
     assert not stack("\n".join(body))
+
+
+NARROW = """void f(int n, short c[n][n], short a[n][n], short b[n][n], signed char y[n], signed char x[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        c[i][j] -= a[i][k] * b[k][j] + a[i][k];
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      y[i] += x[i][j] * x[i][j];
+#pragma endscop
+}
+int main(void)
+{
+  enum { N = 97 };
+  static short a[N][N], b[N][N], c[N][N];
+  static signed char x[N][N], y[N];
+  for (int i = 0; i < N * N; i++) {
+    a[0][i] = (short)(i * 7919 % 331 - 150);
+    b[0][i] = (short)(i * 104729 % 337 - 150);
+    x[0][i] = (signed char)(i * 31);
+  }
+  f(N, c, a, b, y, x);
+  short sum = 0;
+  signed char most = 0;
+  for (int k = 0; k < N; k++) {
+    sum -= a[5][k] * b[k][7] + a[5][k];
+    most += x[9][k] * x[9][k];
+  }
+  return sum != c[5][7] || most != y[9];
+}
+"""
+
+
+def test_narrow_integers_do_not_overflow(tmp_path: Path) -> None:
+    """C computes with them as int, where nothing does; the lanes may not say that of themselves."""
+    isa = "neon" if HOST == "aarch64" else "generic"
+    made = generate("t.c", NARROW, GenOptions(machine="neoverse-n1", isa=isa, reassociate=True))
+    assert all("product S1" in r.plan for r in made.regions)
+    flags = ("-O1", "-w", "-fopenmp", "-fsanitize=signed-integer-overflow", "-fno-sanitize-recover")
+    run_all(build(tmp_path, made.text, "gcc", *flags), [[]])
