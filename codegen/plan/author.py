@@ -16,7 +16,7 @@ from codegen.plan.cost import stepped
 from codegen.plan.dealt import ways
 from codegen.plan.gather import gathering, on_threads
 from codegen.plan.latency import SKEWED, worth_rows
-from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Tile, Vector
+from codegen.plan.model import Carry, Directive, Distribute, LoopRef, Pipeline, Tile, Vector
 from codegen.plan.near import over_again
 from codegen.plan.outer import around_recurrence, around_taps
 from codegen.plan.tiles import (
@@ -94,6 +94,13 @@ class Author:
         """Say what was done to a statement, or missed."""
         loc: Loc = self.p.scop.statement(stmt).loc
         self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, kind=kind))
+
+    def behind(self, steps: tuple[Directive, ...]) -> None:
+        """Rows on threads, each behind the one before it, if that can be."""
+        if self.all_or_none(steps):
+            way = next(d for d in steps if isinstance(d, Pipeline))
+            text = f"loop {way.loop.name} runs in parallel, each thread behind the one before it along {way.along.name}"
+            self.remark("passed", "parallel", text, way.loop.stmt)
 
     # -- tiles -------------------------------------------------------------------------------------
 

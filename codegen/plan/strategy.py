@@ -48,7 +48,7 @@ def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: 
     fused = fuse(source, machine, fusion, usual_order)
     turned = cheaper_lines((source, fused.program), machine) if effort else None
     if turned is not None:
-        return decorate(turned.program, machine, effort, best.products, remarks=turned.remarks)
+        return decorate(turned.program, machine, effort, best.products, remarks=turned.remarks, rows=turned.threads)
     words = (*fused.remarks, *would_be(source, machine))
     made = decorate(fused.program, machine, effort, best.products, remarks=words)
     if fusion != AUTO:
@@ -173,8 +173,10 @@ def decorate(
     products: Products | None = None,
     first: tuple[Directive, ...] = (),
     remarks: tuple[Diagnostic, ...] = (),
+    rows: tuple[tuple[Directive, ...], ...] = (),
 ) -> Decision:
-    """Products first; then tile the rest, and mark parallel and vector loops."""
+    """Products first, and `rows` that follow each other on threads; then tile the rest, and mark parallel and vector
+    loops."""
     author = Author(p, [*first, Schedule(p.tree)], [*remarks], machine)
     if products is not None:
         for d in products.shape:
@@ -185,6 +187,8 @@ def decorate(
             else:
                 author.remark("missed", "no-product", f"no product: {author.why}", d.stmt)
         author.remarks.extend(products.missed)
+    for steps in rows if machine.cores > 1 else ():
+        author.behind(steps)
     if effort:
         author.tile(full=effort > 1)
     author.threads()
