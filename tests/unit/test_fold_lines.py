@@ -113,6 +113,7 @@ def test_integers_exactly_and_turned_where_their_order_is_free(tmp_path: Path) -
     for name, (body, _) in REGIONS.items():
         first, end = end, end + len(region(body, "int").splitlines())
         turned[name] = any(first < x <= end for x in lines)
+    assert any("behind the one before it" in d.message for d in found)
     assert turned == {name: free for name, (_, free) in REGIONS.items()}
 
 
