@@ -10,6 +10,7 @@ from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED, VECTOR
+from codegen.target.again import Steps
 from codegen.target.body import BodyPrinter
 from codegen.target.buffers import memory_of, shape
 from codegen.target.carry import carried_lines
@@ -160,7 +161,8 @@ class ViewBuilder:
         many = LanePrinter(self.scop, inner, held, node.var, lanes)
         each = (View("decl", "TW_ONE_BY_ONE();"), *side_by_side(one, found, *rows, taken))
         whole = side_by_side(many, found, *rows, taken)
-        several = side_by_side(many, found, *rows, taken, lanes.times) if lanes.times > 1 else whole
+        steps = Steps(many, found, rows, lanes.times, taken)
+        steps = steps.chained() if rows[1] > 1 else steps
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
         begin = (View("decl", f"const long {end} = {past};"), View("decl", f"long {name} = {ints.text(node.lower)};"))
 
@@ -168,14 +170,16 @@ class ViewBuilder:
             return View("for", f"; {name} + {n - 1} < {end}; {name} += {n}", node.loop.note, body=body)
 
         n = lanes.count
-        main: tuple[View, ...] = (blocks(n * lanes.times, several),)
+        main: tuple[View, ...] = (blocks(n * lanes.times, steps.step(0)),)
         if rows[1] > 1 and repeatable(found):
             # Twice: the addresses of so many rows are a quarter of all instructions. jacobi-2d 1.03. Where single
             # elements are left over, longer steps leave more of them (fdtd-2d 0.98).
-            later = tuple((s, shifted(at, node.var, n * lanes.times)) for s, at in found)
-            again = side_by_side(many, later, *rows, taken, lanes.times)
-            both = (View("block", body=several), View("block", body=again))
+            both = (View("block", body=steps.step(0)), View("block", body=steps.step(1)))
             main = (blocks(2 * n * lanes.times, both), *main)
+            self.helpers.add("tw_here")
+            begin = (*begin, View("decl", f"TW_HERE({name});"))
+        if steps.chains:
+            main = (View("if", f"{name} + {n * lanes.times - 1} < {end}", body=(*steps.ahead, *main)),)
         whole_ones = [(s, at) for s, at in found if not many.apart(s, at)]
         s, at = (whole_ones or found)[0]
         if repeatable(found):

@@ -32,6 +32,11 @@ static inline long tw_until(const void *p, unsigned long bytes, unsigned long ea
   return (long)(-(unsigned long)p % bytes / each);
 }
 #endif
+#ifndef TW_HERE
+/* Where a loop begins in many rows at once, as far as the loop around it knows: compilers would
+ * compute the addresses of all rows ahead of that one, and fetch them from the stack one by one. */
+#define TW_HERE(x) __asm__("" : "+r"(x))
+#endif
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
@@ -131,6 +136,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
                     const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
                     long j = tw_max(1, t_jt - 2 * t);
+                    TW_HERE(j);
                     if (j + 1 < j_end) {
                       {
                         const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
@@ -151,73 +157,89 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         TW_F64X2(B[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&B[i][j + 1], 16, 8);
-                      for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                        {
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
-                                                     + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
+                      if (j + 1 < j_end) {
+                        tw_f64x2 again0 = TW_F64X2(A[i][j - 1]);
+                        tw_f64x2 again1 = TW_F64X2(A[i + 1][j - 1]);
+                        tw_f64x2 again2 = TW_F64X2(A[i + 2][j - 1]);
+                        tw_f64x2 again3 = TW_F64X2(A[i + 3][j - 1]);
+                        for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                          {
+                            const tw_f64x2 last0 = TW_F64X2(A[i][j + 1]);
+                            const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 1]);
+                            const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 1]);
+                            const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 1]);
+                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + again0 + last0
+                                                       + TW_F64X2(A[i + 1][j])
+                                                       + TW_F64X2(A[i - 1][j]));
+                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + again1 + last1
+                                                       + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
+                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + again2 + last2
+                                                       + TW_F64X2(A[i + 3][j])
+                                                       + TW_F64X2(A[i + 1][j]));
+                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + again3 + last3
+                                                       + TW_F64X2(A[i + 4][j])
+                                                       + TW_F64X2(A[i + 2][j]));
+                            TW_F64X2(B[i][j]) = v0;
+                            TW_F64X2(B[i + 1][j]) = v1;
+                            TW_F64X2(B[i + 2][j]) = v2;
+                            TW_F64X2(B[i + 3][j]) = v3;
+                            again0 = last0;
+                            again1 = last1;
+                            again2 = last2;
+                            again3 = last3;
+                          }
+                          {
+                            const tw_f64x2 last0 = TW_F64X2(A[i][j + 3]);
+                            const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 3]);
+                            const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 3]);
+                            const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 3]);
+                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j + 2]) + again0 + last0
+                                                       + TW_F64X2(A[i + 1][j + 2])
+                                                       + TW_F64X2(A[i - 1][j + 2]));
+                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j + 2]) + again1 + last1
+                                                       + TW_F64X2(A[i + 2][j + 2])
+                                                       + TW_F64X2(A[i][j + 2]));
+                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j + 2]) + again2 + last2
+                                                       + TW_F64X2(A[i + 3][j + 2])
+                                                       + TW_F64X2(A[i + 1][j + 2]));
+                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j + 2]) + again3 + last3
+                                                       + TW_F64X2(A[i + 4][j + 2])
+                                                       + TW_F64X2(A[i + 2][j + 2]));
+                            TW_F64X2(B[i][j + 2]) = v0;
+                            TW_F64X2(B[i + 1][j + 2]) = v1;
+                            TW_F64X2(B[i + 2][j + 2]) = v2;
+                            TW_F64X2(B[i + 3][j + 2]) = v3;
+                            again0 = last0;
+                            again1 = last1;
+                            again2 = last2;
+                            again3 = last3;
+                          }
+                        }
+                        for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                          const tw_f64x2 last0 = TW_F64X2(A[i][j + 1]);
+                          const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 1]);
+                          const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 1]);
+                          const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 1]);
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + again0 + last0
+                                                     + TW_F64X2(A[i + 1][j])
                                                      + TW_F64X2(A[i - 1][j]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j])
-                                                     + TW_F64X2(A[i + 1][j - 1])
-                                                     + TW_F64X2(A[i + 1][j + 1])
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + again1 + last1
                                                      + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j])
-                                                     + TW_F64X2(A[i + 2][j - 1])
-                                                     + TW_F64X2(A[i + 2][j + 1])
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + again2 + last2
                                                      + TW_F64X2(A[i + 3][j])
                                                      + TW_F64X2(A[i + 1][j]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j])
-                                                     + TW_F64X2(A[i + 3][j - 1])
-                                                     + TW_F64X2(A[i + 3][j + 1])
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + again3 + last3
                                                      + TW_F64X2(A[i + 4][j])
                                                      + TW_F64X2(A[i + 2][j]));
                           TW_F64X2(B[i][j]) = v0;
                           TW_F64X2(B[i + 1][j]) = v1;
                           TW_F64X2(B[i + 2][j]) = v2;
                           TW_F64X2(B[i + 3][j]) = v3;
+                          again0 = last0;
+                          again1 = last1;
+                          again2 = last2;
+                          again3 = last3;
                         }
-                        {
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j + 2]) + TW_F64X2(A[i][j + 1])
-                                                     + TW_F64X2(A[i][j + 3])
-                                                     + TW_F64X2(A[i + 1][j + 2])
-                                                     + TW_F64X2(A[i - 1][j + 2]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j + 2])
-                                                     + TW_F64X2(A[i + 1][j + 1])
-                                                     + TW_F64X2(A[i + 1][j + 3])
-                                                     + TW_F64X2(A[i + 2][j + 2])
-                                                     + TW_F64X2(A[i][j + 2]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j + 2])
-                                                     + TW_F64X2(A[i + 2][j + 1])
-                                                     + TW_F64X2(A[i + 2][j + 3])
-                                                     + TW_F64X2(A[i + 3][j + 2])
-                                                     + TW_F64X2(A[i + 1][j + 2]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j + 2])
-                                                     + TW_F64X2(A[i + 3][j + 1])
-                                                     + TW_F64X2(A[i + 3][j + 3])
-                                                     + TW_F64X2(A[i + 4][j + 2])
-                                                     + TW_F64X2(A[i + 2][j + 2]));
-                          TW_F64X2(B[i][j + 2]) = v0;
-                          TW_F64X2(B[i + 1][j + 2]) = v1;
-                          TW_F64X2(B[i + 2][j + 2]) = v2;
-                          TW_F64X2(B[i + 3][j + 2]) = v3;
-                        }
-                      }
-                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
-                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
-                                                   + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
-                                                   + TW_F64X2(A[i + 1][j + 1])
-                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
-                                                   + TW_F64X2(A[i + 2][j + 1])
-                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
-                                                   + TW_F64X2(A[i + 3][j + 1])
-                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
@@ -271,6 +293,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                   for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
                     const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
                     long j = tw_max(1, t_jt - 2 * t - 1);
+                    TW_HERE(j);
                     if (j + 1 < j_end) {
                       {
                         const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
@@ -291,73 +314,89 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         TW_F64X2(A[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&A[i][j + 1], 16, 8);
-                      for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                        {
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
-                                                     + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
+                      if (j + 1 < j_end) {
+                        tw_f64x2 again0 = TW_F64X2(B[i][j - 1]);
+                        tw_f64x2 again1 = TW_F64X2(B[i + 1][j - 1]);
+                        tw_f64x2 again2 = TW_F64X2(B[i + 2][j - 1]);
+                        tw_f64x2 again3 = TW_F64X2(B[i + 3][j - 1]);
+                        for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                          {
+                            const tw_f64x2 last0 = TW_F64X2(B[i][j + 1]);
+                            const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 1]);
+                            const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 1]);
+                            const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 1]);
+                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + again0 + last0
+                                                       + TW_F64X2(B[i + 1][j])
+                                                       + TW_F64X2(B[i - 1][j]));
+                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + again1 + last1
+                                                       + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
+                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + again2 + last2
+                                                       + TW_F64X2(B[i + 3][j])
+                                                       + TW_F64X2(B[i + 1][j]));
+                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + again3 + last3
+                                                       + TW_F64X2(B[i + 4][j])
+                                                       + TW_F64X2(B[i + 2][j]));
+                            TW_F64X2(A[i][j]) = v0;
+                            TW_F64X2(A[i + 1][j]) = v1;
+                            TW_F64X2(A[i + 2][j]) = v2;
+                            TW_F64X2(A[i + 3][j]) = v3;
+                            again0 = last0;
+                            again1 = last1;
+                            again2 = last2;
+                            again3 = last3;
+                          }
+                          {
+                            const tw_f64x2 last0 = TW_F64X2(B[i][j + 3]);
+                            const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 3]);
+                            const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 3]);
+                            const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 3]);
+                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j + 2]) + again0 + last0
+                                                       + TW_F64X2(B[i + 1][j + 2])
+                                                       + TW_F64X2(B[i - 1][j + 2]));
+                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j + 2]) + again1 + last1
+                                                       + TW_F64X2(B[i + 2][j + 2])
+                                                       + TW_F64X2(B[i][j + 2]));
+                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j + 2]) + again2 + last2
+                                                       + TW_F64X2(B[i + 3][j + 2])
+                                                       + TW_F64X2(B[i + 1][j + 2]));
+                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j + 2]) + again3 + last3
+                                                       + TW_F64X2(B[i + 4][j + 2])
+                                                       + TW_F64X2(B[i + 2][j + 2]));
+                            TW_F64X2(A[i][j + 2]) = v0;
+                            TW_F64X2(A[i + 1][j + 2]) = v1;
+                            TW_F64X2(A[i + 2][j + 2]) = v2;
+                            TW_F64X2(A[i + 3][j + 2]) = v3;
+                            again0 = last0;
+                            again1 = last1;
+                            again2 = last2;
+                            again3 = last3;
+                          }
+                        }
+                        for (; j + 1 < j_end; j += 2) {  /* inside the tile */
+                          const tw_f64x2 last0 = TW_F64X2(B[i][j + 1]);
+                          const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 1]);
+                          const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 1]);
+                          const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 1]);
+                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + again0 + last0
+                                                     + TW_F64X2(B[i + 1][j])
                                                      + TW_F64X2(B[i - 1][j]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j])
-                                                     + TW_F64X2(B[i + 1][j - 1])
-                                                     + TW_F64X2(B[i + 1][j + 1])
+                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + again1 + last1
                                                      + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j])
-                                                     + TW_F64X2(B[i + 2][j - 1])
-                                                     + TW_F64X2(B[i + 2][j + 1])
+                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + again2 + last2
                                                      + TW_F64X2(B[i + 3][j])
                                                      + TW_F64X2(B[i + 1][j]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j])
-                                                     + TW_F64X2(B[i + 3][j - 1])
-                                                     + TW_F64X2(B[i + 3][j + 1])
+                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + again3 + last3
                                                      + TW_F64X2(B[i + 4][j])
                                                      + TW_F64X2(B[i + 2][j]));
                           TW_F64X2(A[i][j]) = v0;
                           TW_F64X2(A[i + 1][j]) = v1;
                           TW_F64X2(A[i + 2][j]) = v2;
                           TW_F64X2(A[i + 3][j]) = v3;
+                          again0 = last0;
+                          again1 = last1;
+                          again2 = last2;
+                          again3 = last3;
                         }
-                        {
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j + 2]) + TW_F64X2(B[i][j + 1])
-                                                     + TW_F64X2(B[i][j + 3])
-                                                     + TW_F64X2(B[i + 1][j + 2])
-                                                     + TW_F64X2(B[i - 1][j + 2]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j + 2])
-                                                     + TW_F64X2(B[i + 1][j + 1])
-                                                     + TW_F64X2(B[i + 1][j + 3])
-                                                     + TW_F64X2(B[i + 2][j + 2])
-                                                     + TW_F64X2(B[i][j + 2]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j + 2])
-                                                     + TW_F64X2(B[i + 2][j + 1])
-                                                     + TW_F64X2(B[i + 2][j + 3])
-                                                     + TW_F64X2(B[i + 3][j + 2])
-                                                     + TW_F64X2(B[i + 1][j + 2]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j + 2])
-                                                     + TW_F64X2(B[i + 3][j + 1])
-                                                     + TW_F64X2(B[i + 3][j + 3])
-                                                     + TW_F64X2(B[i + 4][j + 2])
-                                                     + TW_F64X2(B[i + 2][j + 2]));
-                          TW_F64X2(A[i][j + 2]) = v0;
-                          TW_F64X2(A[i + 1][j + 2]) = v1;
-                          TW_F64X2(A[i + 2][j + 2]) = v2;
-                          TW_F64X2(A[i + 3][j + 2]) = v3;
-                        }
-                      }
-                      for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
-                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
-                                                   + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
-                                                   + TW_F64X2(B[i + 1][j + 1])
-                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
-                                                   + TW_F64X2(B[i + 2][j + 1])
-                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
-                                                   + TW_F64X2(B[i + 3][j + 1])
-                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
