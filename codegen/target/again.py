@@ -10,6 +10,7 @@ reads, and a copy more is a copy more (jacobi-1d 0.96, heat-3d 1.00).
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from codegen.ast.ctree import Instance
 from codegen.record import record
@@ -55,7 +56,7 @@ class Steps:
         now = tuple(self._later((s, at, 0), number)[:2] for s, at in self.found)
         taken = self.taken.union(*names) if names else self.taken
         reads = (f"const {p.lanes.type} {x[-1]} = {p.access(*c[-1])};" for c, x in zip(chains, names, strict=True))
-        moves = (f"{a} = {b};" for x in names for a, b in zip(x, x[1:], strict=False))
+        moves = (f"{a} = {b};" for x in names for a, b in pairwise(x))
         return (
             *(View("decl", text) for text in reads),
             *side_by_side(replace(p, kept=own), now, *self.rows, taken, self.times),
