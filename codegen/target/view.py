@@ -164,7 +164,10 @@ class ViewBuilder:
         steps = Steps(many, found, rows, lanes.times, taken)
         steps = steps.chained() if rows[1] > 1 else steps
         past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
-        begin = (View("decl", f"const long {end} = {past};"), View("decl", f"long {name} = {ints.text(node.lower)};"))
+        begin: tuple[View, ...] = (
+            View("decl", f"const long {end} = {past};"),
+            View("decl", f"long {name} = {ints.text(node.lower)};"),
+        )
 
         def blocks(n: int, body: tuple[View, ...]) -> View:
             return View("for", f"; {name} + {n - 1} < {end}; {name} += {n}", node.loop.note, body=body)
