@@ -14,12 +14,13 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.plan.tiles import WRITTEN_OUT, constant_extent
+from codegen.recognize.exists import always
 from codegen.recognize.strides import Move, coefficients
 from codegen.recognize.work import extent
 from codegen.recognize.wraps import usual_move
 from codegen.record import record
 from codegen.scop.distance import is_zero
-from codegen.scop.expr import Binary, Call, Ternary, walk
+from codegen.scop.expr import Binary, Call, Ref, Ternary, walk
 from codegen.scop.model import Array, Statement
 from codegen.scop.tree import (
     ON_THREADS,
@@ -44,6 +45,9 @@ PEELED, WINDOW = 16, 128  # iterations of a loop that compilers write out; instr
 CHAIN_OPS = 4  # operations of a statement that lie on the way from a value to the next one, at most
 INTEGERS, ACCESSES = 3.0, 2.0  # integer operations, and loads and stores, that start in a cycle
 DIVISION, CALL = 8.0, 40.0  # in simple operations
+# Cycles for going wrong at an `if` on data, about every other time. clamp, Neoverse N1: 18 an element with both its
+# statements behind one such decision, f32 32 and i32 25 with a loop for each.
+BRANCH = 16.0
 MEMORY, NEAR = 8.0, 16.0  # bytes per cycle from memory, and from the caches beyond the first
 FAR = Fraction(1 << 20)  # elements, where it is not known how far an access goes
 # A key of what is fetched: the array and how it moves along every loop around.
@@ -116,11 +120,12 @@ def _groups(node: Node, around: tuple[Loop, ...], path: Path) -> Iterator[Group]
 @record
 class Bounds:
     """Cycles that an iteration of an innermost loop takes at least: to be issued, to wait for the one before, and to
-    fetch what it needs."""
+    fetch what it needs; and those that are lost at a branch besides."""
 
     issue: float
     wait: float
     fetch: float
+    astray: float = 0.0
 
 
 def bounds(p: Program, place: Place, machine: Machine) -> Bounds | None:
@@ -152,7 +157,7 @@ def _group(
     flying = _in_flight(p, g, places, lengths) if wait and 1 < depth == len(lengths) else 0.0
     if flying:
         entry, wait = 0.0, wait / flying
-    return turns * (max(each.issue, wait, each.fetch) + entry)
+    return turns * (max(each.issue, wait, each.fetch) + each.astray + entry)
 
 
 def _in_flight(p: Program, g: Group, places: dict[str, Place], lengths: Sequence[float]) -> float:
@@ -190,11 +195,13 @@ def _bounds(
     unit = INTEGERS if whole else machine.fma_throughput
     moving = sum(1 for k in keys if k[1] and any(k[1][-1]))
     issue = max(sum(operations(s) for s in stmts) / unit, moving / ACCESSES) / lanes
+    branches = any(isinstance(e, Ternary) and e.branch for s in stmts for e in walk(s.rhs))
+    astray = BRANCH if branches or any(map(_sometimes, stmts)) else 0.0
     wait = max((_chain(p, s, machine, keys) for s in stmts if target(p, s).name in chained), default=0.0)
     fetch = _fetched(p, g, lengths, keys, machine, seen)
     for n in lengths[depth:] if g.closed else ():
         fetch /= n  # what is written out uses it again
-    return Bounds(issue, wait, fetch)
+    return Bounds(issue, wait, fetch, astray)
 
 
 def operations(s: Statement) -> float:
@@ -282,7 +289,18 @@ def _in_lanes(stmts: Sequence[Statement], keys: dict[Key, bool]) -> bool:
     """Do all accesses step through neighbours, or stand still, and are there no calls and no branches?"""
     if any(isinstance(e, Call) or (isinstance(e, Ternary) and e.branch) for s in stmts for e in walk(s.rhs)):
         return False
+    if any(map(_sometimes, stmts)):
+        return False
     return all(not any(k[1][-1]) or _unit(k[1][-1]) for k in keys)
+
+
+def _sometimes(s: Statement) -> bool:
+    """Does a statement read an element under a condition only? It need not be there, so that compilers branch."""
+    read = {e.access for e in walk(s.rhs) if isinstance(e, Ref)}
+    sure = {e.access for e in always(s.rhs) if isinstance(e, Ref)}
+    known = [s.accesses[k] for k in sure]
+    rest = [s.accesses[k] for k in read - sure]
+    return any(all(a.array != b.array or not a.relation.is_equal(b.relation) for b in known) for a in rest)
 
 
 def _unit(steps: tuple[Fraction, ...]) -> bool:

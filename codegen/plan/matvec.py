@@ -11,7 +11,7 @@ from codegen.machine.cost import LoopCost, best_loop, matvec_costs, transposed_c
 from codegen.machine.formulas import MatvecBlocks, line_elements, matvec, matvec_transposed
 from codegen.machine.processor import Processor, processor, way_bytes
 from codegen.recognize.contraction import NoContraction
-from codegen.recognize.matvec import fold, layout
+from codegen.recognize.matvec import fold, in_any_order, layout
 from codegen.recognize.reductions import find_reductions
 from codegen.recognize.strides import coefficients
 from codegen.scop.lanes import Lane, walk
@@ -51,7 +51,7 @@ def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine
     cpu = lanes_of(machine, what)
     if cpu.lanes < 2:
         return "the processor has no vectors for its elements"
-    if form == "across" and not joins(p, s, what) and cpu.lanes > MOST_ROWS:
+    if form == "across" and not joins(p, s, what, machine) and cpu.lanes > MOST_ROWS:
         return f"{cpu.lanes} rows at a time would not fit into registers"
     return ""
 
@@ -61,11 +61,11 @@ def _backwards(p: Program, s: Statement, what: Contraction) -> bool:
     return sum(coefficients(value, len(s.iterators)) or ()) < 0
 
 
-def joins(p: Program, s: Statement, what: Contraction) -> bool:
+def joins(p: Program, s: Statement, what: Contraction, machine: Machine) -> bool:
     """May the steps of an element be taken in any order?"""
     array = s.accesses[s.target].array
     free = array in p.deps.folds and any(r.stmt == s.name for r in find_reductions(p.scop))
-    return free and fold(what.step.lane) is not None
+    return (free and fold(what.step.lane) is not None) or in_any_order(p.scop, s, what, host(machine).isa)
 
 
 def host(machine: Machine) -> Machine:
@@ -84,15 +84,15 @@ def operations(lane: Lane) -> tuple[str, str]:
     return ops[min(1, len(ops) - 1)], ops[0]
 
 
-def form_of(p: Program, s: Statement, what: Contraction) -> str:
+def form_of(p: Program, s: Statement, what: Contraction, machine: Machine) -> str:
     """The form that a product takes."""
     form = layout(p.scop, s, what)
-    return "fold" if form == "across" and joins(p, s, what) else form
+    return "fold" if form == "across" and joins(p, s, what, machine) else form
 
 
 def sweep(p: Program, s: Statement, what: Contraction, machine: Machine, lines: int = 0) -> tuple[Sweep, str]:
     """The sizes for the machine, and in words. In strips of so many `lines` all of them are taken in whole groups."""
-    form = form_of(p, s, what)
+    form = form_of(p, s, what, machine)
     cpu = lanes_of(machine, what)
     blocks, streams, vectors = sizes(form, cpu)
     if form == "lanes" and lines:

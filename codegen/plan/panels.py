@@ -21,11 +21,12 @@ from codegen.plan.isl_schedule import isl_schedule, rename
 from codegen.plan.keeping import edges, keeps, meets
 from codegen.plan.levels import by_levels
 from codegen.plan.lines import in_strips, lines_of, over, plain, value_of
-from codegen.plan.matvec import form_of, reason_against
+from codegen.plan.matvec import reason_against
 from codegen.plan.model import Block, Directive, Keep
 from codegen.plan.shape import arranged
 from codegen.plan.strips import parts_of
 from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.matvec import layout
 from codegen.recognize.strides import coefficients
 from codegen.recognize.work import extent
 from codegen.record import record
@@ -167,7 +168,7 @@ def _by_lines(q: Program, what: Contraction, d: Block) -> bool:
     """Does a matrix-vector product within a block read whole lines of its matrix, or narrow strips of many?"""
     s = q.scop.statement(what.stmt)
     block = s.iterators.index(d.name)
-    within = what.depth if form_of(q, s, what) == "lanes" else what.rows
+    within = what.depth if layout(q.scop, s, what) == "lanes" else what.rows
     return all(extent(s, k, (block,)) is not None for k in within)
 
 

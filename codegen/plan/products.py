@@ -20,7 +20,7 @@ from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import arranged
 from codegen.plan.strips import in_strip, in_strips, parts_of
 from codegen.plan.told import formula
-from codegen.plan.worth import needs_wide_product, skips, too_small, unwanted
+from codegen.plan.worth import busy_units, needs_wide_product, skips, too_small, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
 from codegen.recognize.matvec import looks_like_one
 from codegen.record import record
@@ -158,6 +158,7 @@ def _product(p: Program, name: str, depth: int, machine: Machine, against: dict[
         return None
     vec = load_isa(machine.isa, machine.vector_bits).vec(found.step.elem)
     why = too_small(s, found, blocking(found, machine).direct) or needs_wide_product(p.scop, s, found, vec)
+    why = why or busy_units(p.scop, s, found, machine)
     if why:
         against.setdefault(name, f"no product: {why}")
     return None if why else found

@@ -63,7 +63,7 @@ def strip(p: Program, part: Node, find: Find, machine: Machine) -> Strip | None:
     if any(what.columns for what in usual) or not (held or _shared(p, usual)) or _calls(p, names):
         return None
     products = [*usual, *held]
-    forms = {what.stmt: form_of(p, p.scop.statement(what.stmt), what) for what in products}
+    forms = {what.stmt: form_of(p, p.scop.statement(what.stmt), what, machine) for what in products}
     if "lanes" in forms.values() and machine.cores > FEW_THREADS:
         return None
     loop = enclosing(p.tree, names[0])[0]
@@ -92,7 +92,7 @@ def _held(p: Program, name: str, machine: Machine) -> Contraction | None:
         found = contraction(p.scop, s, (), p.reassociate, True)
     except NoContraction:
         return None
-    if found.columns or reason_against(p, s, found, machine) or form_of(p, s, found) == "lanes":
+    if found.columns or reason_against(p, s, found, machine) or form_of(p, s, found, machine) == "lanes":
         return None
     return found
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import islpy as isl
 
+from codegen.isas import own
 from codegen.recognize.contraction import NoContraction, unit_stride
 from codegen.recognize.ctypes import element_name
+from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.expr import Ref
 from codegen.scop.lanes import Lane, walk
@@ -106,6 +108,17 @@ def _apart(moves: isl.Map, what: Contraction) -> isl.Map:
     for d in reversed([d for d in range(n) if d not in outer]):
         keep = keep.project_out(isl.dim_type.out, d, 1)
     return moves.reset_tuple_id(isl.dim_type.out).flat_range_product(keep)
+
+
+def in_any_order(scop: Scop, s: Statement, what: Contraction, isa: str) -> bool:
+    """Do the steps of an element give the same bits in any order, made on lanes, and does the statement read no other
+    elements of its array? Signed integers wrap around there, so that none but the source's own order has to be free of
+    overflow. What is done in tables of the user's own, nobody knows."""
+    free = any(r.stmt == s.name and r.wraps for r in find_reductions(scop))
+    if not free or fold(what.step.lane) is None or own(isa) is not None:
+        return False
+    target = s.accesses[s.target]
+    return all(a.relation.is_equal(target.relation) for a in s.accesses if a.array == target.array)
 
 
 def fold(step: Lane) -> Fold | None:

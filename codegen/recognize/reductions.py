@@ -35,12 +35,14 @@ _CALLS = {
 
 @record
 class Reduction:
-    """`op` is OpenMP's name. `exact` means any order gives the same bits and overflows nowhere new."""
+    """`op` is OpenMP's name. `exact` means any order gives the same bits and overflows nowhere new; `wraps` that any
+    order does where what overflows wraps around, as it does in lanes."""
 
     stmt: str
     array: str
     op: str
     exact: bool
+    wraps: bool = False
 
 
 @record
@@ -89,7 +91,8 @@ def _reduction(scop: Scop, s: Statement) -> Reduction | None:
     if array.elem.is_int and not all(_fits(scop, s, fold.op, array.elem, v) for v in fold.values):
         return None
     exact = array.elem.is_int and all(_exact(scop, s, fold.op, array.elem, v) for v in fold.values)
-    return Reduction(s.name, target.array, fold.op, exact)
+    wraps = exact or (array.elem.is_int and fold.op in ("+", "-", "*"))
+    return Reduction(s.name, target.array, fold.op, exact, wraps)
 
 
 # -- the shape of the statement --------------------------------------------------------------------------------------

@@ -68,6 +68,8 @@ def folded_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> t
     return op, s.accesses[s.target].array
 
 
-def kept(p: Program, place: Place) -> Dependence | None:
-    """What keeps a fold in the source's order."""
-    return next((d for d in p.deps.all if not is_zero(pending(p, d, place), place.loop.exprs)), None)
+def kept(p: Program, place: Place, free: str) -> Dependence | None:
+    """What keeps a fold in the source's order. The steps of one statement, which reads no elements of the array `free`
+    but those it writes, may be taken in any."""
+    ties = (d for d in p.deps.all if d.array != free)
+    return next((d for d in ties if not is_zero(pending(p, d, place), place.loop.exprs)), None)

@@ -11,6 +11,7 @@ import islpy as isl
 from codegen.isas import known as known_isas
 from codegen.plan.model import LoopRef, Multiply
 from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.matvec import in_any_order
 from codegen.recognize.strides import coefficients
 from codegen.scop.model import Statement
 from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep, in_registers
@@ -55,8 +56,9 @@ def apply(p: Program, d: Multiply) -> Program:
     problem = packed or (in_registers(d.how) and unsafe_sweep(s, together))
     if problem:
         raise illegal(problem, d.loc)
+    free = s.accesses[s.target].array if in_any_order(p.scop, s, found, d.how.isa) else ""
     for place in (q for q in tree_loops(after.tree) if q.band is band and q.loop.kind in (BLOCKED, FOLDED)):
-        blocker = carried(after, place).blocker if place.loop.kind == BLOCKED else kept(after, place)
+        blocker = carried(after, place).blocker if place.loop.kind == BLOCKED else kept(after, place, free)
         if blocker is not None:
             raise illegal(
                 f"a {blocker.kind} dependence through `{blocker.array}` is carried by loop {place.loop.name}", d.loc

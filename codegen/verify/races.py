@@ -8,6 +8,7 @@ import islpy as isl
 
 from codegen.ast.ctree import For
 from codegen.ast.pipelines import stage_of
+from codegen.recognize.matvec import in_any_order
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, param_space
 from codegen.scop.isl_helpers import sample_pair
@@ -72,7 +73,8 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
         if not real <= ({"+", "-"} if op in ("+", "-") else {op}):
             return [Finding("race", f"the clause folds `{array}` with {op}, the source with {', '.join(sorted(real))}")]
     inner = {id(r) for r in inside}
-    ties = ((m, a, b) for m, a, b in between_runs(e, _together(e, folded)) if id(a) in inner and id(b) in inner)
+    free = _any_order(e, lp, run, names)
+    ties = ((m, a, b) for m, a, b in between_runs(e, _together(e, folded, free)) if id(a) in inner and id(b) in inner)
     if not any(_separates(m, a, b, cut - 1) for m, a, b in ties):
         return []
     times = isl.UnionMap.empty(param_space(e.scop))
@@ -80,7 +82,7 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
         times = times.union(isl.UnionMap.from_map(r.executes(e.scop).reverse().apply_range(r.time(cut))))
     times = times.coalesce()
     pairs = isl.UnionMap.from_map(same_iteration_until(param_space(e.scop), cut, run.point.when, lp.var))
-    for d in _ties(e, folded):
+    for d in _ties(e, folded, free):
         relation = d.relation
         carried = relation.apply_domain(times).apply_range(times).intersect(pairs)
         if not carried.is_empty():
@@ -103,21 +105,31 @@ def _separates(pairs: isl.Map, a: Run, b: Run, depth: int) -> bool:
     return False
 
 
-def _ties(e: Evidence, folded: set[str]) -> list[Dependence]:
+def _any_order(e: Evidence, lp: For, run: Run, names: set[str]) -> str:
+    """The array into which a product folds in any order, because it does so on lanes; no other statement is in its
+    loop, and this one reads no elements but those it writes."""
+    product = run.point.product
+    if lp.loop.kind != FOLDED or product is None or names != {product.what.stmt}:
+        return ""
+    s = e.scop.statement(product.what.stmt)
+    return s.accesses[s.target].array if in_any_order(e.scop, s, product.what, product.how.isa) else ""
+
+
+def _ties(e: Evidence, folded: set[str], free: str = "") -> list[Dependence]:
     """What no loop may carry that is not a fold of these variables. Storage is judged by `bad_storage`."""
     ties = [*e.deps.all, *(Dependence("output", a, r) for a, r in sorted(e.deps.folds.items()) if a not in folded)]
-    return [d for d in ties if not e.scop.arrays[d.array].inside]
+    return [d for d in ties if not e.scop.arrays[d.array].inside and d.array != free]
 
 
-def _together(e: Evidence, folded: set[str]) -> isl.UnionMap:
+def _together(e: Evidence, folded: set[str], free: str) -> isl.UnionMap:
     """All of them in few pieces; most loops fold nothing and ask for the same."""
-    known: dict[frozenset[str], isl.UnionMap] = e.__dict__.setdefault("_together", {})
-    key = frozenset(folded & e.deps.folds.keys())
-    if not e.deps.folds and not any(e.scop.arrays[d.array].inside for d in e.deps.all):
+    known: dict[tuple[str, frozenset[str]], isl.UnionMap] = e.__dict__.setdefault("_together", {})
+    key = free, frozenset(folded & e.deps.folds.keys())
+    if not free and not e.deps.folds and not any(e.scop.arrays[d.array].inside for d in e.deps.all):
         return e.deps.must
     if key not in known:
         total = isl.UnionMap.empty(param_space(e.scop))
-        for d in _ties(e, folded):
+        for d in _ties(e, folded, free):
             total = total.union(d.relation)
         known[key] = total.coalesce()
     return known[key]

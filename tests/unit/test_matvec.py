@@ -177,6 +177,20 @@ def test_the_proof_knows_which_folds_are_free(free: bool) -> None:
     assert [f.check for f in findings] == ([] if free else ["race"])
 
 
+def test_the_proof_lets_lanes_wrap_around() -> None:
+    """Sums of signed integers in any order, where they are made on lanes; the loop by itself keeps its order."""
+    params = "int m, int n, int A[m][n], int x[n], int y[m]"
+    source = open_source("in.c", text(NEST + "y[i] += A[i][j] * x[j];", params), OPTIONS)
+    found = model_region(source.slices[0], OPTIONS)
+    assert found is not None
+    made = make(found, OPTIONS, load("neoverse-n1"))
+    (product,) = (n for n in walk_tree(made.code) if isinstance(n, Multiply))
+    assert product.product.what.step.elem == "i32"
+    assert prove(made.program.scop, made.program.deps, product) == ()
+    findings = prove(made.program.scop, made.program.deps, refolded(product.body))
+    assert [f.check for f in findings] == ["race"]
+
+
 def test_the_vector_must_not_change_meanwhile() -> None:
     """With one row only, the row carries nothing; yet x is read before y, which is the same, is stored. What can be a
     product is the part of the row whose elements of y are others."""
