@@ -174,7 +174,8 @@ class Picks:
 def picks(step: int, n: int, beside: int) -> Picks | None:
     """How every `step`-th of some elements, `n` in all, are picked out of two vectors that read nothing before the
     first nor behind the last of them; None where one by one is as good. `beside`: whether each one's neighbour behind
-    it (1) or before it (-1) is read, too: both then come out of the same vectors."""
+    it (1) or before it (-1) is read, too: both then come out of the same vectors. Neoverse N1, of the speed of gcc's
+    code: lines in the first cache, every second int 1.7, sums of pairs 1.5, of triples 0.95; from memory 1.0."""
     wanted = [k * step for k in range(n)]
     first, last = (min(0, beside), min(0, beside) + n) if beside else (0, wanted[-1] - n + 1)
     if (n == 2 and not beside) or any(first + n <= k < last for k in wanted):

@@ -234,7 +234,8 @@ class OuterPrinter:
         after = [View("decl", f"{cast}({text}) = {own[text]};") for text in texts if text in written]
         kept, taken = {**kept, **own}, taken | {name, *own.values()}
         body = tuple(self._body(node.body, names, taken, times, kept))
-        block, n = self._turned(node, names, taken, times, kept), self.lanes.count
+        n = self.lanes.count
+        block = () if 0 <= length(node) < n else self._turned(node, names, taken, times, kept)
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         begin = f"long {name} = {low}"
         loop = View("for", f"{begin}; {name} {node.op} {high}; {step}", node.loop.note, body=body)
@@ -242,8 +243,10 @@ class OuterPrinter:
             several = View("for", f"; {name} + {n - 1} {node.op} {high}; {name} += {n}", f"{n} turned", body=block)
             rest = View("for", f"; {name} {node.op} {high}; {step}", "the rest", body=body)
             loop = View("block", body=(View("decl", f"{begin};"), several, *((rest,) if length(node) % n else ())))
-        runs = (f"{ints.text(x.lower, 5)} {x.op} {ints.text(x.upper, 5)}" for x in (node, *tests))
-        yield View("if", " && ".join(dict.fromkeys(runs)), body=(*ahead, loop, *after)) if texts else loop
+        asked = [x for x in (node, *tests) if not runs_for_sure(x)]
+        runs = dict.fromkeys(f"{ints.text(x.lower, 5)} {x.op} {ints.text(x.upper, 5)}" for x in asked)
+        whole = (*ahead, loop, *after)
+        yield loop if not texts else View("if", " && ".join(runs), body=whole) if runs else View("block", body=whole)
 
     def _tests(self, node: For, ways: list[tuple[Instance, tuple[For, ...]]]) -> tuple[For, ...]:
         """Loops inside one without which nothing in it runs, and of which that is known ahead of it."""
