@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.plan.latency import divides, worth_rows
+from codegen.plan.latency import divides, waiting, worth_rows
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
 from codegen.plan.wavefront import ROWS
 from codegen.recognize.alike import alike
 from codegen.recognize.strides import coefficients, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements, walk
-from codegen.transform.program import Program
+from codegen.scop.tree import loops as all_loops
+from codegen.transform.program import Program, carried
 
 # Values of the loop around a recurrence that run along lines: enough for whole vectors and pages, few enough for the
 # values in between to stay in the first-level cache. deriche, 4096 x 2160, f64: 0.178 s with 64, 0.138 with 256, 0.130
@@ -57,7 +58,7 @@ def _below(
     p: Program, node: Band, inside: Band, free: Callable[[Band], bool], machine: Machine
 ) -> Iterator[Found]:
     """For a loop around other statements and the nest `inside`."""
-    loops = _chain(inside)
+    loops = _chain(p, inside)
     if not loops:
         return
     row, names = node.loops[-1], statements(node)
@@ -67,6 +68,8 @@ def _below(
         return
     shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
     along = shifts is not None
+    if not along and not waiting(p, statements(inside), machine):
+        return  # compilers make vectors of it as it is: extremes and sums of whole numbers
     single = len(loops) == 1 and len(node.loops) == 1
     stays = single and free(inside) and free(node)
     if not along and not stays and (not single or len(statements(inside)) == 1):
@@ -177,13 +180,15 @@ def _iterator(row: Loop, name: str) -> int:
     return next((k for k, c in enumerate(found) if c), 0)
 
 
-def _chain(band: Band) -> tuple[Loop, ...]:
-    """The loops of a nest that run in order, one in the other, around plain statements; none for other nests."""
-    if band.product is not None or any(lp.coincident for lp in band.loops):
+def _chain(p: Program, band: Band) -> tuple[Loop, ...]:
+    """The loops of a nest that run in order, or fold into a variable in any, one in the other, around plain statements;
+    none for other nests."""
+    places = [q for q in all_loops(p.tree) if q.band is band]
+    if band.product is not None or any(q.loop.coincident and not carried(p, q).reductions for q in places):
         return ()
     if not has_band(band.child):
         return band.loops
-    below = _chain(band.child) if isinstance(band.child, Band) else ()
+    below = _chain(p, band.child) if isinstance(band.child, Band) else ()
     return (*band.loops, *below) if below else ()
 
 

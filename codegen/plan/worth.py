@@ -134,10 +134,14 @@ def _held_back(p: Program, s: Statement, others: Sequence[str]) -> str:
 
 
 def _read_twice(p: Program, s: Statement, what: Contraction, mine: set[str]) -> str:
-    """Along the result the source's own loop is nearly as fast; in a nest apart it reads the matrix once more."""
-    if layout(p.scop, s, what) != "lanes":
-        return ""
+    """Along the result the source's own loop is nearly as fast, and where compilers may sum up in any order; in a nest
+    apart it reads the matrix once more. Where the matrix is made in the same loop, the rest is better off alone:
+    smith-waterman has no threads otherwise."""
     matrices = {s.accesses[e.access].array for e in what.step.left if isinstance(e, Ref)}
+    whole = p.scop.arrays[s.accesses[s.target].array].elem.is_int
+    made = any(o.accesses[o.target].array in matrices for o in p.scop.statements)
+    if layout(p.scop, s, what) != "lanes" and (made or not whole):
+        return ""
     loop = enclosing(p.tree, s.name)[0]
     for other in p.scop.statements:
         around = enclosing(p.tree, other.name)

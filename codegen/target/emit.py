@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import TextWrapper
 
 from codegen import __version__
@@ -76,20 +77,24 @@ def emit_region(
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
     thread where the new text has nothing but threads to offer."""
-    builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c")
+    builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c", once=threads_only)
     views = unwrapped(builder.build(tree))
+    enough = _enough(builder) if threads_only else ""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     always = [guard_text(scop, ints), *(v.head for v in views if v.kind in ("for", "if"))]
     short, declarations = with_locals(scop, " ".join(always), reserved(scop))
     if declarations:
-        builder = ViewBuilder(short, pragma_makers(short, target), builder.helpers, threads=target != "c")
+        makers = pragma_makers(short, target)
+        builder = ViewBuilder(short, makers, builder.helpers, threads=target != "c", once=threads_only)
         views = unwrapped(builder.build(tree))
         words = _words(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "")
+    tests = (guard_text(scop, ints), alias_guard, enough, "tw_max_threads() > 1" if threads_only else "")
     guard = " && ".join(g for g in tests if g)
+    if enough:
+        views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
     reasons = [*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]
-    reasons += ["there is more than one thread"] if threads_only else []
+    reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
     room = room_of(scop, tree, guard)
     text = (
         environment()
@@ -118,6 +123,12 @@ def emit_region(
     if not text.endswith("\n"):
         text += "\n"
     return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new)
+
+
+def _enough(builder: ViewBuilder) -> str:
+    """When there is work enough for threads, where one test tells."""
+    tests = list(dict.fromkeys(builder.tests))
+    return tests[0] if len(tests) == 1 else ""
 
 
 def _flush(text: str) -> str:

@@ -30,6 +30,8 @@ from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels
 
+SHORT = 6  # lines of a loop's body that are printed a second time for little work
+
 
 @dataclass
 class ViewBuilder:
@@ -40,6 +42,8 @@ class ViewBuilder:
     helpers: set[str] = field(default_factory=set)
     kernels: set[tuple[str, int, MicroKernel | MatvecKernel | NestKernel]] = field(default_factory=set)
     threads: bool = False  # whether products may start threads
+    once: bool = False  # no loop is printed a second time for little work
+    tests: list[str] = field(default_factory=list)  # for threads, of all loops that have them; "" where none suffices
     _inside: bool = False  # inside a loop that runs on threads
     _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
     _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
@@ -335,14 +339,22 @@ class ViewBuilder:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))
         strips = bool(node.loop.reductions and node.loop.tile) and not _own_memory(body)
-        if names and pragma.test and (strips or all(v.kind == "stmt" for v in body)):
-            # Again and again inside another loop: asking OpenMP takes as long as a thousand iterations, and a team of
-            # one thread gains nothing.
+        plain = strips or all(v.kind == "stmt" for v in body)
+        if not names and pragma.test:
+            self.tests.append(pragma.test)
+            tiles = any(x.loop.tile for x in walk(node) if isinstance(x, For))
+            plain = not self.once and (plain or (_short(body) and not tiles))
+        elif node.loop.kind in THREADED:
+            self.tests.append("")
+        if pragma.test and plain:
+            # Asking OpenMP takes as long as a thousand iterations, even if it then starts no threads. Again and again
+            # inside another loop, that counts for a team of one thread, too.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
             alone = self._as_lanes(with_loop(node, kind=VECTOR))
             if alone is not None:
                 few = self._lanes(node, *alone, names, held, taken)
-            return View("if", f"{pragma.test} && tw_max_threads() > 1", body=(many,), orelse=(few,))
+            more = " && tw_max_threads() > 1" if names else ""
+            return View("if", f"{pragma.test}{more}", body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
 
     def _carried(
@@ -390,6 +402,17 @@ def reserved(scop: Scop) -> frozenset[str]:
     for p in scop.params:
         used.update(re.findall(r"[A-Za-z_]\w*", p.text))
     return frozenset(used | KEYWORDS | (scop.names - counters))
+
+
+def _short(views: Iterable[View]) -> bool:
+    """May it stand there twice?"""
+    return not _own_memory(views) and 0 < _lines(views) <= SHORT
+
+
+def _lines(views: Iterable[View]) -> int:
+    """How many lines views take; more than enough where they are no plain loops."""
+    plain = ("for", "if", "stmt", "decl", "block")
+    return sum(1 + _lines(v.body) + _lines(v.orelse) if v.kind in plain else SHORT + 1 for v in views)
 
 
 def _own_memory(views: Iterable[View]) -> bool:

@@ -328,11 +328,19 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
 {
     /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++) {
+      if ((double)n * m >= TW_PARALLEL_MIN) {
+#pragma omp parallel for
+        for (long i = 0; i < n; i++) {
 #pragma omp simd
-        for (long j = 0; j < m; j++)
-          C[i][j] *= beta;
+          for (long j = 0; j < m; j++)
+            C[i][j] *= beta;
+        }
+      } else {
+        for (long i = 0; i < n; i++) {
+#pragma omp simd
+          for (long j = 0; j < m; j++)
+            C[i][j] *= beta;
+        }
       }
       if (n >= 1 && m >= 1 && p >= 1) {
         /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];

@@ -24,15 +24,25 @@ void border(int n, int m, double A[n][m])
           for (long j = 0; j < m; j++)
             A[0][j] = 1.0;
         }
-#pragma omp parallel for \
-    if(parallel: (double)(m >= n ? (long)n - 2 : (long)m - 2) * ((long)m - 2) >= TW_PARALLEL_MIN)
-        for (long i = 1; i < (long)n - 1; i++) {
+        if ((double)(m >= n ? (long)n - 2 : (long)m - 2) * ((long)m - 2) >= TW_PARALLEL_MIN) {
+#pragma omp parallel for
+          for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
-          for (long j = 0; j <= tw_min((long)m - 1, i); j++)
-            A[i][j] = (int)i + (int)j;
+            for (long j = 0; j <= tw_min((long)m - 1, i); j++)
+              A[i][j] = (int)i + (int)j;
 #pragma omp simd
-          for (long j = i + 1; j < m; j++)
-            A[i][j] = 2.0;
+            for (long j = i + 1; j < m; j++)
+              A[i][j] = 2.0;
+          }
+        } else {
+          for (long i = 1; i < (long)n - 1; i++) {
+#pragma omp simd
+            for (long j = 0; j <= tw_min((long)m - 1, i); j++)
+              A[i][j] = (int)i + (int)j;
+#pragma omp simd
+            for (long j = i + 1; j < m; j++)
+              A[i][j] = 2.0;
+          }
         }
 #pragma omp simd
         for (long j = 0; j < m; j++)

@@ -34,9 +34,9 @@ void rows(int n, int m, double A[n][m], double norm[n])
 
     /* tilewright: region 1 of rows: threads over i */
     {
-      /* The fast version assumes: there is more than one thread. */
-      if (tw_max_threads() > 1) {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
+      /* The fast version assumes: there is work for more than one thread. */
+      if ((double)n * m >= TW_PARALLEL_MIN && tw_max_threads() > 1) {
+#pragma omp parallel for
         for (long i = 0; i < n; i++) {
           double sum;
           sum = 0.0;
@@ -57,13 +57,24 @@ void rows(int n, int m, double A[n][m], double norm[n])
     /* between two regions */
     /* tilewright: region 2 of rows: threads over i; vectors along j */
     {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++) {
-        if (0 < m) {
-          const double c0 = norm[i];
+      if ((double)n * m >= TW_PARALLEL_MIN) {
+#pragma omp parallel for
+        for (long i = 0; i < n; i++) {
+          if (0 < m) {
+            const double c0 = norm[i];
 #pragma omp simd
-          for (long j = 0; j < m; j++)
-            A[i][j] /= c0;
+            for (long j = 0; j < m; j++)
+              A[i][j] /= c0;
+          }
+        }
+      } else {
+        for (long i = 0; i < n; i++) {
+          if (0 < m) {
+            const double c0 = norm[i];
+#pragma omp simd
+            for (long j = 0; j < m; j++)
+              A[i][j] /= c0;
+          }
         }
       }
     }

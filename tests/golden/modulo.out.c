@@ -16,8 +16,14 @@ void halve(int n, const float *src, float *dst, int *lane)
     {
       for (long i = 0; i < n; i++)
         dst[i / 2] = src[i];
-#pragma omp parallel for simd if(parallel: (double)n >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++)
-        lane[i] = (int)i % 8;
+      if ((double)n >= TW_PARALLEL_MIN) {
+#pragma omp parallel for simd
+        for (long i = 0; i < n; i++)
+          lane[i] = (int)i % 8;
+      } else {
+#pragma omp simd
+        for (long i = 0; i < n; i++)
+          lane[i] = (int)i % 8;
+      }
     }
 }

@@ -34,28 +34,54 @@ double dot(int n, const double x[n], const double y[n])
     double s = 0.0;
     /* tilewright: region 1 of dot: tiles i:4096; threads over it; vectors along i */
     {
-#pragma omp parallel for if(parallel: (double)n >= TW_PARALLEL_MIN) reduction(+:s)
-      for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
-        const long i_end = tw_min(n, it + 4096);
-        long i = it;
-        if (i + 1 < i_end) {
-          tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
-          for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
-            w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
-            w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
-            w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
-            w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+      if ((double)n >= TW_PARALLEL_MIN) {
+#pragma omp parallel for reduction(+:s)
+        for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
+          const long i_end = tw_min(n, it + 4096);
+          long i = it;
+          if (i + 1 < i_end) {
+            tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
+              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+              w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
+              w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
+              w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+            }
+            for (; i + 1 < i_end; i += 2)
+              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+            w0 = w0 + w2;
+            w1 = w1 + w3;
+            w0 = w0 + w1;
+            s = s + (w0[0] + w0[1]);
           }
-          for (; i + 1 < i_end; i += 2)
-            w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
-          w0 = w0 + w2;
-          w1 = w1 + w3;
-          w0 = w0 + w1;
-          s = s + (w0[0] + w0[1]);
+          for (; i < i_end; i++) {  /* the rest */
+            TW_ONE_BY_ONE();
+            s += x[i] * y[i];
+          }
         }
-        for (; i < i_end; i++) {  /* the rest */
-          TW_ONE_BY_ONE();
-          s += x[i] * y[i];
+      } else {
+        for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
+          const long i_end = tw_min(n, it + 4096);
+          long i = it;
+          if (i + 1 < i_end) {
+            tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
+              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+              w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
+              w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
+              w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+            }
+            for (; i + 1 < i_end; i += 2)
+              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+            w0 = w0 + w2;
+            w1 = w1 + w3;
+            w0 = w0 + w1;
+            s = s + (w0[0] + w0[1]);
+          }
+          for (; i < i_end; i++) {  /* the rest */
+            TW_ONE_BY_ONE();
+            s += x[i] * y[i];
+          }
         }
       }
     }

@@ -14,9 +14,15 @@ void both(int n, double A[n], const int p[n])
 {
     /* tilewright: region 1 of both: threads over i; vectors along i */
     {
-#pragma omp parallel for simd if(parallel: (double)n >= TW_PARALLEL_MIN)
-      for (long i = 0; i < n; i++)
-        A[i] = 0.0;
+      if ((double)n >= TW_PARALLEL_MIN) {
+#pragma omp parallel for simd
+        for (long i = 0; i < n; i++)
+          A[i] = 0.0;
+      } else {
+#pragma omp simd
+        for (long i = 0; i < n; i++)
+          A[i] = 0.0;
+      }
     }
 #pragma scop
     for (int i = 0; i < n; i++)

@@ -25,13 +25,24 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
     {
       /* The fast version assumes: sizes stay below 2^60. */
       if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
-#pragma omp parallel for if(parallel: (double)(long)n * (long)m >= TW_PARALLEL_MIN)
-        for (long i = 0; i < (long)n; i++) {
-          if (0 < (long)m) {
-            const double c0 = x[i];
+        if ((double)(long)n * (long)m >= TW_PARALLEL_MIN) {
+#pragma omp parallel for
+          for (long i = 0; i < (long)n; i++) {
+            if (0 < (long)m) {
+              const double c0 = x[i];
 #pragma omp simd
-            for (long j = 0; j < (long)m; j++)
-              out[i * m + j] = c0 * y[j];
+              for (long j = 0; j < (long)m; j++)
+                out[i * m + j] = c0 * y[j];
+            }
+          }
+        } else {
+          for (long i = 0; i < (long)n; i++) {
+            if (0 < (long)m) {
+              const double c0 = x[i];
+#pragma omp simd
+              for (long j = 0; j < (long)m; j++)
+                out[i * m + j] = c0 * y[j];
+            }
           }
         }
       } else {

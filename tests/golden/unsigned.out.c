@@ -16,9 +16,15 @@ void smooth(unsigned n, float a[], const float b[])
     {
       /* The fast version assumes: `n - 1` does not wrap around. */
       if ((long)n >= 1) {
-#pragma omp parallel for simd if(parallel: (double)((long)n - 2) >= TW_PARALLEL_MIN)
-        for (long i = 1; i < (long)n - 1; i++)
-          a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
+        if ((double)((long)n - 2) >= TW_PARALLEL_MIN) {
+#pragma omp parallel for simd
+          for (long i = 1; i < (long)n - 1; i++)
+            a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
+        } else {
+#pragma omp simd
+          for (long i = 1; i < (long)n - 1; i++)
+            a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
+        }
       } else {
         for (unsigned i = 1; i < n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;

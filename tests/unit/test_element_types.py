@@ -62,3 +62,27 @@ def test_what_is_read_of_the_same_array_keeps_its_order() -> None:
 def test_members_of_structs_are_no_rows(real: str) -> None:
     """Rows side by side would gather them."""
     assert "store" not in plan(real, "const struct body b[n], real y[n]", FORCES)
+
+def window(where: str) -> str:
+    """The largest of five neighbours, fewer at the edges."""
+    body = f"if (x + d >= 0 && x + d < n) m = src[y][{where}] > m ? src[y][{where}] : m;"
+    return f"{OVER(v='y')}{OVER(v='x')}{{ real m = 0; for (int d = -2; d <= 2; d++) {body} dst[y][x] = m; }}"
+
+
+def test_extremes_of_windows_have_vectors_along_lines() -> None:
+    """In any order or not: what each point keeps for itself becomes a strip, as sums of floating-point numbers do."""
+    made = plan("unsigned char", "real src[n][n], real dst[n][n]", window("x + d"))
+    assert "store m in S1.xt" in made and "order S2.d, S2.x" in made
+
+
+def test_windows_of_few_are_no_vectors() -> None:
+    """Where lines are no help: a loop of at most five is left to the compiler, even if it may be shorter."""
+    assert "S2.d" not in plan("unsigned char", "real src[n][2 * n], real dst[n][n]", window("2 * (x + d)"))
+
+
+@pytest.mark.parametrize("real, apart", [("double", True), ("int", False)])
+def test_sums_that_compilers_turn_into_vectors_share_what_they_read(real: str, apart: bool) -> None:
+    inner = "k = A[i][j] > k ? A[i][j] : k; s += A[i][j];"
+    body = f"{OVER(v='i')}{{ real k = A[i][0], s = 0; {OVER(v='j')}{{ {inner} }} x[i] = k; y[i] = s; }}"
+    made = plan(real, "real A[n][n], real x[n], real y[n]", body)
+    assert any(word in made for word in ("product", "abreast", "store")) is apart
