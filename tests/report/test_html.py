@@ -113,7 +113,7 @@ def test_several_regions(tmp_path: Path) -> None:
     """Lines of the second region are counted right behind a first that grew, and one that is switched off says so."""
     nest = "#pragma scop\nfor (int i = 0; i < n; i++)\n  for (int j = 0; j < n; j++)\n    {};\n#pragma endscop\n"
     head = "void f(int n, double a[n][n], double b[n][n]) {\n"
-    text = head + nest.format("a[i][j] = 1") + nest.format("b[j][i] = a[i][j]")
+    text = head + nest.format("a[i][j] = 1") + nest.format("b[i][j] = a[i][j]")
     text += "#if 0\n" + nest.format("a[i][j] = 3") + "#endif\n}\n"
     made = generate("in.c", text, GenOptions())
     lines = made.text.splitlines()

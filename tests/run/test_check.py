@@ -17,19 +17,20 @@ from codegen.verify import check_trials
 from tests.run import sources
 from tests.run.sources import run
 
-Plant = Callable[[str, str], None]
+Plant = Callable[..., None]
 
 
 @pytest.fixture
 def plant(monkeypatch: pytest.MonkeyPatch) -> Plant:
-    """plant(old, new): generated text has `new` in place of its first `old`."""
+    """plant(old, new): generated text has `new` in place of its first `old`, or of its last one."""
     real = region.process_region
 
-    def go(old: str, new: str) -> None:
+    def go(old: str, new: str, last: bool = False) -> None:
         def wrong(*args: object) -> RegionOutcome:
             made = real(*args)  # type: ignore[arg-type]
             assert made.text is not None and old in made.text, made.text
-            return replace(made, text=made.text.replace(old, new, 1))
+            begin = made.text.rindex(old) if last else made.text.index(old)
+            return replace(made, text=made.text[:begin] + new + made.text[begin + len(old) :])
 
         monkeypatch.setattr(region, "process_region", wrong)
 
@@ -50,8 +51,9 @@ def test_a_check_in_which_nothing_runs_is_no_success() -> None:
     assert not report.ok and "nothing was compared: at the sizes at which" in report.lines[0], report.lines
 
 
-def test_the_form_for_one_thread_runs_too(plant: Plant) -> None:
-    plant("b[i][j] = a[j]", "b[i][j] = a[j] + (TW_PARALLEL_MIN > 0)")
+@pytest.mark.parametrize("last", [False, True])
+def test_the_forms_for_threads_and_for_little_work_run_both(last: bool, plant: Plant) -> None:
+    plant("b[i][j] = a[j]", "b[i][j] = a[j] + 1", last)
     report = run(sources.COPY)
     assert not report.ok and report.lines[0].startswith("region 1 (copy, line 4): b[0][0] is "), report.lines
 
