@@ -89,7 +89,7 @@ def emit_region(
         views = unwrapped(builder.build(tree))
         words = _words(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    tests = (guard_text(scop, ints), alias_guard, enough, "tw_max_threads() > 1" if threads_only else "")
+    tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = " && ".join(g for g in tests if g)
     if enough:
         views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)

@@ -33,6 +33,11 @@ class Pragma:
         return f"{self.words}{test}{self.clauses}"
 
     @property
+    def little(self) -> str:
+        """Where the test does not hold."""
+        return self.test.replace(" >= TW_PARALLEL_MIN", " < TW_PARALLEL_MIN")
+
+    @property
     def threaded(self) -> str:
         """Where the test is known to hold."""
         return f"{self.words}{self.clauses}"

@@ -353,8 +353,9 @@ class ViewBuilder:
             alone = self._as_lanes(with_loop(node, kind=VECTOR))
             if alone is not None:
                 few = self._lanes(node, *alone, names, held, taken)
-            more = " && tw_max_threads() > 1" if names else ""
-            return View("if", f"{pragma.test}{more}", body=(many,), orelse=(few,))
+            if not names:
+                return View("if", pragma.little, body=(few,), orelse=(many,))
+            return View("if", f"{pragma.test} && tw_max_threads() > 1", body=(many,), orelse=(few,))
         return View("for", head, node.loop.note, pragma.text, body)
 
     def _carried(

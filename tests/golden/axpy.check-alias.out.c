@@ -26,12 +26,12 @@ void axpy(int n, double a, const double *x, double *y)
       /* The fast version assumes: arrays do not overlap. */
       if (tw_disjoint(x, (0L) * (long)sizeof *x, ((long)n - 1 + 1) * (long)sizeof *x, y,
                       (0L) * (long)sizeof *y, ((long)n - 1 + 1) * (long)sizeof *y)) {
-        if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+        if ((double)n < TW_PARALLEL_MIN) {
+#pragma omp simd
           for (long i = 0; i < n; i++)
             y[i] += a * x[i];
         } else {
-#pragma omp simd
+#pragma omp parallel for simd
           for (long i = 0; i < n; i++)
             y[i] += a * x[i];
         }

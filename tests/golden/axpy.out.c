@@ -14,12 +14,12 @@ void axpy(int n, double a, const double *x, double *y)
 {
     /* tilewright: region 1 of axpy: threads over i; vectors along i */
     {
-      if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+      if ((double)n < TW_PARALLEL_MIN) {
+#pragma omp simd
         for (long i = 0; i < n; i++)
           y[i] += a * x[i];
       } else {
-#pragma omp simd
+#pragma omp parallel for simd
         for (long i = 0; i < n; i++)
           y[i] += a * x[i];
       }

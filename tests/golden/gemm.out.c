@@ -328,14 +328,14 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
 {
     /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
-      if ((double)n * m >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+      if ((double)n * m < TW_PARALLEL_MIN) {
         for (long i = 0; i < n; i++) {
 #pragma omp simd
           for (long j = 0; j < m; j++)
             C[i][j] *= beta;
         }
       } else {
+#pragma omp parallel for
         for (long i = 0; i < n; i++) {
 #pragma omp simd
           for (long j = 0; j < m; j++)

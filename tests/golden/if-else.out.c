@@ -24,8 +24,7 @@ void border(int n, int m, double A[n][m])
           for (long j = 0; j < m; j++)
             A[0][j] = 1.0;
         }
-        if ((double)(m >= n ? (long)n - 2 : (long)m - 2) * ((long)m - 2) >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+        if ((double)(m >= n ? (long)n - 2 : (long)m - 2) * ((long)m - 2) < TW_PARALLEL_MIN) {
           for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
             for (long j = 0; j <= tw_min((long)m - 1, i); j++)
@@ -35,6 +34,7 @@ void border(int n, int m, double A[n][m])
               A[i][j] = 2.0;
           }
         } else {
+#pragma omp parallel for
           for (long i = 1; i < (long)n - 1; i++) {
 #pragma omp simd
             for (long j = 0; j <= tw_min((long)m - 1, i); j++)

@@ -35,7 +35,7 @@ void rows(int n, int m, double A[n][m], double norm[n])
     /* tilewright: region 1 of rows: threads over i */
     {
       /* The fast version assumes: there is work for more than one thread. */
-      if ((double)n * m >= TW_PARALLEL_MIN && tw_max_threads() > 1) {
+      if (tw_max_threads() > 1 && (double)n * m >= TW_PARALLEL_MIN) {
 #pragma omp parallel for
         for (long i = 0; i < n; i++) {
           double sum;
@@ -57,8 +57,7 @@ void rows(int n, int m, double A[n][m], double norm[n])
     /* between two regions */
     /* tilewright: region 2 of rows: threads over i; vectors along j */
     {
-      if ((double)n * m >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+      if ((double)n * m < TW_PARALLEL_MIN) {
         for (long i = 0; i < n; i++) {
           if (0 < m) {
             const double c0 = norm[i];
@@ -68,6 +67,7 @@ void rows(int n, int m, double A[n][m], double norm[n])
           }
         }
       } else {
+#pragma omp parallel for
         for (long i = 0; i < n; i++) {
           if (0 < m) {
             const double c0 = norm[i];

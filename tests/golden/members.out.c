@@ -26,14 +26,14 @@ void brighten(const struct image *src, struct image *dst, float offset)
       const int src_height = src->height;
       const int src_width = src->width;
       const float src_gain = src->gain;
-      if ((double)src_height * src_width >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+      if ((double)src_height * src_width < TW_PARALLEL_MIN) {
         for (long y = 0; y < src_height; y++) {
 #pragma omp simd
           for (long x = 0; x < src_width; x++)
             dst->data[y][x] = src_gain * src->data[y][x] + offset;
         }
       } else {
+#pragma omp parallel for
         for (long y = 0; y < src_height; y++) {
 #pragma omp simd
           for (long x = 0; x < src_width; x++)
@@ -47,14 +47,14 @@ void move(int n, struct point p[n], struct point by)
 {
     /* tilewright: region 2 of move: threads over i; vectors along i */
     {
-      if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+      if ((double)n < TW_PARALLEL_MIN) {
+#pragma omp simd
         for (long i = 0; i < n; i++) {
           p[i].x += by.x;
           p[i].y += by.y;
         }
       } else {
-#pragma omp simd
+#pragma omp parallel for simd
         for (long i = 0; i < n; i++) {
           p[i].x += by.x;
           p[i].y += by.y;

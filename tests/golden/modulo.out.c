@@ -16,12 +16,12 @@ void halve(int n, const float *src, float *dst, int *lane)
     {
       for (long i = 0; i < n; i++)
         dst[i / 2] = src[i];
-      if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+      if ((double)n < TW_PARALLEL_MIN) {
+#pragma omp simd
         for (long i = 0; i < n; i++)
           lane[i] = (int)i % 8;
       } else {
-#pragma omp simd
+#pragma omp parallel for simd
         for (long i = 0; i < n; i++)
           lane[i] = (int)i % 8;
       }

@@ -34,8 +34,7 @@ double dot(int n, const double x[n], const double y[n])
     double s = 0.0;
     /* tilewright: region 1 of dot: tiles i:4096; threads over it; vectors along i */
     {
-      if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for reduction(+:s)
+      if ((double)n < TW_PARALLEL_MIN) {
         for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;
@@ -60,6 +59,7 @@ double dot(int n, const double x[n], const double y[n])
           }
         }
       } else {
+#pragma omp parallel for reduction(+:s)
         for (long it = 0; it < n; it += 4096) {  /* tiles of 4096 */
           const long i_end = tw_min(n, it + 4096);
           long i = it;

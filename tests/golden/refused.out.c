@@ -14,12 +14,12 @@ void both(int n, double A[n], const int p[n])
 {
     /* tilewright: region 1 of both: threads over i; vectors along i */
     {
-      if ((double)n >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+      if ((double)n < TW_PARALLEL_MIN) {
+#pragma omp simd
         for (long i = 0; i < n; i++)
           A[i] = 0.0;
       } else {
-#pragma omp simd
+#pragma omp parallel for simd
         for (long i = 0; i < n; i++)
           A[i] = 0.0;
       }

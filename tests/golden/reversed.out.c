@@ -355,7 +355,7 @@ void odd(int n, double x[n])
     /* tilewright: region 2 of odd: threads over i */
     {
       /* The fast version assumes: there is work for more than one thread. */
-      if ((double)((long)n - 1) >= TW_PARALLEL_MIN && tw_max_threads() > 1) {
+      if (tw_max_threads() > 1 && (double)((long)n - 1) >= TW_PARALLEL_MIN) {
 #pragma omp parallel for
         for (long i = 2 * tw_floord((long)n + 1, 2) - n + 1; i < n; i += 2)
           x[i] = 0.0;

@@ -25,8 +25,7 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
     {
       /* The fast version assumes: sizes stay below 2^60. */
       if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
-        if ((double)(long)n * (long)m >= TW_PARALLEL_MIN) {
-#pragma omp parallel for
+        if ((double)(long)n * (long)m < TW_PARALLEL_MIN) {
           for (long i = 0; i < (long)n; i++) {
             if (0 < (long)m) {
               const double c0 = x[i];
@@ -36,6 +35,7 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
             }
           }
         } else {
+#pragma omp parallel for
           for (long i = 0; i < (long)n; i++) {
             if (0 < (long)m) {
               const double c0 = x[i];

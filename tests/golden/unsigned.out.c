@@ -16,12 +16,12 @@ void smooth(unsigned n, float a[], const float b[])
     {
       /* The fast version assumes: `n - 1` does not wrap around. */
       if ((long)n >= 1) {
-        if ((double)((long)n - 2) >= TW_PARALLEL_MIN) {
-#pragma omp parallel for simd
+        if ((double)((long)n - 2) < TW_PARALLEL_MIN) {
+#pragma omp simd
           for (long i = 1; i < (long)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         } else {
-#pragma omp simd
+#pragma omp parallel for simd
           for (long i = 1; i < (long)n - 1; i++)
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0f;
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codegen.options import GenOptions
@@ -86,3 +88,12 @@ def test_sums_that_compilers_turn_into_vectors_share_what_they_read(real: str, a
     body = f"{OVER(v='i')}{{ real k = A[i][0], s = 0; {OVER(v='j')}{{ {inner} }} x[i] = k; y[i] = s; }}"
     made = plan(real, "real A[n][n], real x[n], real y[n]", body)
     assert any(word in made for word in ("product", "abreast", "store")) is apart
+
+
+def test_steps_over_time_keep_their_tiles_in_any_order() -> None:
+    """Each update of a field is a sum into it; freed of their order, the steps would be no band for tiles."""
+    waves = "E[i] -= 0.5 * (H[i] - H[i - 1]);", "H[i] -= 0.7 * (E[i + 1] - E[i]);"
+    body = OVER(v="t") + "{ " + " ".join(f"for (int i = 1; i < n - 1; i++) {w}" for w in waves) + " }"
+    text = f"void f(int n, double E[n], double H[n])\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    kept, free = (generate("in.c", text, replace(OPTIONS, reassociate=r)).plan for r in (False, True))
+    assert "diamond" in kept and kept == free
