@@ -45,11 +45,13 @@ SUPPORT = {
     "tw_crowded": ("tw_crowded",),
     "tw_align": ("tw_align",),
     "tw_alloc": ("tw_align", "tw_alloc"),
-    "tw_max_threads": ("tw_team",),
+    "tw_until": ("tw_until",),
+    "TW_ONE_BY_ONE": ("tw_one_by_one",),
+    "tw_max_threads": ("tw_max_threads",),
     "tw_most_threads": ("tw_most_threads",),
     "tw_thread": ("tw_team",),
     "tw_grid": ("tw_panels", "tw_grid"),
-    "tw_follow": ("tw_min", "tw_team", "tw_follow"),
+    "tw_follow": ("tw_min", "tw_max_threads", "tw_team", "tw_follow"),
 }
 
 

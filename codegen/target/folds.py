@@ -64,7 +64,7 @@ def fold_view(
     name = fresh(node.loop.name, taken, ("_end",))
     end, n = f"{name}_end", lanes.count
     taken = taken | {name, end}
-    ints.helpers.update(("tw_until", lanes.type))
+    ints.helpers.add(lanes.type)
     now = IntPrinter(ints.params, {**ints.names, node.var: name}, ints.helpers)
     one = BodyPrinter(scop, now, held)
     many = LanePrinter(scop, now, held, node.var, lanes)

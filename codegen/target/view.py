@@ -160,7 +160,7 @@ class ViewBuilder:
         end = f"{name}_end"
         taken = taken | {name, end, f"{name}_first"}
         inner = IntPrinter(ints.params, {**names, node.var: name}, self.helpers)
-        self.helpers.update(("tw_min", "tw_until", lanes.type))
+        self.helpers.add(lanes.type)
         one = BodyPrinter(self.scop, inner, held)
         many = LanePrinter(self.scop, inner, held, node.var, lanes)
         each = (View("decl", "TW_ONE_BY_ONE();"), *side_by_side(one, found, *rows, taken))

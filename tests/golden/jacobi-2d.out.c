@@ -26,6 +26,9 @@ typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 /* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
  * than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
+#endif
+#ifndef TW_UNTIL
+#define TW_UNTIL
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
 static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)
 {
@@ -42,15 +45,22 @@ static inline long tw_until(const void *p, unsigned long bytes, unsigned long ea
 /* Division rounding towards minus infinity; d > 0. */
 static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
+#ifndef TW_MAX_THREADS
+#define TW_MAX_THREADS
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+#else
+static inline long tw_max_threads(void) { return 1; }
+#endif
+#endif
 #ifndef TW_TEAM
 #define TW_TEAM
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 static inline long tw_team_size(void) { return omp_get_num_threads(); }
 static inline long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
 static inline long tw_team_size(void) { return 1; }
 static inline long tw_thread(void) { return 0; }
 #endif

@@ -9,17 +9,13 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
-#ifndef TW_TEAM
-#define TW_TEAM
+#ifndef TW_MAX_THREADS
+#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
 static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
 #else
 static inline long tw_max_threads(void) { return 1; }
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
 #endif
 #endif
 #line 1 "locals.c"

@@ -22,11 +22,6 @@ typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
 /* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
  * than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
-/* Elements of `each` bytes from here to the next multiple of `bytes`. */
-static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)
-{
-  return (long)(-(unsigned long)p % bytes / each);
-}
 #endif
 /* Sums: with --reassociate on threads and in lanes, without it in order. */
 double dot(int n, const double x[n], const double y[n])

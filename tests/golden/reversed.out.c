@@ -49,15 +49,22 @@ static inline void *tw_alloc(long bytes)
 }
 static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
+#ifndef TW_MAX_THREADS
+#define TW_MAX_THREADS
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+#else
+static inline long tw_max_threads(void) { return 1; }
+#endif
+#endif
 #ifndef TW_TEAM
 #define TW_TEAM
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 static inline long tw_team_size(void) { return omp_get_num_threads(); }
 static inline long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
 static inline long tw_team_size(void) { return 1; }
 static inline long tw_thread(void) { return 0; }
 #endif
