@@ -87,6 +87,16 @@ class Tile:
 
 
 @record
+class Balance:
+    """Count the iterations of a loop from a number below `size`, found at run time, so that threads which take tiles of
+    that size in turn get equal parts."""
+
+    loop: LoopRef
+    size: int
+    loc: Loc = NOWHERE
+
+
+@record
 class Diamond:
     """Cut time and a loop over space that is skewed by it into diamonds, which a row of them can start all at once."""
 
@@ -244,6 +254,7 @@ Directive = Union[
     Block,
     Keep,
     Schedule,
+    Balance,
     Tile,
     Diamond,
     Order,

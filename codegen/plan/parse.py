@@ -72,6 +72,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "keep": data.keep,
     "schedule": schedule.schedule,
     "tile": loops.tile,
+    "balance": loops.balance,
     "diamond": loops.diamond,
     "order": lambda r, at: Order(r.loops(), at),
     "reverse": lambda r, at: Reverse(r.loop(), at),

@@ -11,7 +11,19 @@ from collections.abc import Callable
 
 from codegen.machine import Machine
 from codegen.plan.isl_schedule import tilable_schedule
-from codegen.plan.model import Diamond, Directive, Distribute, Jam, LoopRef, Parallel, Plain, Schedule, Tile, Vector
+from codegen.plan.model import (
+    Balance,
+    Diamond,
+    Directive,
+    Distribute,
+    Jam,
+    LoopRef,
+    Parallel,
+    Plain,
+    Schedule,
+    Tile,
+    Vector,
+)
 from codegen.plan.tiles import constant_extent
 from codegen.plan.wavefront import in_line
 from codegen.recognize.ownership.registers import Budget, Side, register_tile, unit
@@ -111,14 +123,12 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
     """Diamonds where threads are many, else tiles that they follow each other through."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
     text = " by ".join(map(str, sizes[1:]))
-    tiles = Cut(
-        (Tile(tuple(zip(refs, sizes, strict=True))),),
-        in_line(band, stmt),
-        f"tiles of {sizes[0]} steps over {text} elements",
-        "threads follow each other through the grid",
-    )
+    tile = Tile(tuple(zip(refs, sizes, strict=True)))
+    words = f"tiles of {sizes[0]} steps over {text} elements", "threads follow each other through the grid"
+    tiles = Cut((tile,), in_line(band, stmt), *words)
+    even = Cut((Balance(refs[0], sizes[0]), tile), in_line(band, stmt), *words)
     if machine.cores <= IN_LINE:
-        return (tiles,)
+        return even, tiles
     if len(sizes) == 4:
         sizes = (sizes[0], THICK, THICK, sizes[3])
     wide = sizes[1] if len(sizes) == 2 else 2 * sizes[1]  # half as wide on the average

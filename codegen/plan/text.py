@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.plan.model import (
     Abreast,
+    Balance,
     Block,
     Carry,
     Diamond,
@@ -179,6 +180,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Keep: _keep,
     Schedule: _schedule,
     Tile: _tile,
+    Balance: lambda d, s: [f"balance {d.loop} by {d.size}"],
     Diamond: lambda d, s: [f"diamond {d.time}, {d.space} by {d.size}"],
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],
     Reverse: lambda d, s: [f"reverse {d.loop}"],

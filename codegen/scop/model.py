@@ -155,6 +155,16 @@ class Buffer:
 
 
 @record
+class First:
+    """A parameter that generated code chooses: any value from 0 to below `size` will do. It is the number that a loop
+    is counted from, of `length` iterations (a C text), so that threads which take `size` in turn get equal parts."""
+
+    param: str
+    length: str
+    size: int
+
+
+@record
 class Scop:
     """A region as isl sees it. Statement order in `statements` is textual order."""
 
@@ -169,6 +179,7 @@ class Scop:
     outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
     buffers: tuple[Buffer, ...] = ()
+    firsts: tuple[First, ...] = ()
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

@@ -26,6 +26,7 @@ from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
+from codegen.target.firsts import first_numbers
 from codegen.target.fold import folded
 from codegen.target.guard import guard_text
 from codegen.target.names import Names, entries_of
@@ -103,6 +104,7 @@ def emit_sunway(
     start = Point(
         isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context), (), (), (), ()
     )
+    views.extend(first_numbers(scop, threads=False, words={f.param for f in scop.firsts}))
     for kind, part in _pieces(code):
         if kind == "master":
             views.extend(builder.build(part))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from codegen.plan.model import (
     Abreast,
+    Balance,
     Block,
     Carry,
     Diamond,
@@ -36,7 +37,7 @@ from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import block, diamond, keep, mark, order, pipeline, product, tile
+from codegen.transform import balance, block, diamond, keep, mark, order, pipeline, product, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
@@ -54,7 +55,7 @@ def apply(p: Program, d: Directive) -> Program:
     after = _APPLY[type(d)](p, d)
     if not isinstance(d, Schedule):
         _products_kept(p, after, d)
-    if isinstance(d, (Schedule, Tile, Diamond, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
+    if isinstance(d, (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
@@ -142,6 +143,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Block: block.apply,
     Schedule: _schedule,
     Tile: tile.apply,
+    Balance: balance.apply,
     Diamond: diamond.apply,
     Order: order.order,
     Reverse: order.reverse,

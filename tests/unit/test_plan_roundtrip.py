@@ -12,6 +12,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import (
     Abreast,
+    Balance,
     Carry,
     Diamond,
     Distribute,
@@ -80,6 +81,7 @@ i, j, sj = LoopRef("i"), LoopRef("j"), LoopRef("j", "S2")
     [
         (Tile(((i, 32), (sj, 0))), "tile i:32, S2.j:0"),
         (Tile(((i, 8),), True), "tile i:8 full"),
+        (Balance(i, 16), "balance i by 16"),
         (Diamond(i, sj, 32), "diamond i, S2.j by 32"),
         (Order((j, i)), "order j, i"),
         (Reverse(sj), "reverse S2.j"),

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Diamond, Directive, Jam, LoopRef, Parallel, Pipeline, Plain, Skew, Tile, Unroll, Vector
+from codegen.plan.model import (
+    Balance,
+    Diamond,
+    Directive,
+    Jam,
+    LoopRef,
+    Parallel,
+    Pipeline,
+    Plain,
+    Skew,
+    Tile,
+    Unroll,
+    Vector,
+)
 from codegen.plan.read.reader import Reader
 
 
@@ -18,6 +31,15 @@ def tile(r: Reader, at: Loc) -> Directive:
         items.append((ref, size))
         if not r.accept(","):
             return Tile(tuple(items), r.accept("full"), at)
+
+
+def balance(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("by")
+    loc, size = r.loc(), r.number()
+    if not 1 < size <= 65536:
+        raise InputError("bad-plan", "threads take 2 to 65536 iterations at a time", loc, "")
+    return Balance(loop, size, at)
 
 
 def diamond(r: Reader, at: Loc) -> Directive:
