@@ -109,7 +109,8 @@ def test_one_thread_counts_from_zero() -> None:
 
 def test_nothing_is_left_where_another_order_follows() -> None:
     """`schedule` begins anew: no variable that nobody reads."""
-    assert "s_first" not in planned("region 1\n  balance S1.s by 5\n  schedule { loop s { loop i {S1} loop i {S2} } }\n")
+    plan = "region 1\n  balance S1.s by 5\n  schedule { loop s { loop i {S1} loop i {S2} } }\n"
+    assert "s_first" not in planned(plan)
 
 
 def test_a_name_that_is_taken() -> None:
