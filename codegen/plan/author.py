@@ -31,7 +31,7 @@ from codegen.plan.tiles import (
     written_out,
 )
 from codegen.plan.turned import across_rows
-from codegen.plan.wavefront import ROWS, diagonals, side_by_side, tile_shape, whole_rows
+from codegen.plan.wavefront import ROWS, behind, side_by_side, tile_shape, whole_rows
 from codegen.recognize.work import PARALLEL_MIN, leaves_out, most_instances, next_by_step
 from codegen.recognize.wraps import usual_move
 from codegen.scop.distance import is_zero
@@ -169,8 +169,8 @@ class Author:
         )
 
     def _wavefront(self, band: Band, names: tuple[str, ...]) -> bool:
-        """No loop of the band is parallel, but tiles on a diagonal are: cut all loops alike and run the
-        diagonals of the two outer tile loops one after the other, the tiles on each in parallel."""
+        """No loop of the band is parallel, but tiles on a diagonal are: cut all loops, and let threads take rows of
+        tiles in turn, each behind the one before it."""
         loops_ = self._tilable(band)
         if len(loops_) != len(band.loops) or len(loops_) < 2 or any(lp.coincident for lp in loops_):
             return False
@@ -184,10 +184,10 @@ class Author:
             return False
         waits = self._waits(loops_[-1].name, names)
         sizes = tile_shape(size, len(loops_)) if waits or len(loops_) < 3 else whole_rows(len(loops_))
-        if not self.all_or_none(diagonals(loops_, names[0], sizes)):
+        if not any(self.all_or_none(steps) for steps in behind(loops_, names[0], sizes)):
             return False
         shape = " by ".join(str(n) if n else "all" for n in sizes)
-        text = f"tiles of {shape} along a skewed band; tiles on one diagonal run in parallel"
+        text = f"tiles of {shape}; threads take rows of them in turn, one behind the other"
         pays = waits and worth_rows(self.p, names, self.machine, SKEWED)
         rows = side_by_side(self.p.scop, loops_, names[0]) if pays else ()
         if any(self.all_or_none(steps) for steps in rows):

@@ -88,8 +88,8 @@ class Tile:
 
 @record
 class Balance:
-    """Count the iterations of a loop from a number below `size`, found at run time, so that threads which take tiles of
-    that size in turn get equal parts."""
+    """Let tiles of a loop begin less than `size` ahead of it, how far is found at run time, so that threads which take
+    tiles of that size in turn get equal parts."""
 
     loop: LoopRef
     size: int

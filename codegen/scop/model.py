@@ -155,9 +155,9 @@ class Buffer:
 
 
 @record
-class First:
-    """A parameter that generated code chooses: any value from 0 to below `size` will do. It is the number that a loop
-    is counted from, of `length` iterations (a C text), so that threads which take `size` in turn get equal parts."""
+class Ahead:
+    """A parameter that generated code chooses: any value from 0 to below `size` will do. Tiles of a loop of `length`
+    iterations (a C text) begin so many ahead of it, so that threads which take `size` in turn get equal parts."""
 
     param: str
     length: str
@@ -179,7 +179,7 @@ class Scop:
     outside: tuple[str, ...] = ()  # C variables of the function that the region mentions
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
     buffers: tuple[Buffer, ...] = ()
-    firsts: tuple[First, ...] = ()
+    aheads: tuple[Ahead, ...] = ()
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

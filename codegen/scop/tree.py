@@ -47,6 +47,7 @@ class Loop:
     coincident: bool = False
     tile: int = 0
     of: str = ""  # the loop whose tiles a tile loop counts
+    start: isl.Aff | None = None  # of parameters: where tiles of it begin; None: at its first value
     note: str = ""
     factor: int = 0
     width: int = 0

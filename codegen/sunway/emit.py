@@ -24,9 +24,9 @@ from codegen.sunway.style import OURS, Style
 from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
+from codegen.target.aheads import ahead_numbers
 from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
-from codegen.target.firsts import first_numbers
 from codegen.target.fold import folded
 from codegen.target.guard import guard_text
 from codegen.target.names import Names, entries_of
@@ -104,7 +104,7 @@ def emit_sunway(
     start = Point(
         isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context), (), (), (), ()
     )
-    views.extend(first_numbers(scop, threads=False, words={f.param for f in scop.firsts}))
+    views.extend(ahead_numbers(scop, threads=False, words={x.param for x in scop.aheads}))
     for kind, part in _pieces(code):
         if kind == "master":
             views.extend(builder.build(part))

@@ -12,10 +12,10 @@ from codegen.ast.ctree import CNode
 from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.target.aheads import ahead_numbers
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
-from codegen.target.firsts import first_numbers
 from codegen.target.fold import WIDTH, fold
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
@@ -52,7 +52,7 @@ SUPPORT = {
     "tw_most_threads": ("tw_most_threads",),
     "tw_thread": ("tw_team",),
     "tw_grid": ("tw_panels", "tw_grid"),
-    "tw_count_from": ("tw_min", "tw_max_threads", "tw_follow", "tw_team", "tw_count_from"),
+    "tw_even_tiles": ("tw_min", "tw_max_threads", "tw_follow", "tw_team", "tw_even_tiles"),
     "tw_follow": ("tw_min", "tw_max_threads", "tw_team", "tw_follow"),
 }
 
@@ -93,7 +93,7 @@ def emit_region(
         views = unwrapped(builder.build(tree))
         words = _words(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    views = (*first_numbers(short, target != "c", _words(views)), *views)
+    views = (*ahead_numbers(short, target != "c", _words(views)), *views)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = " && ".join(g for g in tests if g)
     if enough:

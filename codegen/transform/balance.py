@@ -1,8 +1,8 @@
-"""balance: count the iterations of a loop from a number that is found when the program runs.
+"""balance: let the first tile of a loop be as short as the run likes.
 
-Threads that take tiles of a loop in turn get unequal parts where the last tile is short: 48 steps in tiles of 16 are 32
-for one thread and 16 for the other. Counted from a number below the size of a tile, the first one is short, too. Which
-number that is changes no order, so the proofs hold for each of them, and the run may choose.
+Threads that take tiles in turn get unequal parts where the last tile is short: 48 steps in tiles of 16 are 32 for one
+thread and 16 for the other. Where tiles begin some steps ahead of the loop, the first one is short, too. How many that
+are changes no order, so the proofs hold for each number, and the run may choose.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from codegen.plan.model import Balance
 from codegen.recognize.expand import size_text
 from codegen.recognize.strides import coefficients
 from codegen.scop.distance import bounds
-from codegen.scop.model import First, Param, Scop, Statement
+from codegen.scop.model import Ahead, Param, Scop, Statement
 from codegen.scop.tree import Loop, loops, statements
 from codegen.scop.types import LONG
 from codegen.transform.block import fresh
 from codegen.transform.find import find, illegal
 from codegen.transform.mark import above, set_loop
 from codegen.transform.program import Program
+from codegen.transform.tile import origin
 
 
 def apply(p: Program, d: Balance) -> Program:
-    """Shift a loop, and those inside it that are skewed by it."""
+    """Move where tiles of a loop begin, and of those inside it that are skewed by it."""
     place, *others = find(p.tree, d.loop, d.loc)
     if others:
         raise illegal(f"there are several loops {d.loop}", d.loc, "name a statement, as in `S1.t`")
@@ -36,15 +37,19 @@ def apply(p: Program, d: Balance) -> Program:
     if ends is None:
         raise illegal(f"loop {d.loop} has no simple first and last value", d.loc, "leave the directive out")
     low, high = ends
-    name = fresh(p.scop, f"{step.name}_first")
+    name = fresh(p.scop, f"{step.name}_ahead")
     length = size_text(high.sub(low).add_constant_val(isl.Val(1)), p.scop.params)
-    scop = _with_param(p.scop, First(name, length, d.size))
+    scop = _with_param(p.scop, Ahead(name, length, d.size))
+    begin = low.get_pieces()[0][1].align_params(scop.context.get_space())
+    at = begin.find_dim_by_name(isl.dim_type.param, name)
+    begin = begin.add_coefficient_val(isl.dim_type.param, at, isl.Val(-1))
     tree = p.tree
     for q in loops(p.tree):
-        if (q.path, q.member) == (place.path, place.member) or above(place, q):
-            times = _times(scop, q.loop, step)
-            exprs = {s: _moved(scop.statement(s), e, low, name, times) for s, e in q.loop.exprs.items()}
-            tree = set_loop(tree, q, replace(q.loop, exprs=exprs))
+        times = _times(scop, q.loop, step) if q.loop is step or above(place, q) else 0
+        if times:
+            rest = {s: e.sub(step.exprs[s].scale_val(isl.Val(times))) for s, e in q.loop.exprs.items()}
+            start = begin.scale_val(isl.Val(times)).add_constant_val(isl.Val(origin(scop, rest)))
+            tree = set_loop(tree, q, replace(q.loop, start=start))
     return replace(p, scop=scop, tree=tree)
 
 
@@ -62,13 +67,13 @@ def _ends(scop: Scop, lp: Loop, names: tuple[str, ...]) -> tuple[isl.PwAff, isl.
     return (low, high) if simple else None
 
 
-def _with_param(scop: Scop, first: First) -> Scop:
+def _with_param(scop: Scop, ahead: Ahead) -> Scop:
     """The region with one integer more, from 0 to below the size."""
     space = scop.context.get_space().add_dims(isl.dim_type.param, 1)
     at = space.dim(isl.dim_type.param) - 1
-    space = space.set_dim_name(isl.dim_type.param, at, first.param)
+    space = space.set_dim_name(isl.dim_type.param, at, ahead.param)
     context = scop.context.align_params(space).lower_bound_val(isl.dim_type.param, at, isl.Val(0))
-    context = context.upper_bound_val(isl.dim_type.param, at, isl.Val(first.size - 1))
+    context = context.upper_bound_val(isl.dim_type.param, at, isl.Val(ahead.size - 1))
 
     def wider(s: Statement) -> Statement:
         accesses = tuple(
@@ -79,11 +84,11 @@ def _with_param(scop: Scop, first: First) -> Scop:
 
     return replace(
         scop,
-        params=(*scop.params, Param(first.param, first.param, LONG)),
+        params=(*scop.params, Param(ahead.param, ahead.param, LONG)),
         context=context,
         statements=tuple(map(wider, scop.statements)),
-        names=scop.names | {first.param},
-        firsts=(*scop.firsts, first),
+        names=scop.names | {ahead.param},
+        aheads=(*scop.aheads, ahead),
     )
 
 
@@ -99,17 +104,3 @@ def _times(scop: Scop, lp: Loop, step: Loop) -> int:
         found.add(own[k] / steps[k])
     (times,) = found if len(found) == 1 else {0}
     return int(times) if times == int(times) else 0
-
-
-def _moved(s: Statement, value: isl.PwAff, low: isl.PwAff, first: str, times: int) -> isl.PwAff:
-    """The value plus `times` times (first - low)."""
-    if not times:
-        return value
-    space = isl.LocalSpace.from_space(s.domain.get_space())
-    aff = isl.Aff.var_on_domain(space, isl.dim_type.param, s.domain.find_dim_by_name(isl.dim_type.param, first))
-    from_ = low.get_pieces()[0][1]
-    aff = aff.add_constant_val(from_.get_constant_val().neg())
-    for k in range(from_.dim(isl.dim_type.param)):
-        at = s.domain.find_dim_by_name(isl.dim_type.param, str(from_.get_dim_name(isl.dim_type.param, k)))
-        aff = aff.add_coefficient_val(isl.dim_type.param, at, from_.get_coefficient_val(isl.dim_type.param, k).neg())
-    return value.add(isl.PwAff.from_aff(aff.scale_val(isl.Val(times))))

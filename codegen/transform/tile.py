@@ -59,13 +59,25 @@ def fresh_name(name: str, taken: set[str]) -> str:
 
 def tile_loop(scop: Scop, lp: Loop, name: str, size: int) -> Loop:
     """The loop over tiles of `lp`; its value is the first point of the tile."""
-    start = origin(scop, lp.exprs)
     exprs = {}
+    constant = origin(scop, lp.exprs) if lp.start is None else 0
     for stmt, value in lp.exprs.items():
-        shifted = value.add_constant_val(isl.Val(-start))
-        floor = shifted.scale_down_val(isl.Val(size)).floor()
-        exprs[stmt] = floor.scale_val(isl.Val(size)).add_constant_val(isl.Val(start))
+        start = _start(value, lp.start).add_constant_val(isl.Val(constant))
+        floor = value.sub(start).scale_down_val(isl.Val(size)).floor()
+        exprs[stmt] = floor.scale_val(isl.Val(size)).add(start)
     return Loop(name, exprs, coincident=lp.coincident, tile=size, of=lp.name, note=f"tiles of {size}")
+
+
+def _start(value: isl.PwAff, start: isl.Aff | None) -> isl.PwAff:
+    """The place where tiles begin, as a function of the same instances."""
+    here = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space()))
+    if start is None:
+        return isl.PwAff.from_aff(here)
+    here = here.align_params(start.get_domain_space().params())
+    for k in range(start.dim(isl.dim_type.param)):
+        at = here.find_dim_by_name(isl.dim_type.param, str(start.get_dim_name(isl.dim_type.param, k)))
+        here = here.add_coefficient_val(isl.dim_type.param, at, start.get_coefficient_val(isl.dim_type.param, k))
+    return isl.PwAff.from_aff(here.add_constant_val(start.get_constant_val()))
 
 
 def origin(scop: Scop, exprs: Mapping[str, isl.PwAff]) -> int:

@@ -109,11 +109,11 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
   }
 }
 #endif
-#ifndef TW_COUNT_FROM
-#define TW_COUNT_FROM
-/* The number to count steps from, so that threads which take `size` of them in turn get equal
- * parts. */
-static inline long tw_count_from(long steps, long size)
+#ifndef TW_EVEN_TILES
+#define TW_EVEN_TILES
+/* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get
+ * equal parts. */
+static inline long tw_even_tiles(long steps, long size)
 {
   const long team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
   return team > 1 && rest > 0 && rest <= 2 * size ? size - (rest + 1) / 2 : 0;
@@ -130,27 +130,26 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
       (void)t;
       (void)i;
       (void)j;
-      const long t_first = tw_count_from(steps, 8);
+      const long t_ahead = tw_even_tiles(steps, 8);
       {
         tw_place tw_line[TW_LINE];
         tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
     if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
         /* tiles of 8, on threads, one behind the other */
-        for (long tt_turn = tw_thread(); 8 * tt_turn < steps + t_first; tt_turn += tw_team_size()) {
-          const long tt = 8 * tt_turn;
+        for (long tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
+          const long tt = 8 * tt_turn - t_ahead;
           tw_enter(tw_line, tt_turn);
-          for (long t_it = tw_max(2 * tt, 2 * t_first - 2 * (t_first % 4));
-               t_it < tw_min(2 * (long)steps + n + 2 * t_first - 2, n + 2 * tt + 14);
+          for (long t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
+               t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14);
                t_it += 8) {  /* tiles of 8, stages */
             tw_follow(tw_line, tt_turn, t_it);
-            for (long t_jt = tw_max(2 * tt - 2 * (tt % 64), 128 * tw_floord(t_it - n + 3, 128));
-                 t_jt < tw_min(tw_min(2 * (long)steps + n + 2 * t_first - 2, n + 2 * tt + 14),
-                               n + t_it + 5);
+            for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
+                 t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
                  t_jt += 128) {  /* tiles of 128 */
-              for (long t = tw_max(tw_max(tw_max(t_first, tt), tw_floord(n + t_it, 2) - n + 1),
+              for (long t = tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1),
                                    tw_floord(n + t_jt, 2) - n + 1);
-                   t < tw_min(tw_min(steps + t_first, tt + 8), t_it / 2 + 4);
+                   t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
                    t++) {  /* inside the tile */
                 {
                   const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);

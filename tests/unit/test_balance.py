@@ -66,7 +66,7 @@ def planned(plan: str, source: str = STEPS, target: str = "openmp") -> str:
 
 def test_any_number_of_threads_and_steps(tmp_path: Path) -> None:
     text = planned(PLAN)
-    assert "const long s_first = tw_count_from(" in text
+    assert "const long s_ahead = tw_even_tiles(" in text
     plain = re.sub("#pragma.*", "", STEPS).replace("void f(", "static void g(")
     (tmp_path / "t.c").write_text(text + plain + MAIN)
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fopenmp", "-ffp-contract=off",
@@ -82,14 +82,14 @@ EQUAL = """
 int main(void)
 {
   for (long steps = 0; steps < 500; steps++) {
-    const long first = tw_count_from(steps, 16);
+    const long first = tw_even_tiles(steps, 16);
     long done[2] = {0, 0};
     for (long s = first; s < first + steps; s++)
       done[s / 16 % 2]++;
     if (first < 0 || first >= 16 || done[0] - done[1] > 1 || done[1] - done[0] > 1)
       return printf("%ld steps from %ld: %ld and %ld\\n", steps, first, done[0], done[1]), 1;
   }
-  return tw_count_from(-3, 16) != 0;
+  return tw_even_tiles(-3, 16) != 0;
 }
 """
 
@@ -104,18 +104,18 @@ def test_two_threads_get_equal_parts(tmp_path: Path) -> None:
 
 
 def test_one_thread_counts_from_zero() -> None:
-    assert "const long s_first = 0;" in planned(PLAN, target="c")
+    assert "const long s_ahead = 0;" in planned(PLAN, target="c")
 
 
 def test_nothing_is_left_where_another_order_follows() -> None:
     """`schedule` begins anew: no variable that nobody reads."""
     plan = "region 1\n  balance S1.s by 5\n  schedule { loop s { loop i {S1} loop i {S2} } }\n"
-    assert "s_first" not in planned(plan)
+    assert "s_ahead" not in planned(plan)
 
 
 def test_a_name_that_is_taken() -> None:
-    text = planned(PLAN, STEPS.replace("to", "s_first"))
-    assert "const long s_firstb = tw_count_from(" in text
+    text = planned(PLAN, STEPS.replace("to", "s_ahead"))
+    assert "const long s_aheadb = tw_even_tiles(" in text
 
 
 @pytest.mark.parametrize(
