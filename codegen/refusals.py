@@ -500,7 +500,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),
     Entry("vector", REMARK, "A loop is marked for the vectorizer.", ""),
-    Entry("wavefront", REMARK, "Tiles depend on one another and run in parallel along diagonals.", ""),
+    Entry("wavefront", REMARK, "Tiles depend on one another; threads follow each other through them.", ""),
     Entry(
         "internal-error",
         INTERNAL,

@@ -11,6 +11,7 @@ from codegen.record import record
 from codegen.scop.expr import Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.cexpr import IntPrinter
+from codegen.target.choices import named_choices
 from codegen.target.invariants import BodyAfter
 from codegen.target.jam import simple
 
@@ -71,7 +72,8 @@ def carried_lines(
         for x in (x for x in new if x.what.source[1] != s.target):
             lines.append((f"const {x.type} {x.names[0]} = {printer.access(s, at, x.what.source[1])};", s.name))
         stored = next((x for x in new if x.what.source[1] == s.target), None)
-        lines.extend((text, s.name) for text in _statement(printer, s, at, given, stored))
+        chosen, named = named_choices(printer, s, at, new_names)
+        lines.extend((text, s.name) for text in (*named, *_statement(chosen, s, at, given, stored)))
     for x in kept:
         for age in range(x.what.length, 0, -1):
             lines.append((f"{x.names[age]} = {x.names[age - 1]};", ""))
