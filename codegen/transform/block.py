@@ -155,7 +155,7 @@ def _renamed(deps: Dependences, renamed: isl.UnionMap) -> Dependences:
 
 
 def fresh(scop: Scop, wanted: str) -> str:
-    """A name for the iterator over blocks that nobody uses."""
+    """A name that nothing in the region has: with more letters until it is new."""
     used = {*scop.names, *scop.arrays, *(x.name for x in scop.params)}
     used |= {it for s in scop.statements for it in s.iterators}
     while wanted in used:
