@@ -45,9 +45,11 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 TABLE: tuple[Entry, ...] = (
     _refusal(
         "alias-unknown",
-        "With `--check-alias`: an array is found through pointers in memory, like rows behind a pointer to pointers; "
-        "no test before the loops can tell whether it overlaps with another.",
-        "Put it into one block of memory behind one pointer, or leave `--check-alias` out if nothing overlaps.",
+        "An array is found through pointers in memory, like rows behind a pointer to pointers, and no test before the "
+        "loops can tell whether it overlaps with another. That stops a region where the function itself sets the two "
+        "from one another, and with `--check-alias`.",
+        "Put it into one block of memory behind one pointer, or use one of the two for both; leave `--check-alias` out "
+        "if nothing overlaps.",
         "double **a; ... a[i][j] = b[j];",
     ),
     _refusal(
@@ -482,6 +484,13 @@ TABLE: tuple[Entry, ...] = (
         REMARK,
         "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
+    ),
+    Entry(
+        "overlap",
+        REMARK,
+        "Two arrays of the region may be the same memory, as far as the function shows: the fast version runs where a "
+        "test finds that they do not overlap.",
+        "Use one of them for both, if they always do.",
     ),
     Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
     Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),

@@ -16,6 +16,7 @@ from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
+from codegen.frontend.derived import with_derived
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
@@ -34,7 +35,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
-from codegen.target.alias import alias_guard
+from codegen.target.alias import alias_test
 from codegen.target.emit import Kernel, emit_region
 from codegen.target.lines import at_statements, line_name
 from codegen.target.links import Links
@@ -95,7 +96,7 @@ class Made:
 def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     """The model of a region; None when there is nothing in it. Raises Unsupported."""
     parsed = parse_with_gaps(s)
-    site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
+    site = with_derived(find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden))
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate, fusion = options.reassociate, ""
     for hint in s.region.hints:
@@ -175,10 +176,10 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     plan = replace(made.plan, digest=model.digest)
     summary = summarize(plan)
     fallback = as_written(original)
-    guard, helpers = alias_guard(scop) if options.check_alias else ("", frozenset())
+    alias = alias_test(scop, not options.check_alias, options.check_alias)
     alone = options.target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(
-        scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, guard, alone,
+        scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)),
     )  # fmt: skip
     text, links = emitted.text, emitted.links
@@ -189,11 +190,11 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         s.region.index,
         s.region.first_line,
         text,
-        emitted.helpers | helpers,
+        emitted.helpers | alias.helpers,
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
-        tuple(dict.fromkeys((*model.remarks, *made.remarks))),  # parts of one statement say the same
+        tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
         links=links,
         names=emitted.names,
     )

@@ -95,7 +95,8 @@ def _assemble(
         ordered,
         guard,
         _outside(site),
-        frozenset(_identifiers(site)),
+        frozenset(_identifiers(site)) | {d.name for d in site.derived},
+        origins=site.origins,
     )
     tree = _tree(nodes, {r: made[number[r]] for r in number if made[number[r]].name not in dead})
     return Extracted(scop, tree)
@@ -103,7 +104,8 @@ def _assemble(
 
 def _outside(site: RegionSite) -> tuple[str, ...]:
     """Names of the function, and of static functions, that only the region may be using."""
-    local = [n for n in prescan(site).mentioned if n in site.variables and site.variables[n].place != "global"]
+    mentioned = dict.fromkeys((*prescan(site).mentioned, *(d.name for d in site.derived)))
+    local = [n for n in mentioned if n in site.variables and site.variables[n].place != "global"]
     called = [n for n in sorted(_identifiers(site)) if n in site.functions]
     return (*local, *(n for n in called if "static" in (site.functions[n].decl.storage or ())))
 

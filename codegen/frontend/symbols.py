@@ -9,6 +9,7 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants
 from codegen.record import record
+from codegen.scop.origins import Origins
 
 
 @record
@@ -19,11 +20,24 @@ class Variable:
     shape: Shape
     place: str
     static: bool = False
+    const: bool = False  # its elements must not be written
+
+
+@record
+class Derived:
+    """A pointer of the region that is written as another array: which, and as what element its own first one."""
+
+    name: str
+    root: str
+    element: str
 
 
 @record
 class RegionSite:
-    """The statements of a region with their surroundings."""
+    """The statements of a region with their surroundings.
+
+    Where pointers are `derived` from other arrays, the statements speak of these, and the `original` ones of them.
+    """
 
     function: c_ast.FuncDef
     statements: tuple[c_ast.Node, ...]
@@ -33,12 +47,15 @@ class RegionSite:
     functions: Mapping[str, c_ast.FuncDef]
     loc: Loc
     hidden: frozenset[str] = frozenset()  # names in parts of the function that could not be parsed
+    origins: Origins = Origins()
+    derived: tuple[Derived, ...] = ()
+    original: tuple[c_ast.Node, ...] = ()
 
     def used_outside(self, name: str) -> bool:
         """May the function look at `name` outside this region, other than after setting it in a `for`?"""
         if name in self.hidden:
             return True
-        inside = {id(s) for s in self.statements}
+        inside = {id(s) for s in (*self.statements, *self.original)}
         return _mentions(self.function.body, name, inside)
 
 
@@ -100,7 +117,14 @@ def find_site(
 def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, place: str) -> None:
     shape = types.shape(decl.type)
     if not shape.function:
-        into[decl.name] = Variable(decl.name, shape, place, "static" in (decl.storage or ()))
+        into[decl.name] = Variable(decl.name, shape, place, "static" in (decl.storage or ()), _const(decl.type))
+
+
+def _const(node: c_ast.Node) -> bool:
+    """Are the elements, or the variable itself, constant?"""
+    while isinstance(node, (c_ast.ArrayDecl, c_ast.PtrDecl)):
+        node = node.type
+    return "const" in (getattr(node, "quals", None) or ())
 
 
 def _search(

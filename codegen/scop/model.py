@@ -11,6 +11,7 @@ import islpy as isl
 from codegen.diagnostics import Loc
 from codegen.record import record
 from codegen.scop.expr import Expr
+from codegen.scop.origins import Origins
 from codegen.scop.types import CType
 
 
@@ -180,6 +181,7 @@ class Scop:
     names: frozenset[str] = field(default_factory=frozenset)  # every identifier that must not be shadowed
     buffers: tuple[Buffer, ...] = ()
     aheads: tuple[Ahead, ...] = ()
+    origins: Origins = Origins()
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

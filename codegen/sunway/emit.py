@@ -25,6 +25,7 @@ from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.aheads import ahead_numbers
+from codegen.target.alias import SEPARATE
 from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
 from codegen.target.fold import folded
@@ -87,10 +88,11 @@ class SunwayText:
 def emit_sunway(
     scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
     style: Style = OURS, model: bool = False, strict: bool = True, wanted: Mapping[tuple[str, str], int] | None = None,
-    names: Names | None = None,
+    names: Names | None = None, alias: str = "",
 ) -> SunwayText:  # fmt: skip
     """The region's new text, for a proven tree whose parallel loops are tile loops. `wanted` has the tiles that are to
-    stay on their cores, if a plan says so. `names` are exchanged in the master's text only. Raises Unsupported."""
+    stay on their cores, if a plan says so. `names` are exchanged in the master's text only; `alias` is the test that
+    arrays do not overlap. Raises Unsupported."""
     _check(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, "c"), threads=False)
     views: list[MasterView] = []
@@ -119,8 +121,9 @@ def emit_sunway(
         views.extend(_spawn(name, fields))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     layouts = layout_tests(scop)
-    guard = " && ".join(filter(None, (guard_text(scop, ints), *layouts.values())))
-    reasons = (*scop.guard.reasons, *(f"members of {a} lie side by side" for a in layouts))
+    guard = " && ".join(filter(None, (guard_text(scop, ints), alias, *layouts.values())))
+    reasons = [*scop.guard.reasons, *([SEPARATE] if alias else [])]
+    reasons += [f"members of {a} lie side by side" for a in layouts]
     text = (
         environment()
         .get_template("sunway/region.c.j2")

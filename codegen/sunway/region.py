@@ -25,6 +25,7 @@ from codegen.sunway.style import STYLES
 from codegen.sunway.survey import has_kernel
 from codegen.sunway.threads import Grid, parse_grid
 from codegen.sunway.tiles import TileModel
+from codegen.target.alias import alias_test
 from codegen.target.names import names_for
 from codegen.transform.program import Program
 
@@ -82,6 +83,7 @@ def _on_cores(
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = as_written(original)
+    alias = alias_test(scop, not options.check_alias, options.check_alias)
     ctx = isl.DEFAULT_CONTEXT
     ctx.reset_operations()
     ctx.set_max_operations(OPERATIONS)
@@ -90,7 +92,7 @@ def _on_cores(
             scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
             grid, STYLES[options.scheme], options.model, strict,
             made.program.stays if options.plan_text is not None else None,
-            names_for(options.prefix, (s.text[slice(*s.span)], original)),
+            names_for(options.prefix, (s.text[slice(*s.span)], original)), alias.text,
         )  # fmt: skip
     except isl.Error as error:
         raise Unsupported(
@@ -103,11 +105,11 @@ def _on_cores(
         s.region.index,
         s.region.first_line,
         text.master,
-        text.helpers,
+        text.helpers | alias.helpers,
         frozenset(),
         show((plan,), {scop.region: scop}),
         summarize(plan),
-        (*model.remarks, *made.remarks, *text.remarks),
+        (*model.remarks, *made.remarks, *alias.remarks, *text.remarks),
         text.slave,
         names=text.names,
     )

@@ -13,6 +13,7 @@ from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.target.aheads import ahead_numbers
+from codegen.target.alias import SEPARATE
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
@@ -98,7 +99,7 @@ def emit_region(
     guard = " && ".join(g for g in tests if g)
     if enough:
         views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
-    reasons = [*scop.guard.reasons, *(["arrays do not overlap"] if alias_guard else [])]
+    reasons = [*scop.guard.reasons, *([SEPARATE] if alias_guard else [])]
     reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
     room = room_of(scop, tree, guard)
     text = (

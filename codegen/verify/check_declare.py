@@ -34,6 +34,7 @@ def declarations(h: Harness) -> Iterator[str]:
         if i.how == "member":
             yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
+    yield from (f"__typeof__(&{d.root}[0]) {d.name} = &{d.element};" for d in h.site.derived)
 
 
 def copies(h: Harness, out: bool) -> Iterator[str]:

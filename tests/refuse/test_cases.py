@@ -109,3 +109,12 @@ def test_alias_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     path.write_text(text + "        a[i][0] = b[i];\n#pragma endscop\n}\n")
     note = _check(capsys, path, path.read_text(), "--check-alias")
     assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 5, 9)
+
+
+def test_alias_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows that the function itself set from the other array, without any option."""
+    path = tmp_path / "rows.c"
+    text = "void f(int n, double **a, double *b)\n{\n    a[0] = b;\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+    path.write_text(text + "        a[i][0] = b[i];\n#pragma endscop\n}\n")
+    note = _check(capsys, path, path.read_text())
+    assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 6, 9)

@@ -1,0 +1,46 @@
+"""What a function shows about the memory its pointers lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from codegen.record import record
+
+Place = tuple[str, ...]  # a variable, and the members on the way to a pointer in it
+
+
+@record
+class Origins:
+    """Variables and members that were set from one another have one number in `family`.
+
+    restricted  parameters that are `restrict` and never change
+    fresh       local pointers that only ever hold newly allocated memory
+    settled     parameters that never change: they lead nowhere that the function itself made
+    exposed     local variables whose address is taken
+    """
+
+    family: Mapping[Place, int] = field(default_factory=dict)
+    restricted: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
+    exposed: frozenset[str] = frozenset()
+
+    def related(self, one: Place, two: Place) -> bool:
+        """Does the function itself show that the two may lead to the same memory?
+
+        A member that is not known by itself goes with its struct, but not with the struct's other members.
+        """
+        alone = one[0] == two[0]
+        first, second = self._number(one, alone), self._number(two, alone)
+        return first is not None and first == second
+
+    def _number(self, place: Place, alone: bool) -> int | None:
+        """The family of a place, or of the nearest struct around it; if `alone`, one in which that member occurs."""
+        for k in range(len(place), 0, -1):
+            number = self.family.get(place[:k])
+            if number is not None:
+                rest = place[k:]
+                found = not rest or any(n == number and p[1:][-len(rest) :] == rest for p, n in self.family.items())
+                return number if found or not alone else None
+        return None
