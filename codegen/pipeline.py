@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 import time
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options, shown_name
 from codegen.record import record
+from codegen.source.baked import baked
 from codegen.source.columns import placed
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
@@ -65,6 +66,7 @@ class Opened:
     regions: tuple[Region, ...]
     slices: tuple[RegionSlice, ...]
     deps: tuple[str, ...]
+    pre: Preprocessed = field(default_factory=lambda: Preprocessed(""))
 
 
 def open_source(path: str, text: str, options: GenOptions) -> Opened:
@@ -75,7 +77,7 @@ def open_source(path: str, text: str, options: GenOptions) -> Opened:
         return Opened(name, text, (), (), ())
     pre: Preprocessed
     pre = preprocess(path, text, options.cpp, _load) if options.cpp.enabled else no_preprocess(path, text)
-    return Opened(name, text, regions, slice_unit(pre, path, regions), pre.deps)
+    return Opened(name, text, regions, slice_unit(pre, path, regions), pre.deps, pre)
 
 
 def _load() -> None:
@@ -106,6 +108,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     if not source.regions:
         return Generated(text, (), (no_region(source.name),), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
+    from codegen.target.checks import checks, with_checks
     from codegen.target.emit import Kernel, emit_banner, emit_support, foreign
     from codegen.target.fold import folded
     from codegen.target.names import check_names, names_for
@@ -135,6 +138,11 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
                       (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
+    tests = {} if not changed else {
+        n: checks(b, shown_name(source.name, options))
+        for n, b in baked(source.pre, text, [by_index[r.index] for r, _ in changed], options.cpp).items()
+    }
+    changed = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in changed]
     original = names.word("TW_ORIGINAL")
     if options.keep_original:
         changed = [(r, f"#ifndef {original}\n{t}#else\n{_nest(text, r)}#endif\n") for r, t in changed]
@@ -147,8 +155,9 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         banner = emit_banner(shown_name(source.name, options), effective_options(options), options.version, plan)
     start = after_feature_macros(body)
     kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
+    same = frozenset({"tw_same"} if any(x.startswith("TW_SAME") for lines in tests.values() for x in lines) else ())
     support = emit_support(
-        frozenset().union(*(o.helpers for o in outcomes)),
+        same.union(*(o.helpers for o in outcomes)),
         kernels,
         name,
         body.count("\n", 0, start) + 1 if options.line_directives else 0,
@@ -170,7 +179,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         support, extra = _sunway(outcomes, options, support, banner, names)
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
-        RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary, _moved(o, changed, above))
+        RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,
+                     _moved(o, changed, above + len(tests.get(o.index, ()))))
         for o in outcomes
     )
     clock.append(("printing", time.perf_counter()))
@@ -195,7 +205,7 @@ def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
 
 def _decided(region: Region, loc: Loc) -> Diagnostic:
     """Only one branch was seen, and the result has no other."""
-    words = f"region {region.index} holds `#if`: the result is for the macros of this run only"
+    words = f"region {region.index} holds `#if`: the result is for the macros of this run, others stop the compiler"
     hint = "generate once for each configuration, or put `#if` around whole regions"
     return Diagnostic(Severity.WARNING, "conditional-region", words, loc, hint)
 

@@ -425,7 +425,7 @@ TABLE: tuple[Entry, ...] = (
         "conditional-region",
         WARNING,
         "There is an `#if`, `#ifdef` or `#ifndef` inside the region. Only the branch that the macros of this run "
-        "choose was read, so the result has no other.",
+        "choose was read, so the result has no other; a compiler that would choose another one stops with an `#error`.",
         "Generate once for each configuration, with its -D options, or put `#if` around whole regions. `#if 0` and "
         "`#if 1` say nothing, and are not warned of.",
         "#pragma scop ... #ifdef FAST ... #endif ... #pragma endscop",

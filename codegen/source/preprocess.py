@@ -15,6 +15,7 @@ from ..options import CppOptions
 from .encoding import decode, encode
 from .lexis import SPLICE, blank, blank_comments, without_separators
 from .linemap import LineMap, quote
+from .macros import Change, take_changes
 
 STDIN = "<stdin>"
 _COMPILERS = ("cc", "gcc", "clang")
@@ -31,6 +32,7 @@ class Preprocessed:
     text: str
     deps: tuple[str, ...] = ()
     system_headers: frozenset[str] = frozenset()
+    changes: tuple[Change, ...] = ()  # the definitions of macros, by lines of `text`
 
     @property
     def user_deps(self) -> tuple[str, ...]:
@@ -50,16 +52,35 @@ def preprocess(path: str, text: str, cpp: CppOptions, meanwhile: Callable[[], No
     """
     name = display_name(path)
     plain = _LINE_DIRECTIVE.sub("", text).removeprefix("\ufeff")
-    command = [*_command(cpp, name), "-x", "c", "-D__TILEWRIGHT__=1", *cpp.args]
     if plain == text and _on_disk(path, text):
-        out = _run([*command, path], b"", name, meanwhile)
+        words, data = [path], b""
     else:
-        folder = os.path.dirname(path) or "."
-        data = encode(f"# 1 {quote(name)}\n{plain}")
-        out = _run([*command, "-iquote", folder, "-"], data, name, meanwhile)
+        words, data = ["-iquote", os.path.dirname(path) or ".", "-"], encode(f"# 1 {quote(name)}\n{plain}")
+    out, changes = take_changes(_with_definitions(cpp, words, data, name, meanwhile))
     where = LineMap(out, name)
     deps, system = _dependencies(where, name)
-    return Preprocessed(_with_source_columns(out, where, name, text), deps, system)
+    return Preprocessed(_with_source_columns(out, where, name, text), deps, system, changes)
+
+
+def preprocess_alone(text: str, cpp: CppOptions, name: str) -> str:
+    """What the preprocessor makes of a few lines, for the file `name`."""
+    return _run([*_words(cpp, name), "-"], encode(text), name, lambda: None)
+
+
+def _words(cpp: CppOptions, name: str) -> list[str]:
+    return [*_command(cpp, name), "-x", "c", "-D__TILEWRIGHT__=1", *cpp.args]
+
+
+def _with_definitions(
+    cpp: CppOptions, words: list[str], data: bytes, name: str, meanwhile: Callable[[], None]
+) -> str:
+    """The preprocessor's output with the definitions of macros in it, unless the user's own knows no -dD."""
+    try:
+        return _run([*_words(cpp, name), "-dD", *words], data, name, meanwhile)
+    except InputError:
+        if not cpp.command:
+            raise
+        return _run([*_words(cpp, name), *words], data, name, lambda: None)
 
 
 def no_preprocess(path: str, text: str) -> Preprocessed:

@@ -56,7 +56,7 @@ class _Pragma:
 
 
 # A directive runs to the end of its logical line; a comment that starts on it may run further.
-_SCAN = re.compile(
+DIRECTIVES = re.compile(
     rf"^(?P<indent>[ \t\f\v]*)(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)|{COMMENT}|{STRING}|{CHAR}",
     re.M,
 )
@@ -92,7 +92,7 @@ def _pragmas(text: str) -> list[_Pragma]:
         return []
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     found = []
-    for match in _SCAN.finditer(text):
+    for match in DIRECTIVES.finditer(text):
         directive = match.group("directive")
         if directive is None or "pragma" not in directive:
             continue
@@ -130,7 +130,7 @@ def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
 def first_conditional(text: str, region: Region) -> int | None:
     """The line of the first `#if` inside a region whose condition is not a plain 0 or 1."""
     body = text[region.body_begin:region.body_end]
-    for match in _SCAN.finditer(body):
+    for match in DIRECTIVES.finditer(body):
         words = blank_comments(SPLICE.sub(" ", match.group("directive") or "")).lstrip("#%:").split()
         if words[:1] in (["if"], ["ifdef"], ["ifndef"]) and words[1:] not in (["0"], ["1"]):
             return region.first_line + text.count("\n", region.begin, region.body_begin + match.start())

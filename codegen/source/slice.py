@@ -39,6 +39,7 @@ class RegionSlice:
     hidden          identifiers in parts of the function that the parser will not see; they may be live there
     parts           the declarations of the text; root is the index of the function's
     span            where the region, its pragmas included, lies in the text
+    line            the line of the preprocessed text that the region begins on, counted from 0
     refusal         why there is no text, if so
     """
 
@@ -51,6 +52,7 @@ class RegionSlice:
     parts: tuple[Part, ...] = ()
     root: int = -1
     span: tuple[int, int] = (0, 0)
+    line: int = 0
     refusal: Unsupported | None = None
 
 
@@ -150,7 +152,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         parts.append(Part(begin, size - 1, body))
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
-        at_span))
+        at_span, unit.text.count("\n", 0, span[0])))
 
 
 def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, bool]]:
@@ -193,4 +195,4 @@ def _finished(made: RegionSlice) -> RegionSlice:
     shift = len(front)
     parts = tuple(Part(p.begin + shift, p.end + shift, p.body + shift if p.body >= 0 else -1) for p in made.parts)
     return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
-                       parts, made.root, (made.span[0] + shift, made.span[1] + shift))
+                       parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line)

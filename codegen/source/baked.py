@@ -1,0 +1,120 @@
+"""What the preprocessor has put into the model of a region: macros that stand in it, and branches that were taken.
+
+The result is right only for them, so the compiler has to see the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from codegen.record import record
+
+from ..options import CppOptions
+from .branches import Group, active, defines, fixed, groups_of, probe, taken
+from .encoding import decode
+from .lexis import IDENT, blank_comments, identifiers
+from .linemap import LineMap
+from .macros import Macro, Table, tables_at, used
+from .preprocess import Preprocessed, preprocess_alone
+from .regions import Region
+from .slice import RegionSlice
+
+_PIECE = re.compile(r"[^;{}]*[;{}]?")
+_DECLARATION = re.compile(r"\s*(?!(?:return|goto|else|case|do)\b)[A-Za-z_$][\w$]*[\s*]+[A-Za-z_$(*]")
+_VALUE = re.compile(r"=[^,;{}]*")
+
+
+@record
+class Baked:
+    """The user's macros that a region depends on, by name; its conditionals and the branches taken in them.
+
+    `text` is the region's own, which the groups are of. `known` is what is defined where the region begins, `fixed` are
+    the names that the file itself defines, whatever the options.
+    """
+
+    macros: Mapping[str, Macro]
+    known: Table
+    fixed: frozenset[str] = frozenset()
+    text: str = ""
+    groups: tuple[Group, ...] = ()
+    taken: frozenset[int] = frozenset()
+
+
+def baked(pre: Preprocessed, source: str, slices: Sequence[RegionSlice], cpp: CppOptions) -> dict[int, Baked]:
+    """What the regions depend on, by their numbers."""
+    tables = tables_at(pre.changes, [s.line for s in slices], pre.system_headers)
+    files = {s.file: source for s in slices}
+    return {s.region.index: _baked(s, tables[s.line], files, pre, cpp) for s in slices}
+
+
+def _baked(s: RegionSlice, known: Table, files: dict[str, str], pre: Preprocessed, cpp: CppOptions) -> Baked:
+    text = body(files[s.file], s.region)
+    groups = groups_of(text)
+    seen = taken(groups, preprocess_alone(_probe(known, text, groups), cpp, s.file)) if groups else frozenset[int]()
+    code = active(text, groups, seen)
+    around = "\n".join(_around(s, files, pre, _words(code)))
+    macros = used(f"{code}\n{around}", known)
+    own = fixed(files[s.file][: s.region.begin])
+    kept = frozenset(n for n, m in macros.items() if n in own and m.file == s.file)
+    return Baked(macros, known, kept, text, () if defines(code) else groups, seen)
+
+
+def body(source: str, region: Region) -> str:
+    """The text between the pragmas."""
+    return source[region.body_begin : region.body_end].replace("\r\n", "\n")
+
+
+def _words(code: str) -> frozenset[str]:
+    return frozenset(IDENT.findall(blank_comments(code)))
+
+
+def _probe(known: Table, text: str, groups: Sequence[Group]) -> str:
+    """The macros that are defined before a region, and its conditionals."""
+    lines = []
+    for m in known.values():
+        if not re.match(r"__\w", m.name):
+            head = m.name if m.params is None else f"{m.name}({', '.join(m.params)})"
+            lines.append(f"#undef {m.name}\n#define {head} {m.body}\n")
+    return "".join(lines) + probe(groups)
+
+
+def _around(s: RegionSlice, files: dict[str, str], pre: Preprocessed, words: frozenset[str]) -> Iterator[str]:
+    """The declarations that the model was made with, as they are written in the user's own files."""
+    if s.refusal is not None:
+        return
+    where = LineMap(s.text, s.file)
+    for at, part in enumerate(s.parts):
+        first = where.locate(part.begin)
+        last = s.region.first_line - 1 if at == s.root else where.locate(max(part.begin, part.end - 1)).line
+        if first.file not in files and first.file in pre.user_deps:
+            files[first.file] = _read(first.file)
+        lines = files.get(first.file, "").split("\n")[first.line - 1 : last]
+        yield from _declared("\n".join(lines), words) if at == s.root else ["\n".join(lines)]
+
+
+def _declared(function: str, words: frozenset[str]) -> Iterator[str]:
+    """The parameters of a function and declarations in it of what a region uses, without their values."""
+    head, brace, rest = blank_comments(function).partition("{")
+    yield _parameters(head)
+    for piece in _PIECE.findall(rest if brace else ""):
+        if _DECLARATION.match(piece) and not words.isdisjoint(identifiers(piece)):
+            yield _VALUE.sub("", piece)
+
+
+def _parameters(head: str) -> str:
+    """What follows the name of a function: whatever it is called is of no account."""
+    depth = 0
+    for at in range(len(head) - 1, -1, -1):
+        depth += (head[at] == ")") - (head[at] == "(")
+        if head[at] == "(" and depth == 0:
+            return head[at:]
+    return head
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return decode(file.read())
+    except OSError:
+        return ""
