@@ -150,9 +150,10 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "nonaffine-bound",
-        "A loop bound is not a sum of loop variables, parameters and constants.",
+        "A loop bound is not a sum of loop variables, parameters and constants: it multiplies a loop variable, or "
+        "reads memory that the region changes or that differs from iteration to iteration.",
         "Compute the bound into an integer before the region.",
-        "for (i = 0; i < n * n; i++)",
+        "for (j = 0; j < i * n; j++)",
     ),
     _refusal(
         "nonaffine-subscript",

@@ -36,6 +36,7 @@ from codegen.scop.tree import Node
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_test
+from codegen.target.computed import ComputedText
 from codegen.target.emit import Kernel, emit_region
 from codegen.target.lines import at_statements, line_name
 from codegen.target.links import Links
@@ -69,6 +70,7 @@ class RegionOutcome:
     slave: SlavePart | None = None  # sunway: what the region adds to the slave file
     links: Links = ()  # which lines of `text` carry out a statement
     names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
+    computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it
 
 
 @record
@@ -197,6 +199,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
         links=links,
         names=emitted.names,
+        computed=emitted.computed,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import islpy as isl
 from pycparser import c_ast, c_generator
@@ -18,6 +19,17 @@ from codegen.frontend.frame import Assumption, Binding, Frame
 from codegen.frontend.layers import TypeTable, int_constant
 from codegen.frontend.symbols import location
 from codegen.scop.types import INT, LONG, CType, common, promote
+
+if TYPE_CHECKING:
+    from codegen.frontend.computed import Found, Invariants
+
+
+class MissingParameter(Exception):
+    """An expression has no affine form, but the region does not change it: it could be a parameter."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__(found.text)
+        self.found = found
 
 
 class NotAffine(Exception):
@@ -37,6 +49,8 @@ _COMPARE: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "==": lambda a, b: a.eq_set(b),
     "!=": lambda a, b: a.ne_set(b),
 }
+_SCALING = ("*", "/", "%", "<<", ">>", "&", "|", "^")
+_COMPUTABLE = (c_ast.ArrayRef, c_ast.StructRef, c_ast.UnaryOp, c_ast.BinaryOp)
 _MIN_NAMES = frozenset({"min", "imin", "MIN", "lmin", "tw_min"})
 _MAX_NAMES = frozenset({"max", "imax", "MAX", "lmax", "tw_max"})
 
@@ -58,6 +72,9 @@ class Affiner:
     fallback: Loc
     assumptions: list[Assumption] = field(default_factory=list)
     calls: int = 0
+    invariants: Invariants | None = None  # finds what could be a parameter besides; None: nothing is looked for
+    computed: Mapping[str, tuple[str, CType]] = field(default_factory=dict)  # C text to parameters found that way
+    evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -65,17 +82,47 @@ class Affiner:
         """The value of `node` and its C type. Raises NotAffine."""
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
-            data = isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or getattr(node, "op", "") == "*"
-            why = "is read from memory" if data else "is not an affine expression"
-            raise NotAffine(node, f"`{c_text(node)}` {why}")
-        result: tuple[isl.PwAff, CType] = method(node, frame)
-        return result
+            raise NotAffine(node, f"`{c_text(node)}` is not an affine expression")
+        known = self.known(node, frame)
+        if known is not None:
+            name, ctype = known
+            return frame.param(name), ctype
+        try:
+            result: tuple[isl.PwAff, CType] = method(node, frame)
+            return result
+        except (NotAffine, MissingParameter):
+            # The largest product or quotient is one parameter; sums stay sums, so that their parts can be compared.
+            if isinstance(node, c_ast.BinaryOp) and node.op in _SCALING:
+                self.want(node, frame)
+            raise
+
+    def known(self, node: c_ast.Node, frame: Frame) -> tuple[str, CType] | None:
+        """The computed parameter that `node` is, if any."""
+        if self.invariants is None or not isinstance(node, _COMPUTABLE):
+            return None
+        found = self.invariants.find(node, frame, self) if self.computed else None
+        if found is None or found.text not in self.computed:
+            return None
+        name, ctype = self.computed[found.text]
+        here = frame.domain.params()
+        self.evaluated[name] = self.evaluated[name].union(here).coalesce() if name in self.evaluated else here
+        return name, ctype
+
+    def want(self, node: c_ast.Node, frame: Frame) -> None:
+        """Raise MissingParameter if `node` could be a parameter."""
+        found = None if self.invariants is None else self.invariants.find(node, frame, self)
+        if found is not None and found.text not in self.computed:
+            raise MissingParameter(found) from None
+
+    def _ArrayRef(self, node: c_ast.ArrayRef, frame: Frame) -> tuple[isl.PwAff, CType]:
+        self.want(node, frame)
+        raise NotAffine(node, f"`{c_text(node)}` is read from memory")
 
     def _Constant(self, node: c_ast.Constant, frame: Frame) -> tuple[isl.PwAff, CType]:
         number = int_constant(node)
         if number is None:
             raise NotAffine(node, f"`{node.value}` is not an integer")
-        return frame.constant(number), _literal_type(node, number)
+        return frame.constant(number), literal_type(node, number)
 
     def _ID(self, node: c_ast.ID, frame: Frame) -> tuple[isl.PwAff, CType]:
         it = frame.iterator(node.name)
@@ -100,6 +147,7 @@ class Affiner:
         if text in self.params:
             name, ctype = self.params[text]
             return frame.param(name), ctype
+        self.want(node, frame)
         raise NotAffine(node, f"`{text}` is data, not a parameter")
 
     def _UnaryOp(self, node: c_ast.UnaryOp, frame: Frame) -> tuple[isl.PwAff, CType]:
@@ -111,6 +159,9 @@ class Affiner:
             return self._wrapped(value.neg(), promote(ctype), frame, node), promote(ctype)
         if node.op == "!":
             return self._truth(node, frame), INT
+        self.want(node, frame)
+        if node.op == "*":
+            raise NotAffine(node, f"`{c_text(node)}` is read from memory")
         raise NotAffine(node, f"operator `{node.op}` is not affine")
 
     def _BinaryOp(self, node: c_ast.BinaryOp, frame: Frame) -> tuple[isl.PwAff, CType]:
@@ -275,7 +326,7 @@ def constant_of(value: isl.PwAff) -> int | None:
     return int(val.get_num_si()) if val.is_int() else None
 
 
-def _literal_type(node: c_ast.Constant, number: int) -> CType:
+def literal_type(node: c_ast.Constant, number: int) -> CType:
     text = node.value.lower()
     if node.type == "char":
         return INT

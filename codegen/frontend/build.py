@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Loc
-from codegen.frontend.affine import Affiner
+from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.affine import Affiner, MissingParameter
 from codegen.frontend.arrays import ArrayGroup, group_accesses
+from codegen.frontend.computed import MOST, Found, Invariants, name_for
 from codegen.frontend.control import Walker
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import build_guard, parameter_ranges
@@ -19,7 +21,7 @@ from codegen.frontend.prescan import Prescan, prescan
 from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
-from codegen.scop.model import Access, Param, Scop, Statement
+from codegen.scop.model import Access, Computed, Param, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
 
@@ -31,10 +33,46 @@ class Extracted:
     tree: Node | None
 
 
+@record
+class _Named:
+    """A computed parameter and what it was found as."""
+
+    param: Param
+    found: Found
+
+
 def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequence[tuple[str, Loc]] = ()) -> Extracted:
-    """Model a region. Raises Unsupported where it is not affine."""
+    """Model a region. Raises Unsupported where it is not affine.
+
+    Parameters that are no variables show up while the region is read, and spaces have a fixed number of them: with each
+    that is found, reading starts anew.
+    """
     scan = prescan(site)
-    params = _parameters(scan)
+    computed: tuple[_Named, ...] = ()
+    while True:
+        try:
+            return _extract(site, scan, region, pure, context, computed)
+        except MissingParameter as missing:
+            found = missing.found
+        if len(computed) >= MOST:
+            why = f"more than {MOST} of its sizes are expressions of memory or products"
+            hint = "compute some of them before the region, and use the variables"
+            raise Unsupported("nonaffine-bound", why, site.loc, hint)
+        taken = frozenset({*_identifiers(site), *site.variables, *(d.param.name for d in computed)})
+        name = name_for(found.text, taken)
+        computed = (*computed, _Named(Param(name, name, found.ctype), found))
+
+
+def _extract(
+    site: RegionSite,
+    scan: Prescan,
+    region: int,
+    pure: frozenset[str],
+    context: Sequence[tuple[str, Loc]],
+    computed: tuple[_Named, ...],
+) -> Extracted:
+    """Model a region with these computed parameters. Raises MissingParameter for a further one."""
+    params = (*_parameters(scan), *(d.param for d in computed))
     space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(params))
     for k, p in enumerate(params):
         space = space.set_dim_name(isl.dim_type.param, k, p.name)
@@ -43,10 +81,41 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
         {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
     )
     names = Names(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc)
+    affiner.invariants = Invariants(names, scan)
+    affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
-    return _assemble(site, region, walker, affiner, nodes, params, space, context)
+    made = _assemble(site, region, walker, affiner, nodes, params, space, context)
+    return replace(made, scop=replace(made.scop, computed=_in_order(computed, affiner, site)))
+
+
+def _in_order(computed: Sequence[_Named], affiner: Affiner, site: RegionSite) -> tuple[Computed, ...]:
+    """Computed parameters with where they are evaluated, each behind those which decide that."""
+    made = {
+        d.param.name: Computed(d.param.name, d.found.text, d.found.formula, d.found.divisors, where, d.found.reads)
+        for d in computed
+        if (where := affiner.evaluated.get(d.param.name)) is not None
+    }
+    out: list[Computed] = []
+    while len(out) < len(made):
+        done = {d.param for d in out}
+        rest = [d for name, d in made.items() if name not in done]
+        ready = [d for d in rest if not any(_involves(d.where, x.param) for x in rest)]
+        if not ready:
+            raise Unsupported(
+                "nonaffine-bound",
+                f"whether `{rest[0].text}` is evaluated depends on it",
+                site.loc,
+                "compute it before the region, and use the variable",
+            )
+        out.append(ready[0])
+    return tuple(out)
+
+
+def _involves(s: isl.Set, param: str) -> bool:
+    pos = s.find_dim_by_name(isl.dim_type.param, param)
+    return bool(pos >= 0 and s.involves_dims(isl.dim_type.param, pos, 1))
 
 
 def _parameters(scan: Prescan) -> tuple[Param, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.frontend.affine import Affiner, NotAffine
+from codegen.frontend.affine import Affiner, MissingParameter, NotAffine
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import broken
 
@@ -38,8 +38,8 @@ def _exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.Set | None:
     mark = len(affiner.assumptions)
     try:
         holds = affiner.condition(node, frame)
-    except NotAffine:
-        return None
+    except (NotAffine, MissingParameter):
+        return None  # it need not be known: no parameter is made for it
     finally:
         asked = affiner.assumptions[mark:]
         del affiner.assumptions[mark:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
@@ -25,6 +25,11 @@ class Prescan:
     params: tuple[tuple[str, CType], ...]
     mentioned: tuple[str, ...]
     counters: frozenset[str] = frozenset()
+    assigned: Mapping[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)  # members that are, by variable
+
+    def untouched(self, base: str, path: tuple[str, ...]) -> bool:
+        """Does no assignment of the region reach the member of `base` at this path?"""
+        return all(w[: len(path)] != path and path[: len(w)] != w for w in self.assigned.get(base, ()))
 
 
 @dataclass
@@ -213,4 +218,5 @@ def prescan(site: RegionSite) -> Prescan:
         tuple(params),
         tuple(scan.mentioned),
         frozenset(scan.counters),
+        {name: frozenset(paths) for name, paths in sorted(scan.written_members.items())},
     )

@@ -166,6 +166,36 @@ class Ahead:
 
 
 @record
+class MemoryRead:
+    """An element of memory that a computed parameter is made of.
+
+    For each array or pointer on the way to it from the variable `base`, `levels` has the path to that array and the
+    index, a set over the parameters.
+    """
+
+    text: str
+    ctype: CType
+    base: str
+    levels: tuple[tuple[tuple[str, ...], isl.Set], ...]
+
+
+@record
+class Computed:
+    """A parameter that is no variable of the source: C text that is evaluated once, ahead of the region.
+
+    The source evaluates it for the parameters in `where`; for others nothing looks at it. `formula` is the text with
+    `{0}`, `{1}`... in place of the elements it `reads`, `divisors` what it divides by, written the same way.
+    """
+
+    param: str
+    text: str
+    formula: str
+    divisors: tuple[str, ...]
+    where: isl.Set
+    reads: tuple[MemoryRead, ...] = ()
+
+
+@record
 class Scop:
     """A region as isl sees it. Statement order in `statements` is textual order."""
 
@@ -182,6 +212,7 @@ class Scop:
     buffers: tuple[Buffer, ...] = ()
     aheads: tuple[Ahead, ...] = ()
     origins: Origins = Origins()
+    computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
 
     def statement(self, name: str) -> Statement:
         return next(s for s in self.statements if s.name == name)

@@ -17,6 +17,7 @@ from codegen.target.alias import SEPARATE
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
+from codegen.target.computed import ComputedText, computed_texts
 from codegen.target.fold import WIDTH, fold
 from codegen.target.guard import guard_text
 from codegen.target.isa.load import load as load_isa
@@ -67,6 +68,7 @@ class RegionText:
     kernels: frozenset[Kernel]
     links: Links = ()
     names: frozenset[str] = frozenset()  # of generated code, where the user chose what they begin with
+    computed: tuple[ComputedText, ...] = ()
 
 
 def emit_region(
@@ -102,23 +104,25 @@ def emit_region(
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias_guard else [])]
     reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
     room = room_of(scop, tree, guard)
-    text = (
-        environment()
-        .get_template("region.c.j2")
-        .render(
-            views=views,
-            indent=indent,
-            number=scop.region,
-            function=scop.function,
-            summary=summary,
-            guard=guard,
-            room=room,
-            reasons=", and ".join(reasons),
-            original=_deeper(original.rstrip("\n")),
-            marked=FIRST not in original,
-            unused=_unused(scop, views, bool(guard or room)),
-        )
-    )
+    values = {
+        "views": views,
+        "indent": indent,
+        "number": scop.region,
+        "function": scop.function,
+        "summary": summary,
+        "guard": guard,
+        "room": room,
+        "reasons": ", and ".join(reasons),
+        "original": _deeper(original.rstrip("\n")),
+        "marked": FIRST not in original,
+        "unused": _unused(scop, views, bool(guard or room)),
+    }
+    template = environment().get_template("region.c.j2")
+    computed = computed_texts(scop, ints)
+    text = template.render(values, ahead=())
+    ahead = _needed(computed, text.replace(str(values["original"]), ""))
+    if ahead:
+        text = template.render(values, ahead=ahead, unused=_unused(scop, views, bool(guard or room), " ".join(ahead)))
     text, links = unmark(text) if FIRST not in original else (text, ())
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
@@ -128,7 +132,7 @@ def emit_region(
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new)
+    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new, computed)
 
 
 def _enough(builder: ViewBuilder) -> str:
@@ -149,12 +153,21 @@ def _deeper(text: str) -> str:
     return "\n".join("    " + x if x.strip() and not x.lstrip().startswith("#") else x for x in text.split("\n"))
 
 
-def _unused(scop: Scop, views: Sequence[View], kept: bool) -> list[str]:
+def _needed(computed: Sequence[ComputedText], text: str) -> tuple[str, ...]:
+    """Declarations of those that `text` mentions, or one behind them that is needed."""
+    needed: list[str] = []
+    for d in reversed(computed):
+        if re.search(rf"\b{d.name}\b", " ".join([text, *needed])):
+            needed.insert(0, d.declaration())
+    return tuple(needed)
+
+
+def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> list[str]:
     """Variables of the function that only the old text mentioned; compilers would call them unused. No text is old when
     it is kept."""
     if kept:
         return []
-    words = _words(views)
+    words = _words(views) | set(re.findall(r"[A-Za-z_]\w*", ahead))
     bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in _texts(views):
         found = re.match(r"long (\w+) =", text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pycparser import c_ast, c_generator
 
@@ -35,6 +37,23 @@ def declarations(h: Harness) -> Iterator[str]:
             yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
     yield from (f"__typeof__(&{d.root}[0]) {d.name} = &{d.element};" for d in h.site.derived)
+    for k, i in enumerate(h.memory.ints):
+        if i.how == "element":
+            yield f"*({i.ctype.spelling} *)&{i.text} = ({i.ctype.spelling})tw_in[{k}];"
+    yield from _computed(h)
+
+
+def _computed(h: Harness) -> Iterator[str]:
+    """Computed parameters, from the integers alone: memory is not there yet when only sizes are asked for."""
+    known = {i.text: (k, i) for k, i in enumerate(h.memory.ints)}
+    for d in h.computed:
+        found = [known[text] for text, _, _ in d.reads]
+        texts = [i.text if i.how == "pinned" else f"({i.ctype.spelling})tw_in[{k}]" for k, i in found]
+        defined = [f"({d.filled(x, texts)}) != 0" for x in d.divisors]
+        # The original has no helpers of generated code: the cases bring their own.
+        test = re.sub(r"\btw_(min|max|floord|fits|fits_unsigned)\(", r"tw_case_\1(", d.test) or "1"
+        yield f"const int tw_defined_{d.name} = !({test}) || ({' && '.join(defined) or '1'});"
+        yield replace(d, test=f"tw_defined_{d.name} && ({test})").declaration(texts)
 
 
 def copies(h: Harness, out: bool) -> Iterator[str]:

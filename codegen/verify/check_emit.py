@@ -46,9 +46,11 @@ def _view(h: Harness, body: str) -> dict[str, object]:
 
 
 def _layout(h: Harness) -> Iterator[str]:
-    """What the function tells about sizes: integers; per buffer its element size, elements, row length, sizes
-    from the outermost in, leaves; then the declared sizes of all levels. `check_layout` reads it."""
-    yield from (i.text for i in h.memory.ints)
+    """What the function tells about sizes: integers; for each computed parameter whether it is defined, and its value;
+    per buffer its element size, elements, row length, sizes from the outermost in, leaves; then the declared sizes of
+    all levels. `check_layout` reads it."""
+    yield from (f"tw_in[{k}]" if i.how == "element" else i.text for k, i in enumerate(h.memory.ints))
+    yield from (x for d in h.computed for x in (f"tw_defined_{d.name}", d.name))
     for k in range(len(h.memory.buffers)):
         sizes = h.sizes(k)
         yield from (f"sizeof(tw_e{k})", " * ".join(sizes), h.row(k), *sizes)

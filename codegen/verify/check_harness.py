@@ -5,6 +5,7 @@ from __future__ import annotations
 from codegen.frontend.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
+from codegen.target.computed import ComputedText
 from codegen.verify.check_leaves import Leaf, leaves
 from codegen.verify.check_memory import Memory
 from codegen.verify.check_paths import follow
@@ -22,6 +23,7 @@ class Harness:
     site: RegionSite
     memory: Memory
     leaves: tuple[tuple[Leaf, ...], ...]
+    computed: tuple[ComputedText, ...] = ()
 
     def slot(self, buffer: int) -> int:
         """Where the three numbers of a buffer begin."""
@@ -60,6 +62,6 @@ class Harness:
         return f"({sizes[-2]} == {sizes[-1]} ? {sizes[-1]} : 0)"
 
 
-def harness_of(number: int, site: RegionSite, memory: Memory) -> Harness:
+def harness_of(number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = ()) -> Harness:
     """The harness of the region with this number."""
-    return Harness(number, site, memory, tuple(leaves(b.elem, site.types) for b in memory.buffers))
+    return Harness(number, site, memory, tuple(leaves(b.elem, site.types) for b in memory.buffers), computed)

@@ -26,9 +26,12 @@ class BufferLayout:
 
 @record
 class Layout:
-    """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory."""
+    """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory. Where it is not
+    `defined`, the source divides by zero."""
 
     ints: tuple[int, ...]
+    computed: tuple[int, ...]
+    defined: bool
     buffers: tuple[BufferLayout, ...]
     levels: tuple[int, ...]
 
@@ -40,7 +43,7 @@ class Layout:
 def layout_length(h: Harness) -> int:
     """How many numbers a case answers with."""
     per_buffer = [3 + _rank(b) + 4 * len(own) for b, own in zip(h.memory.buffers, h.leaves, strict=True)]
-    return len(h.memory.ints) + sum(per_buffer) + len(h.memory.levels)
+    return len(h.memory.ints) + 2 * len(h.computed) + sum(per_buffer) + len(h.memory.levels)
 
 
 def _rank(b: Buffer) -> int:
@@ -50,12 +53,12 @@ def _rank(b: Buffer) -> int:
 def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
     """The numbers in the order of `check_emit.layout_texts`."""
     rest = iter(numbers)
-    ints = _take(rest, len(h.memory.ints))
+    ints, pairs = _take(rest, len(h.memory.ints)), _take(rest, 2 * len(h.computed))
     buffers = []
     for b, own in zip(h.memory.buffers, h.leaves, strict=True):
         size, elements, row, *dims = _take(rest, 3 + _rank(b))
         buffers.append(BufferLayout(size, elements, row, tuple(dims), tuple(_take(rest, 4) for _ in own)))
-    return Layout(ints, tuple(buffers), _take(rest, len(h.memory.levels)))
+    return Layout(ints, pairs[1::2], all(pairs[::2]), tuple(buffers), _take(rest, len(h.memory.levels)))
 
 
 def _take(numbers: Iterator[int], n: int) -> tuple[int, ...]:

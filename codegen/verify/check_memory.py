@@ -12,12 +12,14 @@ from codegen.frontend.prescan import member_type, prescan
 from codegen.frontend.symbols import RegionSite, Variable
 from codegen.record import record
 from codegen.scop.types import CType
+from codegen.target.computed import ComputedText
 from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_in, paths_in
 
 
 @record
 class Int:
-    """An integer that sizes depend on. `how` is declare, global, member, or pinned (a constant of the file)."""
+    """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer), or
+    pinned (a constant of the file)."""
 
     text: str
     ctype: CType
@@ -72,8 +74,8 @@ class Memory:
         return next((k for k, b in enumerate(self.buffers) if (b.base, b.path) == (base, path)), None)
 
 
-def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
-    """The memory of a region."""
+def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedText] = ()) -> Memory:
+    """The memory of a region with these parameters of its own."""
     scan = prescan(site)
     names = {n for n in scan.mentioned if n in site.variables}
     paths = paths_in(site.statements, site.variables)
@@ -83,7 +85,7 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST) -> Memory:
     paths = paths_in([*site.statements, *sizes], site.variables)
     names |= names_in(sizes) & set(site.variables)
     fixed = _fixed_globals(ast, scan.written, site.variables)
-    ints = _ints(site, dict(scan.params), sizes, fixed)
+    ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
     buffers: dict[tuple[str, Path], Buffer] = {}
     levels: dict[Level, None] = {}
     for name in sorted(names - {i.text for i in ints}):
@@ -111,6 +113,13 @@ def _ints(
         if ctype is not None and ctype.is_int:
             found[c_text(node)] = ctype
     return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
+
+
+def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterator[Int]:
+    """The elements of memory that computed parameters are made of."""
+    found = {text: (ctype, base) for d in computed for text, ctype, base in d.reads}
+    for text, (ctype, base) in found.items():
+        yield Int(text, ctype, "pinned" if base in fixed else "element")
 
 
 def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:

@@ -84,6 +84,11 @@ def ranges_of(scop: Scop) -> Ranges:
         for path, positions, strides in levels(a, array.rank):
             key = (array.base, path, array.name, positions, strides)
             touched[key] = touched[key].union(image) if key in touched else image
+    for d in scop.computed:
+        for read in d.reads:
+            for path, index in read.levels:
+                key = (read.base, path, f"{d.param} {read.text}", (0,), ())
+                touched[key] = touched[key].union(index) if key in touched else index
     return Ranges(scop, tuple(Touch(k[0], k[1], touched[k], k[3], k[4]) for k in sorted(touched)))
 
 

@@ -201,8 +201,12 @@ class _Chooser:
                     return replace(vector, special=True)
         return None
 
-    def _values(self, ints: Sequence[int]) -> dict[str, int]:
-        return dict(zip((i.text for i in self.h.memory.ints), ints, strict=True))
+    def _values(self, ints: tuple[int, ...]) -> dict[str, int]:
+        """The parameters, by their C texts."""
+        values = dict(zip((i.text for i in self.h.memory.ints), ints, strict=True))
+        if self.h.computed:
+            values.update(zip((d.name for d in self.h.computed), self._layout(ints).computed, strict=True))
+        return values
 
     def _constant_sizes(self) -> list[int]:
         """Declared sizes that do not depend on the integers."""
@@ -217,6 +221,8 @@ class _Chooser:
         if any(v < 0 for v, i in zip(wanted, self.h.memory.ints, strict=True) if i.extent):
             return None
         first = self._layout(wanted)
+        if not first.defined:
+            return None
         values = self._values(first.ints)
         allowed = self.ranges.allowed(values)
         if not allowed and not self.ranges.scop.guard.reasons:

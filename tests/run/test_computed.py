@@ -1,0 +1,83 @@
+"""Bounds, conditions and subscripts made of memory that stays, of products and of quotients of parameters."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+from tests.run.sources import run
+
+HEAD = """\
+#include <stddef.h>
+typedef struct { int h, w, c, batch; int dim[3]; struct { short n[2]; } in; float *data; } layer;
+static int grid[3];
+static const int table[4] = {3, 5, 7, 9};
+extern long many;
+"""
+
+FORMS = {
+    "product": "void f(layer l, float *restrict x) { for (int i = 0; i < l.h * l.w * l.c; i++) x[i] += 1; }",
+    "sum": "void f(int n, int m, float *x) { for (int i = 0; i < n + n * m - 1; i++) x[i] += 1; }",
+    "quotient": "void f(int c, int heads, float *x) { for (int i = 0; i < c / heads; i++) x[i] += 1; }",
+    "element": "void f(double a[16][16]) {"
+    " for (int i = 0; i < grid[0]; i++) for (int j = 1; j < grid[1]; j++) a[i][j] = i; }",
+    "pinned": "void f(double a[16][16]) {"
+    " for (int i = 0; i < table[1]; i++) for (int j = 0; j < table[2]; j++) a[i][j] = i; }",
+    "pointer": "void f(const int *n, double *a) { for (int i = 0; i < *n; i++) a[i] *= 2; }",
+    "member": "void f(layer *s, double *a) { for (int i = s->in.n[0]; i < s->dim[2]; i++) a[i] *= 2; }",
+    "long": "void f(double *a) { for (long i = 0; i < many; i++) a[i] *= 2; }",
+    "wide": "void f(size_t n, size_t m, double *a) { for (size_t i = 0; i < n * m; i++) a[i] *= 2; }",
+    "chosen": "void f(int n, int level, const int *sizes, double *a) {"
+    " if (level >= 0 && level < 4) for (int i = 0; i < sizes[level]; i++) a[i] *= 2; }",
+    "formula": "void f(layer l, int k, double *a) {"
+    " for (int b = 0; b < k; b++) { int size = l.h * l.w; for (int i = b; i < size; i++) a[i] += b; } }",
+    "condition": "void f(int n, const int *flag, double *a) {"
+    " for (int i = 0; i < n; i++) if (flag[1] > 0) a[i] += 1; else a[i] -= 1; }",
+    "shift": "void f(int n, unsigned m, double *a) { for (unsigned i = 0; i < (m >> 1 | 3u); i++) a[i] += n; }",
+    "index": "void f(int n, const int *at, double *a) { for (int i = 0; i < n; i++) a[i + at[0]] = i; }",
+}
+
+
+def marked(text: str) -> str:
+    """The loops of a one-line function as a region."""
+    start, end = text.index("{") + 1, text.rindex("}")
+    return f"{HEAD}{text[:start]}\n#pragma scop\n{text[start:end]}\n#pragma endscop\n}}\n"
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_forms_are_taken_and_agree(form: str) -> None:
+    report = run(marked(FORMS[form]), GenOptions(target="c" if form < "f" else "openmp"))
+    assert report.ok, report
+    assert re.search(r"size vectors? agree", report.lines[0]), report
+
+
+def test_evaluated_once_and_only_where_the_source_does() -> None:
+    text = marked("void f(int n, const int *p, const int *q, double *a) {"
+                  " for (int i = 0; i < p[0]; i++) for (int j = 0; j < n / q[1]; j++) a[i] += j; }")  # fmt: skip
+    out = generate("in.c", text, GenOptions(target="c")).text
+    assert "const int p_0 = p[0];" in out
+    assert re.search(r"const int n_q_1 = p_0 >= 1 \? n / q\[1\] : 0;", out)
+    assert out.count("q[1]") == 1
+
+
+def test_names_are_free() -> None:
+    text = marked("void f(int p_0, const int *p, double *a) { for (int i = p_0; i < p[0]; i++) a[i] += p_0; }")
+    out = generate("in.c", text, GenOptions(target="c")).text
+    assert "const int p_0_2 = p[0];" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f(int *n, double *a) { for (int i = 0; i < *n; i++) { a[i] = 0; *n = 3; } }",
+        "void f(layer *s, double *a) { for (int i = 0; i < s->dim[2]; i++) { a[i] = 0; s->dim[i] = 3; } }",
+        "void f(volatile int *n, double *a) { for (int i = 0; i < *n; i++) a[i] = 0; }",
+        "void f(int n, double *a) { for (int i = 0; i < n; i++) for (int j = 0; j < n / i; j++) a[j] += i; }",
+    ],
+)
+def test_what_may_change_is_no_parameter(text: str) -> None:
+    made = generate("in.c", marked(text), GenOptions(target="c"))
+    assert not made.regions[0].transformed
