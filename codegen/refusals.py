@@ -109,8 +109,9 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "local-declaration",
-        "A variable declared in the region is a pointer, a struct, static or extern, or an array whose size changes.",
-        "Declare it before the region.",
+        "A variable declared in the region is a pointer, static or extern, an array whose size changes, or of a struct "
+        "or union that is given its name there, or has none and is copied.",
+        "Declare it, or its type, before the region.",
         "double *p = A;",
     ),
     _refusal(
@@ -227,6 +228,12 @@ TABLE: tuple[Entry, ...] = (
         "Copy it into a variable before the region.",
     ),
     _refusal("switch", "`switch` stands in the region.", "Rewrite it with `if` and affine conditions."),
+    _refusal(
+        "thread-local",
+        "With `--target sunway`: the region uses a variable of which each thread has its own, and cores have none.",
+        "Copy it to a plain variable before the region, and back behind it.",
+        "static _Thread_local double t; ... b[i] = t;",
+    ),
     _refusal("timeout", "The analysis took longer than `--timeout` allows.", "Raise it, or split the region."),
     _refusal(
         "unknown-call",
@@ -485,6 +492,14 @@ TABLE: tuple[Entry, ...] = (
         REMARK,
         "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer.",
         "For floating-point sums, `--reassociate` may help.",
+    ),
+    Entry(
+        "one-thread",
+        REMARK,
+        "The region uses a variable of which each thread has its own (`_Thread_local`, `threadprivate`). Other threads "
+        "would use theirs, so the region stays on the thread that comes to it.",
+        "Copy it to a plain variable before the region, and back behind it.",
+        "static _Thread_local double t; ... t = a[i]; b[i] = t * t;",
     ),
     Entry(
         "overlap",

@@ -82,6 +82,10 @@ class Modelled:
     digest: str
     remarks: tuple[Diagnostic, ...] = ()
     fusion: str = ""  # what a hint asks for
+    alone: bool = False  # it runs on the thread that comes to it, whose own variables it uses
+
+    def target(self, options: GenOptions) -> str:
+        return "c" if self.alone and options.target == "openmp" else options.target
 
 
 @record
@@ -98,7 +102,9 @@ class Made:
 def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     """The model of a region; None when there is nothing in it. Raises Unsupported."""
     parsed = parse_with_gaps(s)
-    site = with_derived(find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden))
+    site = with_derived(
+        find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
+    )
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate, fusion = options.reassociate, ""
     for hint in s.region.hints:
@@ -134,8 +140,24 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     free = free_pairs(scop, reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
-    remarks = own_remarks(found.scop, scop, last)
-    return Modelled(site, make_program(scop, deps, tree, reassociate), _digest(site), remarks, fusion)
+    own = thread_local(site, found.scop.names, options.target, s.region.first_line)
+    remarks = (*own, *own_remarks(found.scop, scop, last))
+    program = make_program(scop, deps, tree, reassociate)
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own))
+
+
+def thread_local(site: RegionSite, names: frozenset[str], target: str, line: int) -> tuple[Diagnostic, ...]:
+    """What keeps a region on one thread: variables of which other threads have their own. Core groups have no way to
+    reach them."""
+    own = sorted(n for n in names if n in site.variables and site.variables[n].thread_local)
+    if not own or target == "c":
+        return ()
+    loc = Loc(site.loc.file, line, 1)
+    if target != "openmp":
+        hint = "copy it to a plain variable before the region, and back behind it"
+        raise Unsupported("thread-local", f"each thread has its own `{own[0]}`, and compute cores have none", loc, hint)
+    text = f"the region stays on one thread: each thread has its own `{own[0]}`"
+    return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
 
 
 def _digest(site: RegionSite) -> str:
@@ -179,9 +201,10 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     summary = summarize(plan)
     fallback = as_written(original)
     alias = alias_test(scop, not options.check_alias, options.check_alias)
-    alone = options.target == "openmp" and _threads_only(model.program, made)
+    target = model.target(options)
+    alone = target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(
-        scop, made.code, options.target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
+        scop, made.code, target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)),
     )  # fmt: skip
     text, links = emitted.text, emitted.links
@@ -251,7 +274,7 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop})
         if plans:
             return _by_user_plan(model, plans[0])
-    if options.target == "c":
+    if model.target(options) == "c":
         machine = replace(machine, cores=1)
     fusion = model.fusion or options.fusion
     authors: tuple[Callable[[], Decision], ...] = (

@@ -55,6 +55,8 @@ def signature(ast: c_ast.FileAST, name: str) -> Signature:
         return Signature(name, text, problem="it is static, so nothing outside its file can call it")
     try:
         given = getattr(node.decl.type.args, "params", None) or ()
+        if any(isinstance(p, c_ast.ID) for p in given):
+            raise Uncallable("it is defined in the old style, without a prototype")
         parameters = tuple(_parameter(p, types) for p in given if not _is_void(p))
         result = _result(node.decl.type.type, types)
     except Uncallable as error:

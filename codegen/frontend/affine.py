@@ -16,7 +16,7 @@ from pycparser import c_ast, c_generator
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.division import by_number, by_value
 from codegen.frontend.frame import Assumption, Binding, Frame
-from codegen.frontend.layers import TypeTable, int_constant
+from codegen.frontend.layers import TypeTable, int_constant, parameters
 from codegen.frontend.symbols import location
 from codegen.scop.types import INT, LONG, CType, common, promote
 
@@ -250,7 +250,7 @@ class Affiner:
     ) -> tuple[isl.PwAff, CType]:
         """A call of a function whose body is one `return` of a formula of its parameters."""
         items = func.body.block_items or []
-        formals = list(getattr(func.decl.type.args, "params", None) or ())
+        formals = parameters(func)
         result = self.types.shape(func.decl.type.type)
         if len(items) != 1 or not isinstance(items[0], c_ast.Return) or len(formals) != len(args):
             raise NotAffine(node, f"the call `{c_text(node)}` is not a single return of an affine expression")

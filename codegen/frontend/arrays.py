@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -11,17 +12,20 @@ from codegen.diagnostics import Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.delinearize import Flat, extent_value, find_strides, indices, polynomial
 from codegen.frontend.frame import Assumption, Frame
+from codegen.frontend.layers import Shape
+from codegen.frontend.members import spelled
 from codegen.frontend.raw import InsideVar, RawAccess, RawStatement
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.model import Array, Step
+from codegen.scop.types import CType
 
 Signature = tuple[str, ...]  # member names on the way to the element
 
 
 @record
 class ArrayGroup:
-    """All accesses to one variable. `whole` means members are not told apart (a whole struct is used)."""
+    """All accesses to one variable. `whole` means members are not told apart (a whole struct is used, or a union)."""
 
     base: str
     whole: bool
@@ -117,9 +121,9 @@ def _group(
 ) -> ArrayGroup:
     signatures = sorted({signature(a, False) for a, _ in uses})
     # A whole struct covers its members; a union's members cover each other.
-    whole = any(s != t and t[: len(s)] == s for s in signatures for t in signatures) or any(
-        step.union for a, _ in uses for step in a.steps
-    )
+    nested = any(s != t and t[: len(s)] == s for s in signatures for t in signatures)
+    shared = any(step.shared for a, _ in uses for step in a.steps)
+    whole = nested or shared or (base in inside and signatures != [()])
     arrays: dict[Signature, Array] = {}
     flats: dict[Signature, Flat] = {}
     for sig in sorted({signature(a, whole) for a, _ in uses}):
@@ -176,9 +180,23 @@ def _array(
     name = "_".join([base, *sig])
     if base in inside:
         var = inside[base]
-        return Array(base, base, var.elem, rank, var.extents, var.scope, True, "inside")
+        if var.nameless and not all(any(s.member for s in a.steps) for a, _ in uses):
+            raise Unsupported(
+                "local-declaration", f"`{var.base}` is copied as a whole, and its type has no name", var.loc,
+                "give the type a name with typedef, before the region",
+            )  # fmt: skip
+        return Array(base, base, var.elem, rank, var.extents, var.scope, True, "inside", mixed=whole)
     var_outer = variables[base]
+    if whole:
+        elem = _object_type(var_outer.shape, all(any(s.member for s in a.steps) for a, _ in uses))
     extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.layers)
     pointers = [k + 1 for k, la in enumerate(var_outer.shape.layers) if la.kind == "pointer"]
     depth = rank if sig else max(pointers, default=0)  # members may be pointers, too
-    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth)
+    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole)
+
+
+def _object_type(shape: Shape, by_members: bool) -> CType:
+    """The type of a struct or union that is more than one number. One without a name can be written down again as long
+    as no object of it is copied as a whole."""
+    nameless = shape.elem.spelling in ("struct", "union") and shape.struct is not None
+    return replace(shape.elem, spelling=spelled(shape.struct)) if nameless and by_members else shape.elem

@@ -226,7 +226,7 @@ def _tree_node(node: RawNode, statements: Mapping[int, Statement]) -> Node | Non
 
 def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Statement:
     domain = raw.frame.domain.set_tuple_name(name)
-    accesses = tuple(_access(name, raw.frame, a, groups, affiner) for a in raw.accesses)
+    accesses = tuple(_access(name, raw.frame, a, groups, affiner) for a in (*raw.accesses, *_kept(raw, groups)))
     values = tuple(
         v.set_tuple_id(isl.dim_type.in_, domain.get_tuple_id()) for v in (raw.frame.lift(v) for v in raw.values)
     )
@@ -234,6 +234,11 @@ def _statement(name: str, raw: RawStatement, groups: Mapping[str, ArrayGroup], a
     for k, it in enumerate(its):
         domain = domain.set_dim_name(isl.dim_type.set, k, it)
     return Statement(name, its, domain, raw.op, raw.target, raw.rhs, accesses, values, raw.loc, raw.source)
+
+
+def _kept(raw: RawStatement, groups: Mapping[str, ArrayGroup]) -> tuple[RawAccess, ...]:
+    """A store to a part of an object keeps the rest of it: in the model, which knows the object alone, it reads it."""
+    return tuple(replace(a, write=False) for a in raw.accesses if a.write and groups[a.base].whole and not a.entire)
 
 
 def _iterator_names(frame: Frame) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.layers import Shape
 from codegen.frontend.loops import loop_space, read_header
+from codegen.frontend.members import spelled
 from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
@@ -234,7 +235,9 @@ class Walker:
         for la in shape.layers:
             check_extent(node, la.dim, frame, self.affiner, loc)
         extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
-        var = InsideVar(name, node.name, shape.elem, extents, len(frame.iterators), loc)
+        nameless = shape.struct is not None and shape.elem.spelling in ("struct", "union")
+        elem = replace(shape.elem, spelling=spelled(shape.struct)) if nameless else shape.elem
+        var = InsideVar(name, node.name, elem, extents, len(frame.iterators), loc, nameless)
         self.inside[name] = (var, shape)
         local = LocalVar(name, len(frame.iterators))
         return replace(

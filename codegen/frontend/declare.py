@@ -20,7 +20,7 @@ def check_plain(node: c_ast.Decl, shape: Shape, loc: Loc) -> None:
         "static" in (node.storage or ())
         or "extern" in (node.storage or ())
         or shape.function
-        or shape.struct is not None
+        or _defines_tag(node)
         or any(la.kind == "pointer" for la in shape.layers)
     ):
         raise Unsupported(
@@ -29,6 +29,14 @@ def check_plain(node: c_ast.Decl, shape: Shape, loc: Loc) -> None:
             loc,
             "declare it before the region",
         )
+
+
+def _defines_tag(node: c_ast.Decl) -> bool:
+    """Is a struct or union given its name here, where nobody outside the region can use it?"""
+    inner = node.type
+    while isinstance(inner, (c_ast.ArrayDecl, c_ast.PtrDecl, c_ast.TypeDecl)):
+        inner = inner.type
+    return isinstance(inner, (c_ast.Struct, c_ast.Union)) and bool(inner.name) and bool(inner.decls)
 
 
 def is_formula(binding: Binding, affiner: Affiner) -> bool:

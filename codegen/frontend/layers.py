@@ -114,6 +114,20 @@ def basic_type(names: list[str]) -> CType:
     return CType(spelling, "other")
 
 
+def parameters(func: c_ast.FuncDef) -> tuple[c_ast.Decl, ...]:
+    """The declarations of a function's parameters that have names. In the old style, `int f(a, n) double *a; {`, they
+    stand behind the list of names; what is not declared there is an int."""
+    known = {d.name: d for d in func.param_decls or ()}
+    given = getattr(func.decl.type.args, "params", None) or ()
+    found = (known.get(p.name) or _int_named(p) if isinstance(p, c_ast.ID) else p for p in given)
+    return tuple(p for p in found if isinstance(p, c_ast.Decl) and p.name)
+
+
+def _int_named(node: c_ast.ID) -> c_ast.Decl:
+    inner = c_ast.TypeDecl(node.name, [], None, c_ast.IdentifierType(["int"], node.coord), node.coord)
+    return c_ast.Decl(node.name, [], [], [], [], inner, None, None, node.coord)
+
+
 def type_text(node: c_ast.Node) -> str:
     """C text of a cast's type."""
     return str(c_generator.CGenerator().visit(node))

@@ -11,6 +11,7 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, c_text
 from codegen.frontend.frame import Frame
 from codegen.frontend.layers import Shape, TypeTable
+from codegen.frontend.members import find_member
 from codegen.frontend.raw import InsideVar, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
@@ -57,18 +58,18 @@ class Places:
             kind = "arrow" if node.type == "->" else "member"
             if kind == "arrow":
                 shape = self._inner(shape, node)
-            member = self.names.types.member(shape.struct, node.field.name)
-            if member is None or shape.layers:
+            found = find_member(self.names.types, shape.struct, node.field.name)
+            if found is None or shape.layers:
                 raise self.refuse(
                     "unknown-member",
                     f"the type of `{c_text(node)}` is not known",
                     node,
                     "define the struct before the function; bit-fields are not supported",
                 )
-            union = isinstance(shape.struct, c_ast.Union)
-            member = replace(member, special=member.special or shape.special)
-            alike = (0, 0) if union else self.names.types.alike(shape.struct, node.field.name)
-            return base, inside, member, [*steps, RawStep(kind, None, node.field.name, union=union, alike=alike)]
+            member = replace(found.shape, special=found.shape.special or shape.special)
+            alike = (0, 0) if found.shared else self.names.types.alike(shape.struct, node.field.name)
+            step = RawStep(kind, None, node.field.name, shared=found.shared, fills=found.fills, alike=alike)
+            return base, inside, member, [*steps, step]
         raise self.refuse(
             "pointer-arithmetic",
             f"`{c_text(node)}` is not a variable with subscripts",

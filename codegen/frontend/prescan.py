@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Shape
+from codegen.frontend.members import find_member
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
 from codegen.scop.types import CType
@@ -117,7 +118,18 @@ class _Scan:
             self.reassigned.add(node.name)
             if not self.inside(node.name):
                 self.written.add(node.name)
-                self.written_members.setdefault(node.name, set()).add(members(whole))
+                self.written_members.setdefault(node.name, set()).add(self._apart(node.name, members(whole)))
+
+    def _apart(self, name: str, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The members on the way to a place, up to the first that shares its bytes with others."""
+        var = self.site.variables.get(name)
+        struct = None if var is None else var.shape.struct
+        for k, step in enumerate(path):
+            found = find_member(self.site.types, struct, step)
+            if found is None or found.shared:
+                return path[:k]
+            struct = found.shape.struct
+        return path
 
     def _member(self, node: c_ast.StructRef, affine: bool) -> None:
         base: c_ast.Node = node
@@ -200,8 +212,8 @@ def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
     outer = _chain(node.name, site)
     if outer is None or (len(outer.layers) != (1 if node.type == "->" else 0)):
         return None
-    member = site.types.member(outer.struct, node.field.name)
-    return None if member is None or outer.special else member
+    member = find_member(site.types, outer.struct, node.field.name)
+    return None if member is None or outer.special else member.shape
 
 
 def prescan(site: RegionSite) -> Prescan:

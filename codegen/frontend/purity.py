@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
+from codegen.frontend.layers import parameters
+
 _MATH = (
     "acos",
     "acosh",
@@ -102,9 +104,7 @@ def _pure_body(
 ) -> bool:
     """A body that reads and writes its own variables only: no pointers, no loops that might not end."""
     own: set[str] = set()
-    for p in getattr(func.decl.type.args, "params", None) or ():
-        if not isinstance(p, c_ast.Decl):
-            continue
+    for p in parameters(func):
         if not isinstance(p.type, c_ast.TypeDecl):
             return False
         own.add(p.name)

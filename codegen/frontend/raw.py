@@ -26,7 +26,8 @@ class RawStep:
     node: c_ast.Node | None = None
     member: str = ""
     layer: Layer | None = None  # what a sub or deref steps through
-    union: bool = False  # the member shares its storage with its siblings
+    shared: bool = False  # the member shares its storage with its siblings
+    fills: bool = False  # a store to the member leaves nothing of what its siblings were
     alike: tuple[int, int] = (0, 0)  # a member's place, and how many there are, if all are numbers of one type
 
 
@@ -39,6 +40,13 @@ class RawAccess:
     elem: CType
     loc: Loc
     where: isl.Set | None = None  # the part of the statement's domain in which it happens; None: everywhere
+
+    @property
+    def entire(self) -> bool:
+        """Is it all of the object in front of its first member that is read or set?"""
+        first = next((k for k, s in enumerate(self.steps) if s.member), len(self.steps))
+        later = self.steps[first + 1 :]
+        return all(s.fills for s in self.steps[first:]) and all(s.kind == "member" for s in later)
 
 
 @record
@@ -74,3 +82,4 @@ class InsideVar:
     extents: tuple[str, ...]
     scope: int
     loc: Loc
+    nameless: bool = False  # of a struct or union that is defined in the declaration

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants
+from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, parameters
 from codegen.record import record
 from codegen.scop.origins import Origins
+from codegen.source.gnu import THREAD_LOCAL
 
 
 @record
@@ -21,6 +23,7 @@ class Variable:
     place: str
     static: bool = False
     const: bool = False  # its elements must not be written
+    thread_local: bool = False  # each thread has its own
 
 
 @record
@@ -88,9 +91,15 @@ def location(node: c_ast.Node, fallback: Loc) -> Loc:
 
 
 def find_site(
-    ast: c_ast.FileAST, file: str, first_line: int, last_line: int, hidden: frozenset[str] = frozenset()
+    ast: c_ast.FileAST,
+    file: str,
+    first_line: int,
+    last_line: int,
+    hidden: frozenset[str] = frozenset(),
+    thread_private: frozenset[str] = frozenset(),
 ) -> RegionSite:
-    """Locate the region that starts at the pragma on `first_line`."""
+    """Locate the region that starts at the pragma on `first_line`. Of variables in `thread_private` that outlive the
+    function each thread has its own."""
     types = build_type_table(ast)
     variables: dict[str, Variable] = {}
     functions: dict[str, c_ast.FuncDef] = {}
@@ -102,9 +111,8 @@ def find_site(
             found = _search(ext, types, first_line, last_line, loc)
             if found is not None:
                 statements, local = found
-                return RegionSite(
-                    ext, statements, {**variables, **local}, types, enum_constants(ast), functions, loc, hidden
-                )
+                known = {n: _private(v) if n in thread_private else v for n, v in {**variables, **local}.items()}
+                return RegionSite(ext, statements, known, types, enum_constants(ast), functions, loc, hidden)
             functions[ext.decl.name] = ext
     raise Unsupported(
         "region-outside-function",
@@ -114,10 +122,16 @@ def find_site(
     )
 
 
+def _private(v: Variable) -> Variable:
+    return replace(v, thread_local=v.thread_local or v.static or v.place == "global")
+
+
 def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, place: str) -> None:
     shape = types.shape(decl.type)
     if not shape.function:
-        into[decl.name] = Variable(decl.name, shape, place, "static" in (decl.storage or ()), _const(decl.type))
+        own = THREAD_LOCAL in (decl.funcspec or ())
+        static = "static" in (decl.storage or ())
+        into[decl.name] = Variable(decl.name, shape, place, static, _const(decl.type), own)
 
 
 def _const(node: c_ast.Node) -> bool:
@@ -131,9 +145,8 @@ def _search(
     func: c_ast.FuncDef, types: TypeTable, first: int, last: int, loc: Loc
 ) -> tuple[tuple[c_ast.Node, ...], dict[str, Variable]] | None:
     local: dict[str, Variable] = {}
-    for p in getattr(func.decl.type.args, "params", None) or ():
-        if isinstance(p, c_ast.Decl) and p.name:
-            _declare(local, types, p, "param")
+    for p in parameters(func):
+        _declare(local, types, p, "param")
     statements = _search_block(func.body, types, local, first, last, loc)
     return None if statements is None else (statements, local)
 

@@ -68,6 +68,8 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
     array = scop.arrays.get(name)
     if array is None or array.place == "buffer":
         raise NoExpansion(f"`{name}` is no variable of the region")
+    if array.mixed or not array.declarable:
+        raise NoExpansion(f"parts of `{name}` are used, as several types" if array.mixed else "its type has no name")
     shared = shared_loops(scop, name)
     unknown = [n for n in over if n not in shared]
     if unknown or not over:

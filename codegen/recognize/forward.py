@@ -145,6 +145,7 @@ def _is_idle(s: Statement) -> bool:
         s.op == "="
         and isinstance(s.rhs, Ref)
         and s.accesses[s.rhs.access].array == s.accesses[s.target].array
+        and s.accesses[s.rhs.access].path == s.accesses[s.target].path
         and bool(s.accesses[s.rhs.access].relation.is_equal(s.accesses[s.target].relation))
     )
 

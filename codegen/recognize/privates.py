@@ -81,6 +81,7 @@ def _forgotten(array: Array, site: RegionSite) -> bool:
         and var.place in (("local",) if array.rank else ("local", "param"))
         and not var.static
         and array.name == array.base
+        and array.declarable
         and bool(var.shape.layers) == bool(array.rank)
         and not site.used_outside(array.base)
     )
@@ -93,7 +94,8 @@ def small(scop: Scop, name: str) -> bool:
 
 def plain(scop: Scop, name: str) -> bool:
     """Are whole elements used, by subscripts alone?"""
-    return all(x.kind == "sub" for _, a in scop.accesses() if a.array == name for x in a.path)
+    steps = (x for _, a in scop.accesses() if a.array == name for x in a.path)
+    return scop.arrays[name].declarable and all(x.kind == "sub" for x in steps)
 
 
 def users_of(scop: Scop, name: str) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _one_name(s: Statement, e: Expr) -> Expr:
 
 
 def _same(a: Access, b: Access) -> bool:
-    return a.array == b.array and (a is b or bool(a.relation.is_equal(b.relation)))
+    return a is b or ((a.array, a.path) == (b.array, b.path) and bool(a.relation.is_equal(b.relation)))
 
 
 def _narrow(scop: Scop, s: Statement, target: CType, kind: CType, lane: Lane, work: "_Lowering") -> tuple[str, Lane]:

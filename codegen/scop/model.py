@@ -63,11 +63,17 @@ class Array:
     inside: bool = False
     place: str = "param"  # param, local, global, inside, buffer
     depth: int = 0  # C subscripts up to the last that follows a pointer; from 2 on, rows may lie anywhere
+    mixed: bool = False  # `elem` is a struct or union, and accesses reach parts of it, of several types
 
     @property
     def dims(self) -> int:
         """Rank in the model: scope iterators first, then C subscripts."""
         return self.rank + self.scope
+
+    @property
+    def declarable(self) -> bool:
+        """Can generated code have another object of the same type?"""
+        return self.elem.spelling not in ("struct", "union")
 
     @property
     def roomy(self) -> bool:

@@ -11,13 +11,16 @@ from codegen.record import record
 
 from .lexis import CHAR, STRING, blank_code, closing, identifiers
 
+# The parser has no word for variables of which each thread has its own. This one says nothing else of a variable.
+THREAD_LOCAL = "inline"
 _RESPELLED = {
     "__restrict": "restrict", "__restrict__": "restrict", "__inline": "inline", "__inline__": "inline",
     "__const": "const", "__const__": "const", "__volatile": "volatile", "__volatile__": "volatile",
     "__signed": "signed", "__signed__": "signed", "__complex__": "_Complex", "__alignof__": "_Alignof",
+    "__thread": THREAD_LOCAL, "_Thread_local": THREAD_LOCAL, "thread_local": THREAD_LOCAL,
     "__alignof": "_Alignof", "__builtin_offsetof": "offsetof", "__builtin_va_arg": "__builtin_va_arg",
 }
-_DROPPED = frozenset({"__extension__", "_Noreturn", "__thread", "_Thread_local"})
+_DROPPED = frozenset({"__extension__", "_Noreturn"})
 _CALL_LIKE = frozenset({"__attribute__", "__attribute", "__declspec", "_Alignas", "alignas"})
 _ASSERT = frozenset({"_Static_assert", "static_assert"})
 _ASM = frozenset({"__asm__", "__asm", "asm"})
@@ -28,6 +31,7 @@ _BEYOND = re.compile(
     rf"{STRING}|{CHAR}|^[ \t]*\#[^\n]*|"
     r"\b(?P<asm>(?:__asm__|__asm|asm)\b)(?=\s*(?:\(|volatile\b|__volatile|goto\b|inline\b))|(?P<braces>\(\s*\{)", re.M)
 _GAP = re.compile(r"(?:\s+|^#[^\n]*\n|\b(?:volatile|__volatile__|__volatile|goto|inline|__inline__)\b)*", re.M)
+_SPECIFIES = re.compile(r"\s+[A-Za-z_]")
 _PURE = re.compile(r"[(,\[:]\s*(?:__)?(?:const|unsequenced)(?:__)?\s*[),\]]")
 # These give a type another meaning. Left in place, they make the parser refuse the declaration.
 _RETYPING = re.compile(r"\b(?:__)?(?:vector_size|mode|ext_vector_type|neon_vector_type|scalar_storage_order)(?:__)?\b")
@@ -42,6 +46,9 @@ _TYPES = {
        ("_Float128", "__float128", "_Float16", "__fp16", "__bf16", "_Decimal32", "_Decimal64", "_Decimal128",
         "__float80", "__ibm128")},
 }
+
+
+_OWN = re.compile(r"^[ \t]*\#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)\n]*)\)", re.M)
 
 
 @record
@@ -71,6 +78,8 @@ def _replaced(text: str, match: re.Match[str], kept: bool) -> tuple[str, int]:
     """What stands in for the extension at `match`, and the offset where the text goes on."""
     word = match.group("word")
     end = match.end()
+    if word == "thread_local" and not _SPECIFIES.match(text, end):
+        return word, end  # a keyword since C23, before that a name like any other
     if word in _RESPELLED:
         return _RESPELLED[word].ljust(end - match.start()), end
     if word in _DROPPED:
@@ -98,6 +107,11 @@ def beyond(text: str, begin: int, end: int) -> tuple[int, str] | None:
         if match.group("braces"):
             return match.start("braces"), "a statement expression"
     return None
+
+
+def thread_private(text: str) -> frozenset[str]:
+    """The variables that OpenMP's directive makes each thread's own."""
+    return frozenset(name for match in _OWN.finditer(text) for name in identifiers(match[1]))
 
 
 def is_pure(head: str) -> bool:

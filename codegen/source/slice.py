@@ -12,7 +12,7 @@ from codegen.record import record
 
 from ..diagnostics import Loc, Unsupported
 from .chunks import Chunk, declarations, split
-from .gnu import beyond, builtin_types, clean, is_pure
+from .gnu import beyond, builtin_types, clean, is_pure, thread_private
 from .lexis import identifiers
 from .linemap import LineMap, quote
 from .preprocess import Preprocessed, display_name
@@ -37,6 +37,7 @@ class RegionSlice:
     function        name of the function around the region
     pure_functions  functions declared with the attribute const
     hidden          identifiers in parts of the function that the parser will not see; they may be live there
+    thread_private  variables of which each thread has its own by a pragma
     parts           the declarations of the text; root is the index of the function's
     span            where the region, its pragmas included, lies in the text
     line            the line of the preprocessed text that the region begins on, counted from 0
@@ -54,6 +55,7 @@ class RegionSlice:
     span: tuple[int, int] = (0, 0)
     line: int = 0
     refusal: Unsupported | None = None
+    thread_private: frozenset[str] = frozenset()
 
 
 @record
@@ -65,6 +67,7 @@ class _Unit:
     chunks: list[Chunk]
     names: list[set[str]]
     index: dict[str, list[int]]
+    thread_private: frozenset[str]
 
 
 def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -> tuple[RegionSlice, ...]:
@@ -86,7 +89,7 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     for at, declared in enumerate(names):
         for name in declared:
             index.setdefault(name, []).append(at)
-    unit = _Unit(pre.text, where, chunks, names, index)
+    unit = _Unit(pre.text, where, chunks, names, index, thread_private(pre.text))
     return tuple(_slice(unit, main_file, region, begins[region.first_line], ends.get(region.last_line, []))
                  for region in active)
 
@@ -152,7 +155,7 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
         parts.append(Part(begin, size - 1, body))
     return _finished(RegionSlice(
         region, "".join(pieces), file, _function_name(unit, root), frozenset(pure), hidden, tuple(parts), root_at,
-        at_span, unit.text.count("\n", 0, span[0])))
+        at_span, unit.text.count("\n", 0, span[0]), None, unit.thread_private))
 
 
 def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, bool]]:
@@ -195,4 +198,5 @@ def _finished(made: RegionSlice) -> RegionSlice:
     shift = len(front)
     parts = tuple(Part(p.begin + shift, p.end + shift, p.body + shift if p.body >= 0 else -1) for p in made.parts)
     return RegionSlice(made.region, front + made.text, made.file, made.function, made.pure_functions, made.hidden,
-                       parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line)
+                       parts, made.root, (made.span[0] + shift, made.span[1] + shift), made.line, None,
+                       made.thread_private)

@@ -93,7 +93,8 @@ class BodyPrinter:
         array = self.scop.arrays[a.array]
         index = at.accesses[number]
         if array.inside:
-            return array.name + "".join(f"[{t}]" for t in self._kept(a, index))
+            members = "".join(f".{step.text}" for step in a.path if step.kind == "member")
+            return array.name + "".join(f"[{t}]" for t in self._kept(a, index)) + members
         return self._path(array.base, a.path, index)
 
     def _kept(self, a: Access, index: tuple[CExpr, ...]) -> list[str]:

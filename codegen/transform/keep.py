@@ -55,6 +55,8 @@ def kept(scop: Scop, d: Keep) -> Scop:
         raise illegal("copies are for the pieces of one statement", d.loc)
     if d.array not in scop.arrays or d.name in scop.arrays or d.name in scop.names:
         raise illegal(f"`{d.array}` cannot be copied to `{d.name}`", d.loc, "the copies need a name of their own")
+    if scop.arrays[d.array].mixed or not scop.arrays[d.array].declarable:
+        raise illegal(f"elements of `{d.array}` are more than one number, or their type has no name", d.loc)
     sizes = tuple(_bound(scop, text, d) for _, text in d.at)
     texts = tuple(size_text(v, scop.params) for v in sizes)
     what = f"{scop.arrays[d.array].base}{''.join(f'[{t}]' for t in d.subscripts)}"

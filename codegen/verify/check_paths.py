@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pycparser import c_ast
 
 from codegen.frontend.layers import Layer, Shape, TypeTable
+from codegen.frontend.members import find_member
 from codegen.frontend.symbols import Variable
 
 Path = tuple[str, ...]
@@ -24,10 +25,10 @@ def follow(shape: Shape, types: TypeTable, path: Path) -> Iterator[tuple[Path, L
             layer, shape = shape.layers[0], Shape(shape.layers[1:], shape.elem, shape.struct)
             yield path[:k], layer, shape
         else:
-            member = None if shape.layers else types.member(shape.struct, step[1:])
+            member = None if shape.layers else find_member(types, shape.struct, step[1:])
             if member is None:
                 return
-            shape = member
+            shape = member.shape
 
 
 def nodes_in(nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:

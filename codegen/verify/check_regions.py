@@ -79,7 +79,9 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     """A region that was transformed, with the way to call it."""
     assert outcome.text is not None
     parsed = parse_with_gaps(s)
-    site = with_derived(find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden))
+    site = with_derived(
+        find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
+    )
     harness = harness_of(outcome.index, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)
     return Case(s, outcome, harness, source.text[s.region.body_begin : s.region.body_end], outcome.text)
 

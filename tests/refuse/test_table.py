@@ -50,6 +50,7 @@ def test_every_refusal_has_a_case() -> None:
 
     have = {c.id for c in CASES} | set(MADE_UP) | {"unknown-size"}  # of the check command
     have |= {"no-parallelism", *(f"sunway-{x}" for x in ("array", "call", "ldm", "shared", "value"))}  # tests/sunway
+    have |= {"thread-local"}  # tests/run/test_thread_local.py
     assert have >= {e.id for e in TABLE if e.family == REFUSAL}
 
 

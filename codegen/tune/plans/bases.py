@@ -57,7 +57,8 @@ def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]
         Base("as written", written, subject.model.program),
     ]
     seen = {b.text(b.plan, "") for b in found}
-    for name, author in _authors(subject.model.program, machine if subject.options.target != "c" else _alone(machine)):
+    host = _alone(machine) if subject.model.target(subject.options) == "c" else machine
+    for name, author in _authors(subject.model.program, host):
         if time.monotonic() > end:
             break
         decision = _bounded(author) if threads > 1 or name != ONE_THREAD else None

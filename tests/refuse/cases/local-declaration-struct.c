@@ -1,13 +1,12 @@
-/* expect: local-declaration 9:18 */
-struct c {
-    double re, im;
-};
-void f(int n, struct c x[n])
+/* expect: local-declaration 6:22 */
+void f(int n, double x[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
-        struct c t = x[i];
-        x[i].re = t.im;
+        struct c { double re, im; } t;
+        t.re = x[i];
+        t.im = t.re * t.re;
+        x[i] = t.im;
     }
 #pragma endscop
 }
