@@ -114,8 +114,8 @@ int main(void)
 
 def output(text: str, folder: Path) -> str:
     (folder / "x.c").write_text(text)
-    flags = ("-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-old-style-declaration", "-fopenmp")
-    flags = (*flags, "-ffp-contract=off", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=0", *SANITIZE)
+    flags = ("-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fopenmp")
+    flags = (*flags, "-Wno-old-style-declaration", "-ffp-contract=off", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=0", *SANITIZE)
     subprocess.run(["gcc", *flags, "-o", folder / "x", folder / "x.c", "-lm"], check=True, timeout=60)
     env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
     return subprocess.run([folder / "x"], check=True, capture_output=True, text=True, timeout=60, env=env).stdout
