@@ -243,8 +243,8 @@ def _zipped(n: int) -> dict[str, list[int]]:
 
 
 def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
-    """Vector types by their names, `tw_f64x2`."""
-    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)x(\d+)", h) for h in sorted(helpers))
+    """Vector types by their names, `tw_f64x2u`."""
+    found = (re.fullmatch(r"tw_(f|int|uint)(32|64)x(\d+)u", h) for h in sorted(helpers))
     return [
         {
             "name": m[0],

@@ -97,7 +97,7 @@ class LanePrinter(BodyPrinter):
         return f"({self.lanes.type}){{{', '.join(far)}}}"
 
     def helper(self, what: str) -> str:
-        """A function on these vectors, which will be defined."""
+        """A macro on these vectors, which will be defined."""
         name = f"{self.lanes.type}_{what}"
         self.ints.helpers.add(name)
         return name
@@ -119,8 +119,9 @@ class LanePrinter(BodyPrinter):
             return self._print(e.arg, s, at)
         if isinstance(e, Ternary):
             perhaps = replace(self, sure=False)
-            yes, no = perhaps.whole(e.yes, s, at), perhaps.whole(e.no, s, at)
-            return f"{self.helper('chosen')}({self._condition(e.cond, s, at, 1)}, {yes}, {no})", ATOM
+            texts = self._condition(e.cond, s, at, 1), perhaps.whole(e.yes, s, at), perhaps.whole(e.no, s, at)
+            # A macro would take the commas between braces for its own.
+            return f"{self.helper('chosen')}({', '.join(f'({x})' if '{' in x else x for x in texts)})", ATOM
         if isinstance(e, (Unary, Binary)) and not self.sure and self.lanes.elem.is_int and self.lanes.elem.signed:
             return f"({self.lanes.type})({self._unsigned()._print(e, s, at)[0]})", UNARY
         return super()._print(e, s, at)

@@ -33,8 +33,9 @@ class Lanes:
 
     @property
     def type(self) -> str:
+        """With the u of vectors at any address; the tables of instruction sets have some without."""
         kind = "f" if self.elem.kind == "float" else "int" if self.elem.signed else "uint"
-        return f"tw_{kind}{self.elem.bits}x{self.count}"
+        return f"tw_{kind}{self.elem.bits}x{self.count}u"
 
     @property
     def bytes(self) -> int:

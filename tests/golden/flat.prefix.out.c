@@ -13,31 +13,29 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define MINE_MIN
 static inline long mine_min(long a, long b) { return a < b ? a : b; }
 #endif
-#ifndef MINE_F32X4
-/* Vectors of 4 elements, and the one that begins at an element. */
-typedef float mine_f32x4 __attribute__((vector_size(16), aligned(4), may_alias));
-#define MINE_F32X4(x) (*(mine_f32x4 *)&(x))
+#ifndef MINE_F32X4U_
+#define MINE_F32X4U_
+typedef float mine_f32x4u __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
 #endif
-#ifndef MINE_F32X4_ZIPPED
-#define MINE_F32X4_ZIPPED
+#ifndef MINE_F32X4U
+/* The vector of 4 elements that begins at one, wherever that is. */
+#define MINE_F32X4U(x) (*(mine_f32x4u *)&(x))
+#endif
+#ifndef MINE_F32X4U_PICK
+/* Elements of two vectors, counted through. No function: compilers warn of the ABI where vectors
+ * are longer than the processor's. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define MINE_F32X4U_PICK(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+typedef int mine_f32x4u_places __attribute__((vector_size(16)));
+#define MINE_F32X4U_PICK(x, y, ...) __builtin_shuffle(x, y, (mine_f32x4u_places){__VA_ARGS__})
+#endif
+#endif
+#ifndef MINE_F32X4U_ZIPPED
+#define MINE_F32X4U_ZIPPED
 /* The first halves of two vectors, an element of each in turn; and their second halves. */
-typedef int mine_f32x4_places __attribute__((vector_size(16)));
-static inline mine_f32x4 mine_f32x4_low(mine_f32x4 x, mine_f32x4 y)
-{
-#if defined(__clang__) || __GNUC__ >= 12
-  return __builtin_shufflevector(x, y, 0, 4, 1, 5);
-#else
-  return __builtin_shuffle(x, y, (mine_f32x4_places){0, 4, 1, 5});
-#endif
-}
-static inline mine_f32x4 mine_f32x4_high(mine_f32x4 x, mine_f32x4 y)
-{
-#if defined(__clang__) || __GNUC__ >= 12
-  return __builtin_shufflevector(x, y, 2, 6, 3, 7);
-#else
-  return __builtin_shuffle(x, y, (mine_f32x4_places){2, 6, 3, 7});
-#endif
-}
+#define mine_f32x4u_low(x, y) MINE_F32X4U_PICK(x, y, 0, 4, 1, 5)
+#define mine_f32x4u_high(x, y) MINE_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #endif
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
@@ -56,38 +54,38 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    const mine_f32x4 r12 = MINE_F32X4(src[(i + 4) * ld + j]);
-                    const mine_f32x4 r13 = MINE_F32X4(src[(i + 6) * ld + j]);
-                    const mine_f32x4 r14 = mine_f32x4_low(r12, r13);
-                    const mine_f32x4 r15 = MINE_F32X4(src[(i + 5) * ld + j]);
-                    const mine_f32x4 r16 = MINE_F32X4(src[(i + 7) * ld + j]);
-                    const mine_f32x4 r17 = mine_f32x4_low(r15, r16);
-                    const mine_f32x4 r18 = mine_f32x4_low(r14, r17);
-                    const mine_f32x4 r19 = mine_f32x4_high(r14, r17);
-                    const mine_f32x4 r20 = mine_f32x4_high(r12, r13);
-                    const mine_f32x4 r21 = mine_f32x4_high(r15, r16);
-                    const mine_f32x4 r22 = mine_f32x4_low(r20, r21);
-                    const mine_f32x4 r23 = mine_f32x4_high(r20, r21);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4(dst[(j + 3) * n + i + 4]) = r23;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
+                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
+                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
+                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
+                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
+                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
+                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
+                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
+                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
+                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
+                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
+                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
                   }
                 }
               }
@@ -97,48 +95,49 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = (long)m - m % 128;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    const mine_f32x4 r12 = MINE_F32X4(src[(i + 4) * ld + j]);
-                    const mine_f32x4 r13 = MINE_F32X4(src[(i + 6) * ld + j]);
-                    const mine_f32x4 r14 = mine_f32x4_low(r12, r13);
-                    const mine_f32x4 r15 = MINE_F32X4(src[(i + 5) * ld + j]);
-                    const mine_f32x4 r16 = MINE_F32X4(src[(i + 7) * ld + j]);
-                    const mine_f32x4 r17 = mine_f32x4_low(r15, r16);
-                    const mine_f32x4 r18 = mine_f32x4_low(r14, r17);
-                    const mine_f32x4 r19 = mine_f32x4_high(r14, r17);
-                    const mine_f32x4 r20 = mine_f32x4_high(r12, r13);
-                    const mine_f32x4 r21 = mine_f32x4_high(r15, r16);
-                    const mine_f32x4 r22 = mine_f32x4_low(r20, r21);
-                    const mine_f32x4 r23 = mine_f32x4_high(r20, r21);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4(dst[(j + 3) * n + i + 4]) = r23;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
+                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
+                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
+                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
+                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
+                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
+                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
+                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
+                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
+                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
+                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
+                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const mine_f32x4 u0 = (mine_f32x4){src[i * ld + j], src[(i + 1) * ld + j],
-                                                       src[(i + 2) * ld + j],
-                                                       src[(i + 3) * ld + j]};
-                    const mine_f32x4 u1 = (mine_f32x4){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                       src[(i + 6) * ld + j],
-                                                       src[(i + 7) * ld + j]};
-                    MINE_F32X4(dst[j * n + i]) = u0;
-                    MINE_F32X4(dst[j * n + i + 4]) = u1;
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                         src[(i + 2) * ld + j],
+                                                         src[(i + 3) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
+                                                         src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j],
+                                                         src[(i + 7) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = u0;
+                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
               }
@@ -153,75 +152,76 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    const mine_f32x4 r12 = MINE_F32X4(src[(i + 4) * ld + j]);
-                    const mine_f32x4 r13 = MINE_F32X4(src[(i + 6) * ld + j]);
-                    const mine_f32x4 r14 = mine_f32x4_low(r12, r13);
-                    const mine_f32x4 r15 = MINE_F32X4(src[(i + 5) * ld + j]);
-                    const mine_f32x4 r16 = MINE_F32X4(src[(i + 7) * ld + j]);
-                    const mine_f32x4 r17 = mine_f32x4_low(r15, r16);
-                    const mine_f32x4 r18 = mine_f32x4_low(r14, r17);
-                    const mine_f32x4 r19 = mine_f32x4_high(r14, r17);
-                    const mine_f32x4 r20 = mine_f32x4_high(r12, r13);
-                    const mine_f32x4 r21 = mine_f32x4_high(r15, r16);
-                    const mine_f32x4 r22 = mine_f32x4_low(r20, r21);
-                    const mine_f32x4 r23 = mine_f32x4_high(r20, r21);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4(dst[(j + 3) * n + i + 4]) = r23;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
+                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
+                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
+                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
+                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
+                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
+                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
+                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
+                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
+                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
+                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
+                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const mine_f32x4 u0 = (mine_f32x4){src[i * ld + j], src[(i + 1) * ld + j],
-                                                       src[(i + 2) * ld + j],
-                                                       src[(i + 3) * ld + j]};
-                    const mine_f32x4 u1 = (mine_f32x4){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                       src[(i + 6) * ld + j],
-                                                       src[(i + 7) * ld + j]};
-                    MINE_F32X4(dst[j * n + i]) = u0;
-                    MINE_F32X4(dst[j * n + i + 4]) = u1;
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                         src[(i + 2) * ld + j],
+                                                         src[(i + 3) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
+                                                         src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j],
+                                                         src[(i + 7) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = u0;
+                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
                   }
                   for (; j < m; j++)  /* the rest */
-                    MINE_F32X4(dst[j * n + i]) = (mine_f32x4){src[i * ld + j],
-                                                              src[(i + 1) * ld + j],
-                                                              src[(i + 2) * ld + j],
-                                                              src[(i + 3) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
+                                                                src[(i + 1) * ld + j],
+                                                                src[(i + 2) * ld + j],
+                                                                src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) {  /* the rest */
                   for (long j = 0; j < m; j++)  /* inside the tile */
@@ -235,75 +235,76 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    const mine_f32x4 r12 = MINE_F32X4(src[(i + 4) * ld + j]);
-                    const mine_f32x4 r13 = MINE_F32X4(src[(i + 6) * ld + j]);
-                    const mine_f32x4 r14 = mine_f32x4_low(r12, r13);
-                    const mine_f32x4 r15 = MINE_F32X4(src[(i + 5) * ld + j]);
-                    const mine_f32x4 r16 = MINE_F32X4(src[(i + 7) * ld + j]);
-                    const mine_f32x4 r17 = mine_f32x4_low(r15, r16);
-                    const mine_f32x4 r18 = mine_f32x4_low(r14, r17);
-                    const mine_f32x4 r19 = mine_f32x4_high(r14, r17);
-                    const mine_f32x4 r20 = mine_f32x4_high(r12, r13);
-                    const mine_f32x4 r21 = mine_f32x4_high(r15, r16);
-                    const mine_f32x4 r22 = mine_f32x4_low(r20, r21);
-                    const mine_f32x4 r23 = mine_f32x4_high(r20, r21);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4(dst[(j + 3) * n + i + 4]) = r23;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
+                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
+                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
+                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
+                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
+                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
+                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
+                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
+                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
+                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
+                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
+                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
                   }
                   for (; j < mine_min(m, jt + 128); j++) {  /* the rest */
-                    const mine_f32x4 u0 = (mine_f32x4){src[i * ld + j], src[(i + 1) * ld + j],
-                                                       src[(i + 2) * ld + j],
-                                                       src[(i + 3) * ld + j]};
-                    const mine_f32x4 u1 = (mine_f32x4){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                       src[(i + 6) * ld + j],
-                                                       src[(i + 7) * ld + j]};
-                    MINE_F32X4(dst[j * n + i]) = u0;
-                    MINE_F32X4(dst[j * n + i + 4]) = u1;
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                         src[(i + 2) * ld + j],
+                                                         src[(i + 3) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
+                                                         src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j],
+                                                         src[(i + 7) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = u0;
+                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const mine_f32x4 r0 = MINE_F32X4(src[i * ld + j]);
-                    const mine_f32x4 r1 = MINE_F32X4(src[(i + 2) * ld + j]);
-                    const mine_f32x4 r2 = mine_f32x4_low(r0, r1);
-                    const mine_f32x4 r3 = MINE_F32X4(src[(i + 1) * ld + j]);
-                    const mine_f32x4 r4 = MINE_F32X4(src[(i + 3) * ld + j]);
-                    const mine_f32x4 r5 = mine_f32x4_low(r3, r4);
-                    const mine_f32x4 r6 = mine_f32x4_low(r2, r5);
-                    const mine_f32x4 r7 = mine_f32x4_high(r2, r5);
-                    const mine_f32x4 r8 = mine_f32x4_high(r0, r1);
-                    const mine_f32x4 r9 = mine_f32x4_high(r3, r4);
-                    const mine_f32x4 r10 = mine_f32x4_low(r8, r9);
-                    const mine_f32x4 r11 = mine_f32x4_high(r8, r9);
-                    MINE_F32X4(dst[j * n + i]) = r6;
-                    MINE_F32X4(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4(dst[(j + 3) * n + i]) = r11;
+                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
+                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
+                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
+                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
+                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
+                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
+                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
+                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
+                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
+                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
+                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
+                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
+                    MINE_F32X4U(dst[j * n + i]) = r6;
+                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
+                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
+                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
                   }
                   for (; j < mine_min(m, jt + 128); j++)  /* the rest */
-                    MINE_F32X4(dst[j * n + i]) = (mine_f32x4){src[i * ld + j],
-                                                              src[(i + 1) * ld + j],
-                                                              src[(i + 2) * ld + j],
-                                                              src[(i + 3) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
+                                                                src[(i + 1) * ld + j],
+                                                                src[(i + 2) * ld + j],
+                                                                src[(i + 3) * ld + j]};
                 }
                 for (; i < i_end; i++) {  /* the rest */
                   for (long j = jt; j < mine_min(m, jt + 128); j++)  /* inside the tile */

@@ -72,8 +72,7 @@ typedef double tw_f64x2 __attribute__((vector_size(16)));
 #endif
 #ifndef TW_F64X2U_
 #define TW_F64X2U_
-typedef double tw_f64x2u
-    __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
 #endif
 #ifndef TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
 #define TW_V128_F64_2X6_ADD_MUL_OF_4X3V_

@@ -17,10 +17,13 @@ static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #define TW_MAX
 static inline long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-#ifndef TW_F64X2
-/* Vectors of 2 elements, and the one that begins at an element. */
-typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
-#define TW_F64X2(x) (*(tw_f64x2 *)&(x))
+#ifndef TW_F64X2U_
+#define TW_F64X2U_
+typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+#endif
+#ifndef TW_F64X2U
+/* The vector of 2 elements that begins at one, wherever that is. */
+#define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
 #endif
 #ifndef TW_ONE_BY_ONE
 /* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
@@ -160,76 +163,83 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     TW_HERE(j);
                     if (j + 1 < j_end) {
                       {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
-                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
-                                                   + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
-                                                   + TW_F64X2(A[i + 1][j + 1])
-                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
-                                                   + TW_F64X2(A[i + 2][j + 1])
-                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
-                                                   + TW_F64X2(A[i + 3][j + 1])
-                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
+                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
+                                                    + TW_F64X2U(A[i][j + 1])
+                                                    + TW_F64X2U(A[i + 1][j])
+                                                    + TW_F64X2U(A[i - 1][j]));
+                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
+                                                    + TW_F64X2U(A[i + 1][j - 1])
+                                                    + TW_F64X2U(A[i + 1][j + 1])
+                                                    + TW_F64X2U(A[i + 2][j]) + TW_F64X2U(A[i][j]));
+                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
+                                                    + TW_F64X2U(A[i + 2][j - 1])
+                                                    + TW_F64X2U(A[i + 2][j + 1])
+                                                    + TW_F64X2U(A[i + 3][j])
+                                                    + TW_F64X2U(A[i + 1][j]));
+                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
+                                                    + TW_F64X2U(A[i + 3][j - 1])
+                                                    + TW_F64X2U(A[i + 3][j + 1])
+                                                    + TW_F64X2U(A[i + 4][j])
+                                                    + TW_F64X2U(A[i + 2][j]));
+                        TW_F64X2U(B[i][j]) = v0;
+                        TW_F64X2U(B[i + 1][j]) = v1;
+                        TW_F64X2U(B[i + 2][j]) = v2;
+                        TW_F64X2U(B[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&B[i][j + 1], 16, 8);
                       if (j + 1 < j_end) {
-                        tw_f64x2 again0 = TW_F64X2(A[i][j - 1]);
-                        tw_f64x2 again1 = TW_F64X2(A[i + 1][j - 1]);
-                        tw_f64x2 again2 = TW_F64X2(A[i + 2][j - 1]);
-                        tw_f64x2 again3 = TW_F64X2(A[i + 3][j - 1]);
+                        tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
+                        tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
+                        tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
+                        tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
                         for (; j + 3 < j_end; j += 4) {  /* inside the tile */
                           {
-                            const tw_f64x2 last0 = TW_F64X2(A[i][j + 1]);
-                            const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 1]);
-                            const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 1]);
-                            const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 1]);
-                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + again0 + last0
-                                                       + TW_F64X2(A[i + 1][j])
-                                                       + TW_F64X2(A[i - 1][j]));
-                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + again1 + last1
-                                                       + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + again2 + last2
-                                                       + TW_F64X2(A[i + 3][j])
-                                                       + TW_F64X2(A[i + 1][j]));
-                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + again3 + last3
-                                                       + TW_F64X2(A[i + 4][j])
-                                                       + TW_F64X2(A[i + 2][j]));
-                            TW_F64X2(B[i][j]) = v0;
-                            TW_F64X2(B[i + 1][j]) = v1;
-                            TW_F64X2(B[i + 2][j]) = v2;
-                            TW_F64X2(B[i + 3][j]) = v3;
+                            const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
+                            const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
+                            const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
+                            const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
+                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
+                                                        + TW_F64X2U(A[i + 1][j])
+                                                        + TW_F64X2U(A[i - 1][j]));
+                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
+                                                        + TW_F64X2U(A[i + 2][j])
+                                                        + TW_F64X2U(A[i][j]));
+                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
+                                                        + TW_F64X2U(A[i + 3][j])
+                                                        + TW_F64X2U(A[i + 1][j]));
+                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
+                                                        + TW_F64X2U(A[i + 4][j])
+                                                        + TW_F64X2U(A[i + 2][j]));
+                            TW_F64X2U(B[i][j]) = v0;
+                            TW_F64X2U(B[i + 1][j]) = v1;
+                            TW_F64X2U(B[i + 2][j]) = v2;
+                            TW_F64X2U(B[i + 3][j]) = v3;
                             again0 = last0;
                             again1 = last1;
                             again2 = last2;
                             again3 = last3;
                           }
                           {
-                            const tw_f64x2 last0 = TW_F64X2(A[i][j + 3]);
-                            const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 3]);
-                            const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 3]);
-                            const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 3]);
-                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j + 2]) + again0 + last0
-                                                       + TW_F64X2(A[i + 1][j + 2])
-                                                       + TW_F64X2(A[i - 1][j + 2]));
-                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j + 2]) + again1 + last1
-                                                       + TW_F64X2(A[i + 2][j + 2])
-                                                       + TW_F64X2(A[i][j + 2]));
-                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j + 2]) + again2 + last2
-                                                       + TW_F64X2(A[i + 3][j + 2])
-                                                       + TW_F64X2(A[i + 1][j + 2]));
-                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j + 2]) + again3 + last3
-                                                       + TW_F64X2(A[i + 4][j + 2])
-                                                       + TW_F64X2(A[i + 2][j + 2]));
-                            TW_F64X2(B[i][j + 2]) = v0;
-                            TW_F64X2(B[i + 1][j + 2]) = v1;
-                            TW_F64X2(B[i + 2][j + 2]) = v2;
-                            TW_F64X2(B[i + 3][j + 2]) = v3;
+                            const tw_f64x2u last0 = TW_F64X2U(A[i][j + 3]);
+                            const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 3]);
+                            const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 3]);
+                            const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 3]);
+                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j + 2]) + again0 + last0
+                                                        + TW_F64X2U(A[i + 1][j + 2])
+                                                        + TW_F64X2U(A[i - 1][j + 2]));
+                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j + 2]) + again1 + last1
+                                                        + TW_F64X2U(A[i + 2][j + 2])
+                                                        + TW_F64X2U(A[i][j + 2]));
+                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j + 2]) + again2 + last2
+                                                        + TW_F64X2U(A[i + 3][j + 2])
+                                                        + TW_F64X2U(A[i + 1][j + 2]));
+                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j + 2]) + again3 + last3
+                                                        + TW_F64X2U(A[i + 4][j + 2])
+                                                        + TW_F64X2U(A[i + 2][j + 2]));
+                            TW_F64X2U(B[i][j + 2]) = v0;
+                            TW_F64X2U(B[i + 1][j + 2]) = v1;
+                            TW_F64X2U(B[i + 2][j + 2]) = v2;
+                            TW_F64X2U(B[i + 3][j + 2]) = v3;
                             again0 = last0;
                             again1 = last1;
                             again2 = last2;
@@ -237,25 +247,26 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           }
                         }
                         for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                          const tw_f64x2 last0 = TW_F64X2(A[i][j + 1]);
-                          const tw_f64x2 last1 = TW_F64X2(A[i + 1][j + 1]);
-                          const tw_f64x2 last2 = TW_F64X2(A[i + 2][j + 1]);
-                          const tw_f64x2 last3 = TW_F64X2(A[i + 3][j + 1]);
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + again0 + last0
-                                                     + TW_F64X2(A[i + 1][j])
-                                                     + TW_F64X2(A[i - 1][j]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + again1 + last1
-                                                     + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + again2 + last2
-                                                     + TW_F64X2(A[i + 3][j])
-                                                     + TW_F64X2(A[i + 1][j]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + again3 + last3
-                                                     + TW_F64X2(A[i + 4][j])
-                                                     + TW_F64X2(A[i + 2][j]));
-                          TW_F64X2(B[i][j]) = v0;
-                          TW_F64X2(B[i + 1][j]) = v1;
-                          TW_F64X2(B[i + 2][j]) = v2;
-                          TW_F64X2(B[i + 3][j]) = v3;
+                          const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
+                          const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
+                          const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
+                          const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
+                                                      + TW_F64X2U(A[i + 1][j])
+                                                      + TW_F64X2U(A[i - 1][j]));
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
+                                                      + TW_F64X2U(A[i + 2][j])
+                                                      + TW_F64X2U(A[i][j]));
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
+                                                      + TW_F64X2U(A[i + 3][j])
+                                                      + TW_F64X2U(A[i + 1][j]));
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
+                                                      + TW_F64X2U(A[i + 4][j])
+                                                      + TW_F64X2U(A[i + 2][j]));
+                          TW_F64X2U(B[i][j]) = v0;
+                          TW_F64X2U(B[i + 1][j]) = v1;
+                          TW_F64X2U(B[i + 2][j]) = v2;
+                          TW_F64X2U(B[i + 3][j]) = v3;
                           again0 = last0;
                           again1 = last1;
                           again2 = last2;
@@ -264,22 +275,28 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(A[i][j]) + TW_F64X2(A[i][j - 1])
-                                                   + TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i + 1][j])
-                                                   + TW_F64X2(A[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(A[i + 1][j]) + TW_F64X2(A[i + 1][j - 1])
-                                                   + TW_F64X2(A[i + 1][j + 1])
-                                                   + TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(A[i + 2][j]) + TW_F64X2(A[i + 2][j - 1])
-                                                   + TW_F64X2(A[i + 2][j + 1])
-                                                   + TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(A[i + 3][j]) + TW_F64X2(A[i + 3][j - 1])
-                                                   + TW_F64X2(A[i + 3][j + 1])
-                                                   + TW_F64X2(A[i + 4][j]) + TW_F64X2(A[i + 2][j]));
-                        TW_F64X2(B[i][j]) = v0;
-                        TW_F64X2(B[i + 1][j]) = v1;
-                        TW_F64X2(B[i + 2][j]) = v2;
-                        TW_F64X2(B[i + 3][j]) = v3;
+                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
+                                                    + TW_F64X2U(A[i][j + 1])
+                                                    + TW_F64X2U(A[i + 1][j])
+                                                    + TW_F64X2U(A[i - 1][j]));
+                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
+                                                    + TW_F64X2U(A[i + 1][j - 1])
+                                                    + TW_F64X2U(A[i + 1][j + 1])
+                                                    + TW_F64X2U(A[i + 2][j]) + TW_F64X2U(A[i][j]));
+                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
+                                                    + TW_F64X2U(A[i + 2][j - 1])
+                                                    + TW_F64X2U(A[i + 2][j + 1])
+                                                    + TW_F64X2U(A[i + 3][j])
+                                                    + TW_F64X2U(A[i + 1][j]));
+                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
+                                                    + TW_F64X2U(A[i + 3][j - 1])
+                                                    + TW_F64X2U(A[i + 3][j + 1])
+                                                    + TW_F64X2U(A[i + 4][j])
+                                                    + TW_F64X2U(A[i + 2][j]));
+                        TW_F64X2U(B[i][j]) = v0;
+                        TW_F64X2U(B[i + 1][j]) = v1;
+                        TW_F64X2U(B[i + 2][j]) = v2;
+                        TW_F64X2U(B[i + 3][j]) = v3;
                       }
                     } else {
                       for (; j < j_end; j++) {
@@ -317,76 +334,83 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     TW_HERE(j);
                     if (j + 1 < j_end) {
                       {
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
-                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
-                                                   + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
-                                                   + TW_F64X2(B[i + 1][j + 1])
-                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
-                                                   + TW_F64X2(B[i + 2][j + 1])
-                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
-                                                   + TW_F64X2(B[i + 3][j + 1])
-                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
+                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
+                                                    + TW_F64X2U(B[i][j + 1])
+                                                    + TW_F64X2U(B[i + 1][j])
+                                                    + TW_F64X2U(B[i - 1][j]));
+                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
+                                                    + TW_F64X2U(B[i + 1][j - 1])
+                                                    + TW_F64X2U(B[i + 1][j + 1])
+                                                    + TW_F64X2U(B[i + 2][j]) + TW_F64X2U(B[i][j]));
+                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
+                                                    + TW_F64X2U(B[i + 2][j - 1])
+                                                    + TW_F64X2U(B[i + 2][j + 1])
+                                                    + TW_F64X2U(B[i + 3][j])
+                                                    + TW_F64X2U(B[i + 1][j]));
+                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
+                                                    + TW_F64X2U(B[i + 3][j - 1])
+                                                    + TW_F64X2U(B[i + 3][j + 1])
+                                                    + TW_F64X2U(B[i + 4][j])
+                                                    + TW_F64X2U(B[i + 2][j]));
+                        TW_F64X2U(A[i][j]) = v0;
+                        TW_F64X2U(A[i + 1][j]) = v1;
+                        TW_F64X2U(A[i + 2][j]) = v2;
+                        TW_F64X2U(A[i + 3][j]) = v3;
                       }
                       j += 1 + tw_until(&A[i][j + 1], 16, 8);
                       if (j + 1 < j_end) {
-                        tw_f64x2 again0 = TW_F64X2(B[i][j - 1]);
-                        tw_f64x2 again1 = TW_F64X2(B[i + 1][j - 1]);
-                        tw_f64x2 again2 = TW_F64X2(B[i + 2][j - 1]);
-                        tw_f64x2 again3 = TW_F64X2(B[i + 3][j - 1]);
+                        tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
+                        tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
+                        tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
+                        tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
                         for (; j + 3 < j_end; j += 4) {  /* inside the tile */
                           {
-                            const tw_f64x2 last0 = TW_F64X2(B[i][j + 1]);
-                            const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 1]);
-                            const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 1]);
-                            const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 1]);
-                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + again0 + last0
-                                                       + TW_F64X2(B[i + 1][j])
-                                                       + TW_F64X2(B[i - 1][j]));
-                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + again1 + last1
-                                                       + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + again2 + last2
-                                                       + TW_F64X2(B[i + 3][j])
-                                                       + TW_F64X2(B[i + 1][j]));
-                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + again3 + last3
-                                                       + TW_F64X2(B[i + 4][j])
-                                                       + TW_F64X2(B[i + 2][j]));
-                            TW_F64X2(A[i][j]) = v0;
-                            TW_F64X2(A[i + 1][j]) = v1;
-                            TW_F64X2(A[i + 2][j]) = v2;
-                            TW_F64X2(A[i + 3][j]) = v3;
+                            const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
+                            const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
+                            const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
+                            const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
+                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
+                                                        + TW_F64X2U(B[i + 1][j])
+                                                        + TW_F64X2U(B[i - 1][j]));
+                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
+                                                        + TW_F64X2U(B[i + 2][j])
+                                                        + TW_F64X2U(B[i][j]));
+                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
+                                                        + TW_F64X2U(B[i + 3][j])
+                                                        + TW_F64X2U(B[i + 1][j]));
+                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
+                                                        + TW_F64X2U(B[i + 4][j])
+                                                        + TW_F64X2U(B[i + 2][j]));
+                            TW_F64X2U(A[i][j]) = v0;
+                            TW_F64X2U(A[i + 1][j]) = v1;
+                            TW_F64X2U(A[i + 2][j]) = v2;
+                            TW_F64X2U(A[i + 3][j]) = v3;
                             again0 = last0;
                             again1 = last1;
                             again2 = last2;
                             again3 = last3;
                           }
                           {
-                            const tw_f64x2 last0 = TW_F64X2(B[i][j + 3]);
-                            const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 3]);
-                            const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 3]);
-                            const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 3]);
-                            const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j + 2]) + again0 + last0
-                                                       + TW_F64X2(B[i + 1][j + 2])
-                                                       + TW_F64X2(B[i - 1][j + 2]));
-                            const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j + 2]) + again1 + last1
-                                                       + TW_F64X2(B[i + 2][j + 2])
-                                                       + TW_F64X2(B[i][j + 2]));
-                            const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j + 2]) + again2 + last2
-                                                       + TW_F64X2(B[i + 3][j + 2])
-                                                       + TW_F64X2(B[i + 1][j + 2]));
-                            const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j + 2]) + again3 + last3
-                                                       + TW_F64X2(B[i + 4][j + 2])
-                                                       + TW_F64X2(B[i + 2][j + 2]));
-                            TW_F64X2(A[i][j + 2]) = v0;
-                            TW_F64X2(A[i + 1][j + 2]) = v1;
-                            TW_F64X2(A[i + 2][j + 2]) = v2;
-                            TW_F64X2(A[i + 3][j + 2]) = v3;
+                            const tw_f64x2u last0 = TW_F64X2U(B[i][j + 3]);
+                            const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 3]);
+                            const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 3]);
+                            const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 3]);
+                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j + 2]) + again0 + last0
+                                                        + TW_F64X2U(B[i + 1][j + 2])
+                                                        + TW_F64X2U(B[i - 1][j + 2]));
+                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j + 2]) + again1 + last1
+                                                        + TW_F64X2U(B[i + 2][j + 2])
+                                                        + TW_F64X2U(B[i][j + 2]));
+                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j + 2]) + again2 + last2
+                                                        + TW_F64X2U(B[i + 3][j + 2])
+                                                        + TW_F64X2U(B[i + 1][j + 2]));
+                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j + 2]) + again3 + last3
+                                                        + TW_F64X2U(B[i + 4][j + 2])
+                                                        + TW_F64X2U(B[i + 2][j + 2]));
+                            TW_F64X2U(A[i][j + 2]) = v0;
+                            TW_F64X2U(A[i + 1][j + 2]) = v1;
+                            TW_F64X2U(A[i + 2][j + 2]) = v2;
+                            TW_F64X2U(A[i + 3][j + 2]) = v3;
                             again0 = last0;
                             again1 = last1;
                             again2 = last2;
@@ -394,25 +418,26 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           }
                         }
                         for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                          const tw_f64x2 last0 = TW_F64X2(B[i][j + 1]);
-                          const tw_f64x2 last1 = TW_F64X2(B[i + 1][j + 1]);
-                          const tw_f64x2 last2 = TW_F64X2(B[i + 2][j + 1]);
-                          const tw_f64x2 last3 = TW_F64X2(B[i + 3][j + 1]);
-                          const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + again0 + last0
-                                                     + TW_F64X2(B[i + 1][j])
-                                                     + TW_F64X2(B[i - 1][j]));
-                          const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + again1 + last1
-                                                     + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                          const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + again2 + last2
-                                                     + TW_F64X2(B[i + 3][j])
-                                                     + TW_F64X2(B[i + 1][j]));
-                          const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + again3 + last3
-                                                     + TW_F64X2(B[i + 4][j])
-                                                     + TW_F64X2(B[i + 2][j]));
-                          TW_F64X2(A[i][j]) = v0;
-                          TW_F64X2(A[i + 1][j]) = v1;
-                          TW_F64X2(A[i + 2][j]) = v2;
-                          TW_F64X2(A[i + 3][j]) = v3;
+                          const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
+                          const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
+                          const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
+                          const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
+                                                      + TW_F64X2U(B[i + 1][j])
+                                                      + TW_F64X2U(B[i - 1][j]));
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
+                                                      + TW_F64X2U(B[i + 2][j])
+                                                      + TW_F64X2U(B[i][j]));
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
+                                                      + TW_F64X2U(B[i + 3][j])
+                                                      + TW_F64X2U(B[i + 1][j]));
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
+                                                      + TW_F64X2U(B[i + 4][j])
+                                                      + TW_F64X2U(B[i + 2][j]));
+                          TW_F64X2U(A[i][j]) = v0;
+                          TW_F64X2U(A[i + 1][j]) = v1;
+                          TW_F64X2U(A[i + 2][j]) = v2;
+                          TW_F64X2U(A[i + 3][j]) = v3;
                           again0 = last0;
                           again1 = last1;
                           again2 = last2;
@@ -421,22 +446,28 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       }
                       for (; j < j_end; j += 2) {  /* the rest, and some again */
                         j = tw_min(j, j_end - 2);
-                        const tw_f64x2 v0 = 0.2 * (TW_F64X2(B[i][j]) + TW_F64X2(B[i][j - 1])
-                                                   + TW_F64X2(B[i][j + 1]) + TW_F64X2(B[i + 1][j])
-                                                   + TW_F64X2(B[i - 1][j]));
-                        const tw_f64x2 v1 = 0.2 * (TW_F64X2(B[i + 1][j]) + TW_F64X2(B[i + 1][j - 1])
-                                                   + TW_F64X2(B[i + 1][j + 1])
-                                                   + TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i][j]));
-                        const tw_f64x2 v2 = 0.2 * (TW_F64X2(B[i + 2][j]) + TW_F64X2(B[i + 2][j - 1])
-                                                   + TW_F64X2(B[i + 2][j + 1])
-                                                   + TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 1][j]));
-                        const tw_f64x2 v3 = 0.2 * (TW_F64X2(B[i + 3][j]) + TW_F64X2(B[i + 3][j - 1])
-                                                   + TW_F64X2(B[i + 3][j + 1])
-                                                   + TW_F64X2(B[i + 4][j]) + TW_F64X2(B[i + 2][j]));
-                        TW_F64X2(A[i][j]) = v0;
-                        TW_F64X2(A[i + 1][j]) = v1;
-                        TW_F64X2(A[i + 2][j]) = v2;
-                        TW_F64X2(A[i + 3][j]) = v3;
+                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
+                                                    + TW_F64X2U(B[i][j + 1])
+                                                    + TW_F64X2U(B[i + 1][j])
+                                                    + TW_F64X2U(B[i - 1][j]));
+                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
+                                                    + TW_F64X2U(B[i + 1][j - 1])
+                                                    + TW_F64X2U(B[i + 1][j + 1])
+                                                    + TW_F64X2U(B[i + 2][j]) + TW_F64X2U(B[i][j]));
+                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
+                                                    + TW_F64X2U(B[i + 2][j - 1])
+                                                    + TW_F64X2U(B[i + 2][j + 1])
+                                                    + TW_F64X2U(B[i + 3][j])
+                                                    + TW_F64X2U(B[i + 1][j]));
+                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
+                                                    + TW_F64X2U(B[i + 3][j - 1])
+                                                    + TW_F64X2U(B[i + 3][j + 1])
+                                                    + TW_F64X2U(B[i + 4][j])
+                                                    + TW_F64X2U(B[i + 2][j]));
+                        TW_F64X2U(A[i][j]) = v0;
+                        TW_F64X2U(A[i + 1][j]) = v1;
+                        TW_F64X2U(A[i + 2][j]) = v2;
+                        TW_F64X2U(A[i + 3][j]) = v3;
                       }
                     } else {
                       for (; j < j_end; j++) {

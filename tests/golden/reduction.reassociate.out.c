@@ -13,10 +13,13 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_MIN
 static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #endif
-#ifndef TW_F64X2
-/* Vectors of 2 elements, and the one that begins at an element. */
-typedef double tw_f64x2 __attribute__((vector_size(16), aligned(8), may_alias));
-#define TW_F64X2(x) (*(tw_f64x2 *)&(x))
+#ifndef TW_F64X2U_
+#define TW_F64X2U_
+typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+#endif
+#ifndef TW_F64X2U
+/* The vector of 2 elements that begins at one, wherever that is. */
+#define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
 #endif
 #ifndef TW_ONE_BY_ONE
 /* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
@@ -34,15 +37,15 @@ double dot(int n, const double x[n], const double y[n])
           const long i_end = tw_min(n, it + 4096);
           long i = it;
           if (i + 1 < i_end) {
-            tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
             for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
-              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
-              w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
-              w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
-              w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
+              w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
+              w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
+              w3 = w3 + (TW_F64X2U(x[i + 6]) * TW_F64X2U(y[i + 6]));
             }
             for (; i + 1 < i_end; i += 2)
-              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
             w0 = w0 + w2;
             w1 = w1 + w3;
             w0 = w0 + w1;
@@ -59,15 +62,15 @@ double dot(int n, const double x[n], const double y[n])
           const long i_end = tw_min(n, it + 4096);
           long i = it;
           if (i + 1 < i_end) {
-            tw_f64x2 w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
+            tw_f64x2u w0 = {0}, w1 = {0}, w2 = {0}, w3 = {0};
             for (; i + 7 < i_end; i += 8) {  /* 4 vectors at a time */
-              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
-              w1 = w1 + (TW_F64X2(x[i + 2]) * TW_F64X2(y[i + 2]));
-              w2 = w2 + (TW_F64X2(x[i + 4]) * TW_F64X2(y[i + 4]));
-              w3 = w3 + (TW_F64X2(x[i + 6]) * TW_F64X2(y[i + 6]));
+              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
+              w1 = w1 + (TW_F64X2U(x[i + 2]) * TW_F64X2U(y[i + 2]));
+              w2 = w2 + (TW_F64X2U(x[i + 4]) * TW_F64X2U(y[i + 4]));
+              w3 = w3 + (TW_F64X2U(x[i + 6]) * TW_F64X2U(y[i + 6]));
             }
             for (; i + 1 < i_end; i += 2)
-              w0 = w0 + (TW_F64X2(x[i]) * TW_F64X2(y[i]));
+              w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
             w0 = w0 + w2;
             w1 = w1 + w3;
             w0 = w0 + w1;

@@ -159,8 +159,8 @@ def test_sums_of_the_same_values_stay_together() -> None:
 
 def test_what_stays_is_kept_in_registers() -> None:
     made = planned(source({"lags": OUTER["lags"]}, "double"), "vector i by 1 of 16 bytes")
-    assert "v0 = v0 + (x[k] * TW_F64X2(x[i + k]));" in made
-    assert made.count("TW_F64X2(y[i]) = v0;") == 1
+    assert "v0 = v0 + (x[k] * TW_F64X2U(x[i + k]));" in made
+    assert made.count("TW_F64X2U(y[i]) = v0;") == 1
 
 
 TAPS = """void f(int n, int m, int l, double y[n], double x[n + l], double w[m][l])
@@ -179,7 +179,7 @@ TAPS = """void f(int n, int m, int l, double y[n], double x[n + l], double w[m][
 def test_elements_that_no_loop_comes_to_are_left_alone(end: str, test: str, tmp_path: Path) -> None:
     """The loops inside may not run, and the elements not be there. Where that is known ahead they stay in registers."""
     made = planned(TAPS.replace("END", end), "vector i by 1 of 16 bytes")
-    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64x2 v0 = TW_F64X2(y[i]);")
+    kept = made.split("for (long p = 0")[0].rstrip().endswith("tw_f64x2u v0 = TW_F64X2U(y[i]);")
     assert kept == bool(test) and test in made
     calls = [f"f({sizes}, 0, 0, 0);" for sizes in ("40, 0, 5", "0, 3, 5", *(["40, 3, 0"] if end != "3" else []))]
     (tmp_path / "t.c").write_text(f"{made}int main(void) {{ {' '.join(calls)} return 0; }}\n")
@@ -195,16 +195,16 @@ def test_order_is_kept_without_leave() -> None:
 def test_compilers_cannot_be_told_of_elements() -> None:
     """Where a loop gathers in an element of an array and has no form as vectors, there is no pragma to say so."""
     made = planned(source({"numbered": GATHER["numbered"]}, "double"), "vector i by 2 of 16 bytes", reassociate=True)
-    assert "#pragma" not in made and "TW_F64X2" not in made
+    assert "#pragma" not in made and "TW_F64X2U" not in made
 
 
 def test_the_tool_finds_them() -> None:
     dot = "double f(int n, double x[n])\n{\n    double s = 0;\n#pragma scop\n"
     dot += "    for (int i = 0; i < n; i++) s += x[i] * x[i];\n#pragma endscop\n    return s;\n}\n"
-    assert "w3 = w3 + (TW_F64X2(x[i + 6])" in generate("in.c", dot, replace(GenOptions(), reassociate=True)).text
-    assert "TW_F64X2" not in generate("in.c", dot, GenOptions()).text
+    assert "w3 = w3 + (TW_F64X2U(x[i + 6])" in generate("in.c", dot, replace(GenOptions(), reassociate=True)).text
+    assert "TW_F64X2U" not in generate("in.c", dot, GenOptions()).text
     made = generate("in.c", source({"lags": OUTER["lags"]}, "double"), GenOptions()).text
-    assert "v1 = v1 + (x[k] * TW_F64X2(x[i + k + 2]));" in made
+    assert "v1 = v1 + (x[k] * TW_F64X2U(x[i + k + 2]));" in made
     whole = generate("in.c", source({"lags": OUTER["lags"]}, "int"), GenOptions()).text
-    assert "v1 = v1 + (x[k] * TW_INT32X4(x[i + k + 4]));" in whole
-    assert "TW_INT64X2" not in generate("in.c", source({"lags": OUTER["lags"]}, "long"), GenOptions()).text
+    assert "v1 = v1 + (x[k] * TW_INT32X4U(x[i + k + 4]));" in whole
+    assert "TW_INT64X2U" not in generate("in.c", source({"lags": OUTER["lags"]}, "long"), GenOptions()).text

@@ -104,7 +104,7 @@ def test_a_constant_of_another_type_keeps_its_meaning() -> None:
     """0.7 is a double: the product is computed in double, and vectors of float would round twice."""
     text = source("float").replace("B[i][j] / 3", "B[i][j] * 0.7")
     functions = planned(text, "vector j by 2 of 16 bytes").split("void f")
-    assert "TW_F32X4" not in functions[1 + list(BODIES).index("in place")]
+    assert "TW_F32X4U" not in functions[1 + list(BODIES).index("in place")]
 
 
 @pytest.mark.parametrize("body", ["B[i][j] += 0.1;", "B[i][j] *= d;"])
@@ -112,7 +112,7 @@ def test_a_step_in_another_type_keeps_its_meaning(body: str) -> None:
     """Both are computed in double; rounding 0.1 or d to float first gives other bits."""
     text = "void f(int n, double d, float B[n][n])\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
     text += f"        for (int j = 0; j < n; j++) {body}\n#pragma endscop\n}}\n"
-    assert "TW_F32X4" not in planned(text, "vector j by 2 of 16 bytes")
+    assert "TW_F32X4U" not in planned(text, "vector j by 2 of 16 bytes")
 
 
 def test_what_the_next_vectors_read_again_is_kept() -> None:
@@ -127,7 +127,7 @@ def test_what_the_next_vectors_read_again_is_kept() -> None:
 
 def test_doubles_are_sums_that_are_shared() -> None:
     made = planned(source(), "vector j by 1 of 16 bytes")
-    assert "TW_F64X2(A[i][j]) - (TW_F64X2(A[i][j + 1]) + TW_F64X2(A[i][j + 1])) * c" in made
+    assert "TW_F64X2U(A[i][j]) - (TW_F64X2U(A[i][j + 1]) + TW_F64X2U(A[i][j + 1])) * c" in made
 
 
 @pytest.mark.parametrize("words", [f"vector j by {x} bytes" for x in ("2 of 17", "17 of 16", "0 of 16")])
