@@ -10,10 +10,12 @@ from functools import cache
 @cache
 def with_openmp() -> tuple[str, ...]:
     """Those of gcc and clang that are there and find their omp.h."""
-    found = []
-    for name in ("gcc", "clang"):
-        words = [name, "-fopenmp", "-fsyntax-only", "-xc", "-"]
-        if shutil.which(name):
-            tried = subprocess.run(words, input=b"#include <omp.h>\n", capture_output=True)
-            found += [name] if tried.returncode == 0 else []
-    return tuple(found)
+    return tuple(name for name in ("gcc", "clang") if finds_openmp(name))
+
+
+def finds_openmp(compiler: str) -> bool:
+    """Whether a compiler is there and finds its omp.h."""
+    words = [compiler, "-fopenmp", "-fsyntax-only", "-xc", "-"]
+    if not shutil.which(compiler):
+        return False
+    return subprocess.run(words, input=b"#include <omp.h>\n", capture_output=True).returncode == 0

@@ -5,13 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from tests.property.affine import INT, LONG, SHORT, UNSIGNED, IntType, Value, common, promote
+from tests.property.affine import BYTE, INT, LONG, SHORT, UNSIGNED, IntType, Value, common, promote
 
 FLOAT, DOUBLE = IntType("float", 0, True), IntType("double", 1, True)
+BOOL, ULONG = IntType("_Bool", 8, False), IntType("unsigned long", 64, False)
+USHORT = IntType("unsigned short", 16, False)
 ELEMENTS = (
-    INT, UNSIGNED, LONG, IntType("unsigned long", 64, False), SHORT,
-    IntType("unsigned short", 16, False), IntType("signed char", 8, True), IntType("unsigned char", 8, False),
-    IntType("long long", 64, True), FLOAT, DOUBLE,
+    INT, UNSIGNED, LONG, ULONG, SHORT, USHORT, IntType("signed char", 8, True), BYTE, IntType("long long", 64, True),
+    FLOAT, DOUBLE, FLOAT, DOUBLE, IntType("int8_t", 8, True), IntType("uint16_t", 16, False),
+    IntType("int32_t", 32, True), IntType("uint64_t", 64, False), BOOL,
 )
 # Signed 32- and 64-bit variables stay below this: values below its half are stored, and additions are few and small.
 SIGNED_LIMIT = 1 << 24
@@ -133,3 +135,13 @@ def assignment(rng: Random, target: str, t: IntType, value: Data, literals: Call
     if not wide and rng.random() < 0.1 and op == "+=":
         return f"{target} = {value.text} + {target};"
     return f"{target} {op} {value.text};"
+
+
+def punned(target: str, t: IntType, pun: str, value: Data) -> str:
+    """A store to bytes that are read as a float elsewhere: whatever is stored, that float is an ordinary number."""
+    whole = small(value, 101).text
+    if pun == "float":
+        scale = "0.25f" if t == FLOAT else "0.25"
+        return f"{target} = ({t.text}){whole} * {scale};"
+    word, bits = ("unsigned", "7u) + 124u) << 23") if pun == "bits32" else ("unsigned long", "7u) + 1020u) << 52")
+    return f"{target} = ((({word}){whole} & {bits};"

@@ -1,25 +1,34 @@
-"""Compile the originals and the results of many programs at once, run each pair, and compare every byte."""
+"""Compile the originals and the results of many programs at once, run each pair, and compare every byte.
+
+Two builds: one optimised, one under the undefined-behaviour sanitizer; where there are two compilers each takes one,
+in turns. Neither may say more about a result than about its original.
+"""
 from __future__ import annotations
 
 import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
+from tests.compilers import finds_openmp, with_openmp
 from tests.property.driver import driver_text
 from tests.property.generate import LONG, Effort, Failure, Outcome, run_program
+from tests.property.model import ALL, Features, Program
 from tests.property.products import random_product
-from tests.property.programs import Program, random_program
+from tests.property.programs import random_program
 from tests.property.tree import smaller
 
 FLAGS = (
-    "-O1", "-fopenmp", "-ffp-contract=off", "-fwrapv", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=tw_least_work",
-    "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-w",
+    "-std=c11", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra",
+    *(f"-D{p}_{what}" for p in ("TW", "ZZ") for what in ("NO_FMA", "PARALLEL_MIN=tw_least_work",
+                                                         "SIZE(n)=((n) < 20 ? (n) : 20)")),
 )
-PRODUCTS = 900_000
+FAST = ("-O2",)
+PRODUCTS, MIXED = 900_000, 1_000_000
 
 
 @dataclass
@@ -34,88 +43,241 @@ class Report:
         self.counts += other.counts
 
 
-def program_of(seed: int) -> Program:
-    """The program of a seed; those from `PRODUCTS` on are built around products."""
-    return random_product(seed) if seed >= PRODUCTS else random_program(seed)
+@dataclass(frozen=True)
+class Build:
+    """One compiler with its flags. The sanitizer's own code makes gcc guess wrongly: no warnings count there."""
+
+    compiler: str
+    flags: tuple[str, ...]
+    sanitized: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.compiler} {'sanitized' if self.sanitized else ' '.join(self.flags)}"
+
+    @property
+    def warns(self) -> bool:
+        return not (self.sanitized and self.compiler == "gcc")
 
 
-def run_batch(seeds: Sequence[int], folder: Path, effort: Effort = LONG, again: bool = False) -> Report:
+@cache
+def sanitizer(compiler: str) -> tuple[str, ...]:
+    """Flags that stop at undefined behaviour, with a message where the library for it is there."""
+    flags = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+    tried = subprocess.run([compiler, *flags, "-xc", "-", "-o", os.devnull], input=b"int main(void) { return 0; }",
+                           capture_output=True)
+    return flags if tried.returncode == 0 else (*flags, "-fsanitize-undefined-trap-on-error")
+
+
+@cache
+def compilers() -> tuple[str, ...]:
+    """One of each kind that is there; a clang may go by its version."""
+    found = with_openmp()
+    if "clang" in found:
+        return found
+    return (*found, *[name for name in (f"clang-{v}" for v in range(25, 13, -1)) if finds_openmp(name)][:1])
+
+
+def builds(turn: int) -> tuple[Build, ...]:
+    found = compilers()[:: -1 if turn % 2 else 1]
+    return Build(found[0], sanitizer(found[0]), True), Build(found[-1], FAST, False)
+
+
+def program_of(seed: int, features: Features = ALL) -> Program:
+    """The program of a seed; those from `PRODUCTS` on are built around products, from `MIXED` on every sixth."""
+    product = seed >= PRODUCTS if seed < MIXED else seed % 6 == 0
+    return random_product(seed) if product else random_program(seed, features)
+
+
+def run_batch(seeds: Sequence[int], folder: Path, effort: Effort = LONG, again: bool = False,
+              features: Features = ALL) -> Report:
     """Generate and compare the programs of all seeds."""
-    outcomes = [run_program(program_of(s), effort, again) for s in seeds]
-    return compare(outcomes, folder)
+    outcomes = [run_program(program_of(s, features), effort, again) for s in seeds]
+    return compare(outcomes, folder, effort, seeds[0] // max(len(seeds), 1))
 
 
-def compare(outcomes: Sequence[Outcome], folder: Path) -> Report:
+def compare(outcomes: Sequence[Outcome], folder: Path, effort: Effort = LONG, turn: int = 0) -> Report:
     """Run what was generated against the originals."""
     report = Report()
     for o in outcomes:
         report.failures += o.failures
         report.counts += o.counts
         report.counts["programs"] += 1
+        report.counts.update(f"with {k}" for k in o.program.kinds)
     some = [o for o in outcomes if o.variants]
-    if some:
-        report.failures += _run(some, folder)
-        report.counts["compared"] += sum(len(o.variants) for o in some)
+    folder.mkdir(parents=True, exist_ok=True)
+    for build in builds(turn) if some else ():
+        report.failures += _Run(some, folder, build, effort).failures()
+        report.counts[f"compared: {build.name}"] += sum(len(o.variants) for o in some)
     return report
 
 
-def _run(outcomes: Sequence[Outcome], folder: Path) -> list[Failure]:
-    """One executable for all; if it does not compile or crashes, one for each, to find the culprit."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "old.c").write_text("".join(_renamed(o.program.text(), k, 0) for k, o in enumerate(outcomes)))
-    (folder / "new.c").write_text("extern double tw_least_work;\n" + "".join(
-        _renamed(v.text, k, j) for k, o in enumerate(outcomes) for j, v in enumerate(o.variants, 1)))
-    (folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in outcomes]))
-    build = ["gcc", *FLAGS, "-o", str(folder / "run"), *(str(folder / f"{f}.c") for f in ("old", "new", "main")),
-             "-lm"]
-    made = subprocess.run(build, capture_output=True, text=True, timeout=300)
-    if made.returncode:
-        return _apart(outcomes, folder, "does not compile:\n" + made.stderr[:2000])
-    env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
-    try:
-        ran = subprocess.run([str(folder / "run")], capture_output=True, text=True, timeout=300, env=env)
-    except subprocess.TimeoutExpired:
-        return _apart(outcomes, folder, "does not end")
-    if ran.returncode:
-        return _apart(outcomes, folder, f"ends with code {ran.returncode}")
-    out = []
-    for k, j, where in re.findall(r"^differs (\d+) (\d+) (.*)$", ran.stdout, re.M):
-        o = outcomes[int(k)]
-        v = o.variants[int(j) - 1]
-        both = f"{o.program.text()}\n--- result ---\n{v.text}"
-        out.append(Failure(o.program.seed, v.label, f"differs at {where}", both))
+class _Run:
+    """One build of a batch. `bad` are the (program, variant) that do not compile."""
+
+    def __init__(self, outcomes: Sequence[Outcome], folder: Path, build: Build, effort: Effort) -> None:
+        self.outcomes, self.folder, self.build, self.effort = outcomes, folder, build, effort
+        self.starts: list[tuple[int, int, int]] = []  # first line in new.c, program, variant
+        self.bad: dict[tuple[int, int], str] = {}
+
+    def failures(self) -> Iterator[Failure]:
+        """What this build shows, each variant once."""
+        while True:
+            told = self._compiled()
+            if told is None:
+                break
+            if not told:
+                yield self._failure(0, 0, "the batch does not compile")
+                return
+            for at, what in told.items():
+                yield self._failure(*at, f"does not compile:\n{what}")
+            self.bad |= told
+        for (k, v), warnings in self.warned.items():
+            yield self._failure(k, v, "warnings that the original does not have:\n" + "\n".join(warnings))
+        yield from self._runs()
+
+    def _failure(self, k: int, v: int, what: str) -> Failure:
+        o = self.outcomes[k]
+        result = o.variants[v - 1].text if v else ""
+        label = o.variants[v - 1].label if v else "original"
+        both = f"{o.program.text()}\n--- result ---\n{result}"
+        return Failure(o.program.seed, label, f"{self.build.name}: {what}", both)
+
+    # -- compile -----------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        self.starts, new, line = [], ["extern double tw_least_work;\n"], 2
+        for k, o in enumerate(self.outcomes):
+            for v, variant in enumerate(o.variants, 1):
+                stub = f"void kernel({o.program.params}) {{ }}\n"
+                bad = (k, v) in self.bad
+                text = _renamed(f"{o.program.head}{stub}" if bad else variant.text, o.program, k, v)
+                self.starts.append((line, k, v))
+                new.append(text)
+                line += text.count("\n")
+        (self.folder / "old.c").write_text("".join(_renamed(o.program.text(), o.program, k, 0)
+                                                   for k, o in enumerate(self.outcomes)))
+        (self.folder / "new.c").write_text("".join(new))
+        (self.folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in self.outcomes]))
+
+    def _compiled(self) -> dict[tuple[int, int], str] | None:
+        """None when all is well; else the errors of each variant."""
+        self._write()
+        b, folder = self.build, self.folder
+        words = {f: [b.compiler, *FLAGS, *b.flags, "-c", "-o", str(folder / f"{f}.o"), str(folder / f"{f}.c")]
+                 for f in ("old", "new")}
+        words["main"] = [b.compiler, "-O1", "-w", "-c", "-o", str(folder / "main.o"), str(folder / "main.c")]
+        said = {f: subprocess.run(w, capture_output=True, text=True, timeout=600) for f, w in words.items()}
+        objects = [str(folder / f"{f}.o") for f in words]
+        link = [b.compiler, "-fopenmp", *b.flags, "-o", str(folder / "run"), *objects, "-lm"]
+        if not any(s.returncode for s in said.values()):
+            self.warned = self._new_warnings(said["old"].stderr, said["new"].stderr) if b.warns and self.effort.warnings else {}
+            linked = subprocess.run(link, capture_output=True, text=True, timeout=300)
+            if linked.returncode:
+                raise RuntimeError(f"cannot link:\n{linked.stderr[:2000]}")
+            return None
+        if said["old"].returncode or said["main"].returncode:
+            both = said["old"].stderr[:2000] + said["main"].stderr[:2000]
+            raise RuntimeError(f"the originals do not compile:\n{both}")
+        out: dict[tuple[int, int], str] = {}
+        for line, kind, what in _messages(said["new"].stderr, "new.c"):
+            if kind.endswith("error"):
+                out.setdefault(self._at(line), what)
+        return {at: what for at, what in out.items() if at not in self.bad}
+
+    def _at(self, line: int) -> tuple[int, int]:
+        _, k, v = max(s for s in self.starts if s[0] <= max(line, 2))
+        return k, v
+
+    def _new_warnings(self, old: str, new: str) -> dict[tuple[int, int], list[str]]:
+        """Warnings in results, less those of a kind that the original has as well."""
+        first = _first_lines([_renamed(o.program.text(), o.program, k, 0) for k, o in enumerate(self.outcomes)])
+        known = set()
+        for line, _, what in _messages(old, "old.c"):
+            known.add((max(k for k, at in enumerate(first) if at <= line), _flag(what)))
+        out: dict[tuple[int, int], list[str]] = {}
+        for line, kind, what in _messages(new, "new.c"):
+            k, v = self._at(line)
+            if kind == "warning" and (k, _flag(what)) not in known:
+                start = max(s[0] for s in self.starts if s[0] <= max(line, 2))
+                out.setdefault((k, v), []).append(f"{line - start + 1}: {what}")
+        return out
+
+    # -- run ---------------------------------------------------------------------------------------
+
+    def _runs(self) -> Iterator[Failure]:
+        whole = self._ran()
+        if whole[0] == 0:
+            yield from self._differences(whole[1])
+            return
+        for k, o in enumerate(self.outcomes):
+            code, said, _ = self._ran(k)
+            if code == 0:
+                yield from self._differences(said)
+                continue
+            for v in range(1, len(o.variants) + 1):
+                code, said, error = self._ran(k, v)
+                shown = list(self._differences(said))
+                yield from shown
+                if "old.c:" in error:
+                    yield self._failure(k, 0, f"undefined behaviour in the original:\n{error[:600]}")
+                    break
+                if code and not shown:
+                    yield self._failure(k, v, f"ends with code {code}:\n{error[:600]}")
+
+    def _ran(self, *only: int) -> tuple[int, str, str]:
+        env = {**os.environ, "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
+        words = [str(self.folder / "run"), str(int(self.effort.sealed)), *map(str, only)]
+        try:
+            ran = subprocess.run(words, capture_output=True, text=True, timeout=300, env=env)
+        except subprocess.TimeoutExpired:
+            return 1, "", "does not end"
+        return ran.returncode, ran.stdout, ran.stderr
+
+    def _differences(self, said: str) -> Iterator[Failure]:
+        seen = set()
+        for k, v, where in re.findall(r"^differs (\d+) (\d+) (.*)$", said, re.M):
+            at = int(k), int(v)
+            if at not in self.bad and at not in seen:
+                yield self._failure(*at, f"differs: {where}")
+            seen.add(at)
+
+
+def _messages(said: str, file: str) -> Iterator[tuple[int, str, str]]:
+    """Line, kind and text of a compiler's messages about a file."""
+    for line, kind, what in re.findall(rf"^[^\n:]*\b{file}:(\d+):\d+: (warning|error|fatal error): (.*)$", said, re.M):
+        yield int(line), kind, what
+
+
+def _flag(what: str) -> str:
+    found = re.search(r"\[(-W[^\]]*)\]$", what)
+    return found.group(1) if found else what
+
+
+def _first_lines(texts: Sequence[str]) -> list[int]:
+    out = [1]
+    for t in texts[:-1]:
+        out.append(out[-1] + t.count("\n"))
     return out
 
 
-def _apart(outcomes: Sequence[Outcome], folder: Path, what: str) -> list[Failure]:
-    """The same one by one; for a single result, the failure itself."""
-    if len(outcomes) > 1:
-        return [f for o in outcomes for f in _run([o], folder)]
-    (o,) = outcomes
-    if len(o.variants) > 1:
-        return [f for v in o.variants for f in _run([Outcome(o.program, [v])], folder)]
-    (v,) = o.variants
-    return [Failure(o.program.seed, v.label, what, f"{o.program.text()}\n--- result ---\n{v.text}")]
+def _renamed(text: str, program: Program, k: int, variant: int) -> str:
+    """Many results share one file: functions get names of their own, and what stands before them is there once."""
+    own = program.types + program.objects
+    if own:
+        text = text.replace(own, f"#ifndef HAVE_{k}\n#define HAVE_{k}\n{own}#endif\n", 1)
+    return re.sub(r"\bkernel\b", f"f{k}_{variant}", text) + "\n"
 
 
-def _renamed(text: str, program: int, variant: int) -> str:
-    return re.sub(r"\bkernel\b", f"f{program}_{variant}", _once(text)) + "\n"
-
-
-def _once(text: str) -> str:
-    """Many results share one file: the inline helpers of the programs are defined only once."""
-    pattern = r"^static inline int i(min|max)\(.*\n"
-    return re.sub(pattern, lambda m: f"#ifndef HAVE_{m[1]}\n#define HAVE_{m[1]}\n{m[0]}#endif\n", text, flags=re.M)
-
-
-def smallest(program: Program, fails: str, folder: Path, effort: Effort = LONG) -> Program:
+def smallest(program: Program, fails: str, folder: Path, effort: Effort = LONG, turn: int = 0) -> Program:
     """A smaller program on which something whose text contains `fails` still goes wrong."""
 
     def still(p: Program) -> bool:
-        return any(fails in f.what for f in compare([run_program(p, effort)], folder).failures)
+        found = compare([run_program(p, effort)], folder, effort, turn).failures
+        return any(fails in f.what for f in found)
 
     for body in smaller(program.body):
         candidate = replace(program, body=body)
         if body and still(candidate):
-            return smallest(candidate, fails, folder, effort)
+            return smallest(candidate, fails, folder, effort, turn)
     return program

@@ -13,7 +13,8 @@ from random import Random
 from tests.property import data as dt
 from tests.property.affine import INT, LONG, SIZE, UNSIGNED, IntType
 from tests.property.data import DOUBLE, FLOAT
-from tests.property.programs import PRELUDE, Program
+from tests.property.memory import buffer
+from tests.property.model import PRELUDE, Program
 from tests.property.tree import For, If, Line, Node
 
 NAMES = ("i", "j", "k", "l", "a", "b", "c", "it", "ib", "kr", "jt", "row", "col", "dep", "in", "fo", "n2", "s")
@@ -93,14 +94,16 @@ class _Maker:
         elif rng.random() < 0.05:
             body = [If("n > 3", tuple(body))]
         t = self.ptype.text
-        pointers = [(self._declared(s), s.elem.text, self._elements(s)) for s in self.stores.values()]
-        pointers += [(f"{e.text} *p_{s}", e.text, 1) for s, e in self.scalars.items()]
-        before = "".join(f"  {e.text} {s} = p_{s}[0];\n" for s, e in self.scalars.items())
+        pointers = [(self._declared(s), s.elem, self._elements(s)) for s in self.stores.values()]
+        pointers += [(f"{e.text} *p_{s}", e, 1) for s, e in self.scalars.items()]
+        before = "  (void)n, (void)m, (void)ld;\n"
+        before += "".join(f"  {e.text} {s} = p_{s}[0];\n" for s, e in self.scalars.items())
         before += "".join(f"  {e.text} {s} = 0;\n" for s, e in self.locals.items())
         params = ", ".join([f"{t} n, {t} m, {t} ld", *(p[0] for p in pointers)])
         floats = any(dt.is_float(s.elem) for s in self.stores.values())
-        return Program(self.seed, params, before, tuple(body), "", tuple((p[1], p[2]) for p in pointers), self._ld(),
-                       self._sizes(), floats, EXTRA + PRELUDE)
+        buffers = tuple(buffer(elem.text, elem, None, count) for _, elem, count in pointers)
+        return Program(self.seed, params, before, tuple(body), "", buffers, self._ld(), self._sizes(), floats,
+                       EXTRA + PRELUDE, kinds=("products",))
 
     def _renamed(self, x: It) -> It:
         return It(x.name + "x" if self.rng.random() < 0.5 else x.name, x.role, x.lo, x.past, x.most, x.down, x.step)
@@ -233,7 +236,7 @@ class _Maker:
         kept = [*by_role["batch"], *by_role["row"], *by_role["column"]]
         rng.shuffle(kept)
         t = elem if rng.random() < 0.85 else rng.choice(dt.ELEMENTS)
-        if dt.is_float(t) > dt.is_float(elem):
+        if dt.is_float(t) != dt.is_float(elem):
             t = elem
         first = rng.choice(("0", c, c))
         inner: list[Node] = self._nest(by_role["depth"], [Line(self._step("acc", a, b, t))])
@@ -301,7 +304,12 @@ class _Maker:
         op = rng.choice("++***-") if floats else rng.choice("+***-&|^")
         wide = elem.signed and not floats and elem.bits >= 32
         x = f"{a} {op} {b}"
-        if wide and op == "*":
+        if not wide and op == "*" and any(not t.signed and t.bits == 16 for t in types):
+            x = f"(unsigned){x}"  # two of them are too large for an int
+        own = wide and any(letter + "[" in a + b for letter in "CD")
+        if own:
+            x = f"({a}) % 50 {op if op in '+-*' else '+'} ({b}) % 20"  # what is read grows from step to step
+        elif wide and op == "*":
             x = f"({a}) % 50 * (({b}) % 20)" if rng.random() < 0.2 else f"{a} + {b}"
         low, high = (x, c) if rng.random() < 0.5 else (c, x)
         sign = rng.choice(("<", "<=", ">", ">="))
@@ -313,7 +321,8 @@ class _Maker:
         ]
         if floats:
             f = "f" if elem == FLOAT else ""
-            forms += [f"{c} = fmin{f}({c}, {x});", f"{c} = fmax{f}({x}, {c});", f"{c} += {a} / {b};"]
+            forms += [f"{c} = fmin{f}({c}, {x});", f"{c} = fmax{f}({x}, {c});"]
+            forms += [f"{c} += {a} / {b};"] if all(map(dt.is_float, types)) else []
         else:
             forms += [f"{c} |= {a} & {b};", f"{c} = {c} || ({a} && {b});", f"if ({a} && {b}) {c} = 1;",
                       f"{c} ^= {a} | {b};", f"{c} = {c} && {a} != {b};"]
