@@ -67,8 +67,11 @@ corpus: dev
 	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
 	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
 
+# Random programs, most options, every compiler that is there; what is done stays done when it is stopped and started
+# again. Other seeds: make fuzz F='5000000 20000 -j 16'
+F ?= 1000000 3000 -j 2
 fuzz: dev
-	TILEWRIGHT_FUZZ=3000 $(PY) -m pytest -n 2 --dist worksteal -q tests/property
+	$(PY) -m tests.property.fuzz $(F)
 
 # As an installed package would be: with its bytecode.
 bench: dev

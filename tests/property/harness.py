@@ -171,7 +171,8 @@ class _Run:
         objects = [str(folder / f"{f}.o") for f in words]
         link = [b.compiler, "-fopenmp", *b.flags, "-o", str(folder / "run"), *objects, "-lm"]
         if not any(s.returncode for s in said.values()):
-            self.warned = self._new_warnings(said["old"].stderr, said["new"].stderr) if b.warns and self.effort.warnings else {}
+            counted = b.warns and self.effort.warnings
+            self.warned = self._new_warnings(said["old"].stderr, said["new"].stderr) if counted else {}
             linked = subprocess.run(link, capture_output=True, text=True, timeout=300)
             if linked.returncode:
                 raise RuntimeError(f"cannot link:\n{linked.stderr[:2000]}")
