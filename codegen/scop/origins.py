@@ -35,6 +35,10 @@ class Origins:
         first, second = self._number(one, alone), self._number(two, alone)
         return first is not None and first == second
 
+    def inside(self, name: str) -> tuple[Place, ...]:
+        """The members of a variable that something was set from."""
+        return tuple(p for p in sorted(self.family) if p[0] == name and len(p) > 1)
+
     def _number(self, place: Place, alone: bool) -> int | None:
         """The family of a place, or of the nearest struct around it; if `alone`, one in which that member occurs."""
         for k in range(len(place), 0, -1):

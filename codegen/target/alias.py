@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import islpy as isl
 
@@ -52,12 +52,12 @@ def _pairs(scop: Scop, trust: bool) -> list[tuple[Array, Array, bool]]:
     """Arrays of which one is written, and that may overlap; and whether the function itself shows that."""
     written = {a.array for _, a in scop.accesses() if a.write}
     arrays = [scop.arrays[n] for n in sorted(scop.arrays) if _shared(scop, scop.arrays[n])]
-    places = {x.name: _place(scop, x) for x in arrays}
+    places = {x.name: (_place(scop, x), *(() if x.rank else scop.origins.inside(x.base))) for x in arrays}
     out = []
     for one, two in combinations(arrays, 2):
         if not {one.name, two.name} & written or (_own(one) and _own(two)) or _same(scop, one, two):
             continue
-        shown = scop.origins.related(places[one.name], places[two.name])
+        shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
         if shown or not (trust or _apart(scop, one, two) or _apart(scop, two, one)):
             out.append((one, two, shown))
     return out

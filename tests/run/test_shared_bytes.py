@@ -309,6 +309,56 @@ CASES: dict[str, tuple[str, str, str]] = {
         "for (int i = 0; i < n; i++) { f = x[i]; z[i] = *(uint32_t *)&f; }",
         "pointer-arithmetic",
     ),
+    "a pointer to a member": (
+        "bits b; float *r = &b.f;",
+        "for (int i = 0; i < n; i++) { b.u = z[i] >> 4; y[i] = *r; }",
+        "",
+    ),
+    "a pointer to a member, set": (
+        "bits b; uint32_t *r; r = &b.u;",
+        "for (int i = 0; i < n; i++) { b.f = x[i]; z[i] = r[0]; }",
+        "",
+    ),
+    "a pointer to a member of a struct": (
+        "pair b; float *r = &b.x;",
+        "for (int i = 0; i < n; i++) { b.x = x[i]; y[i] = *r; }",
+        "",
+    ),
+    "a type of the function": (
+        "typedef union { double d; uint64_t u; } whole; whole b;",
+        "for (int i = 0; i < n; i++) { b.d = d[i]; b.u &= 0xfffffffff0000000u; d[i] = b.d; }",
+        "threads",
+    ),
+    "either of two": (
+        "bits b;",
+        "for (int i = 0; i < n; i++) { if (e[i] > 0) b.f = x[i]; else b.f = -x[i]; z[i] = b.u; }",
+        "threads",
+    ),
+    "both in one expression": (
+        "bits b;",
+        "for (int i = 0; i < n; i++) { b.f = x[i]; y[i] = b.u & 1u ? b.f : (float)b.u; }",
+        "threads",
+    ),
+    "a stencil of both": (
+        "",
+        "for (int k = 0; k < 8; k++) for (int i = 1; i < n - 1; i++) p[i].f = p[i - 1].f + (float)(p[i + 1].u >> 24);",
+        "",
+    ),
+    "two ahead": (
+        "",
+        "for (int i = 2; i < n; i++) p[i].f = p[i - 1].f * 0.5f + (float)(p[i - 2].u & 255u);",
+        "",
+    ),
+    "a maximum of bits": (
+        "bits b; b.u = 0;",
+        "for (int i = 0; i < n; i++) b.u = p[i].u > b.u ? p[i].u : b.u; for (int i = 0; i < n; i++) y[i] = b.f;",
+        "",
+    ),
+    "exchanged": (
+        "bits b;",
+        "for (int i = 0; i < n / 2; i++) { b = p[i]; p[i].u = p[n - 1 - i].u; p[n - 1 - i].f = b.f; }",
+        "",
+    ),
     "a cast array": ("", "for (int i = 0; i < n; i++) { y[i] *= 2; z[i] = ((uint32_t *)y)[i]; }", "pointer-arithmetic"),
     "characters of an array": (
         "",
