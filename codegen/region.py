@@ -340,7 +340,11 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
             plan.loc,
             f"make it anew, or replace its digest by {model.digest} after checking it",
         )
-    made, findings = finish(apply_plan(model.program, plan), plan, ())
+    program = apply_plan(model.program, plan)
+    try:
+        made, findings = finish(program, plan, ())
+    except isl.Error as error:
+        made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
     if made is None or findings:
         raise InputError(
             "illegal-plan",

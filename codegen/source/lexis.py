@@ -26,6 +26,11 @@ _HASH_LINE = re.compile(r"\n[ \t]*#[^\n]*")
 _QUOTED = re.compile(rf"{STRING}|{CHAR}")
 _NESTING = re.compile(rf"[()\[\]{{}}]|^[ \t]*#[^\n]*|{STRING}|{CHAR}", re.M)
 
+# Words of C, and macros of <iso646.h>, which no generated name may be.
+_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq"""
+KEYWORDS = frozenset(_WORDS.split())
 
 def blank(text: str) -> str:
     """Spaces for everything that is not white space."""

@@ -31,13 +31,6 @@ class View:
     stmt: str = ""  # the statement that it carries out
 
 
-# Words of C, and macros of <iso646.h>, that the name of a loop with an ending could turn into: `fo` into `for`.
-_WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
-register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq"""
-KEYWORDS = frozenset(_WORDS.split())
-
-
 def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
     """`name`, or the first of name2, name3, ... that is not taken, nor is it with one of the endings."""
     number = 1

@@ -10,6 +10,7 @@ from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED, VECTOR
+from codegen.source.lexis import KEYWORDS
 from codegen.target.again import Steps
 from codegen.target.body import BodyPrinter
 from codegen.target.buffers import memory_of, shape
@@ -25,7 +26,7 @@ from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel
 from codegen.target.outer import OuterPrinter, outer_lanes
-from codegen.target.pieces import KEYWORDS, View, fresh, side_by_side
+from codegen.target.pieces import View, fresh, side_by_side
 from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels

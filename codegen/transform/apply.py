@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import islpy as isl
+
 from codegen.plan.model import (
     Abreast,
     Balance,
@@ -39,15 +41,46 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
 from codegen.transform import balance, block, diamond, keep, mark, order, pipeline, product, tile
 from codegen.transform.find import find, illegal
+from codegen.transform.formulas import same_time, too_wide, value_in_room
 from codegen.transform.program import Program, make_program, violation
 from codegen.verify.expansion import wrong_expansion
 
 
 def apply_plan(p: Program, plan: Plan) -> Program:
     """The program after all directives. Raises InputError at the first that is illegal."""
+    rewritten = False
     for d in plan.directives:
-        p = apply(p, d)
+        if not isinstance(d, _REWRITE):
+            rewritten = True
+        elif rewritten:
+            word = type(d).__name__.lower()
+            raise illegal(f"`{word}` comes too late", d.loc, "move the directive to the front of the plan")
+        try:
+            _check_values(p, d)
+            p = apply(p, d)
+            _check_order(p, d)
+        except isl.Error as error:
+            why = str(error).splitlines()[0]
+            raise illegal(f"isl cannot carry out this directive: {why}", d.loc, "leave it out") from None
     return p
+
+
+def _check_values(p: Program, d: Directive) -> None:
+    """The values of blocks, which become conditions of generated loops, can be computed."""
+    if isinstance(d, Block):
+        for name in sorted(d.values):
+            if not all(value_in_room(p.scop, name, v) for v in (d.values[name], *d.apart.get(name, ()))):
+                raise illegal(f"a value of {name} goes beyond 64 bits", d.loc, "use smaller factors")
+
+
+def _check_order(p: Program, d: Directive) -> None:
+    """What authors of the tool's own do not get wrong: every iteration has a time of its own, which C can compute."""
+    alike = same_time(p.scop, p.tree) if isinstance(d, (Schedule, Plain)) else ""
+    if alike:
+        raise illegal(alike, d.loc, "give each statement as many loops as it has in the source")
+    wide = too_wide(p.scop, p.tree) if isinstance(d, (Schedule, Skew, Diamond)) else ""
+    if wide:
+        raise illegal(wide, d.loc, "use smaller factors")
 
 
 def apply(p: Program, d: Directive) -> Program:
@@ -136,6 +169,8 @@ def _stay(p: Program, d: Stay) -> Program:
     return replace(p, stays={**p.stays, (d.array, d.stmt): d.tiles})
 
 
+# What gives statements other names and other data. Everything else speaks of the statements that come of it.
+_REWRITE = (Forward, Expand, Block, Keep)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,

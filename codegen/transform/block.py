@@ -20,7 +20,7 @@ from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, domain, param_space
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, kids, seq, with_kids
-from codegen.transform.find import illegal
+from codegen.transform.find import free_name, illegal
 from codegen.transform.program import Program, make_program
 
 
@@ -37,6 +37,8 @@ def apply(p: Program, d: Block) -> Program:
     """The same order, in new names."""
     if d.size < 1:
         raise illegal("a block has at least one iteration", d.loc)
+    if not free_name(p.scop, d.name, d.values):
+        raise illegal(f"blocks cannot be counted by `{d.name}`", d.loc, "they need a name of their own")
     made = blocked(p.scop, d)
     renamed = isl.UnionMap.empty(param_space(p.scop))
     for name, back in sorted(made.back.items()):

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import LoopRef
 from codegen.record import record
+from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Loop, Node, Path, Place, at, loops, put, statements
+from codegen.source.lexis import KEYWORDS
 
 
 def illegal(message: str, loc: Loc, hint: str = "") -> InputError:
     """A directive that cannot be carried out."""
     return InputError("illegal-plan", message, loc, hint)
+
+
+def free_name(scop: Scop, name: str, stmts: Collection[str]) -> bool:
+    """Can a plan give this name to something new that the statements use?"""
+    used = {*scop.names, *scop.arrays, *(x.name for x in scop.params)}
+    used |= {it for s in scop.statements if s.name in stmts for it in s.iterators}
+    own = name.startswith(("_", "tw_", "TW_"))
+    return name.isascii() and name.isidentifier() and not own and name not in used | KEYWORDS
 
 
 def find(tree: Node, ref: LoopRef, loc: Loc) -> tuple[Place, ...]:

@@ -19,8 +19,9 @@ from codegen.recognize.expand import size_text
 from codegen.scop.expr import Ref
 from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
-from codegen.transform.find import illegal
-from codegen.transform.keep_values import carried_over, is_read, to_copy, values_of, wrong_copies
+from codegen.transform.find import free_name, illegal
+from codegen.transform.formulas import size_of
+from codegen.transform.keep_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
 from codegen.transform.program import Program, make_program
 
 # Bytes of copies beyond which the region runs as it was written. They are a few lines of arrays that exist anyway.
@@ -32,12 +33,16 @@ def apply(p: Program, d: Keep) -> Program:
     if d.array in p.deps.folds:
         raise illegal(f"steps into `{d.array}` may be swapped; its values have no time of their own", d.loc)
     scop, tree = made(p, d)
+    problem = lost_copies(scop, tree, d)
+    if problem:
+        raise illegal(problem, d.loc, f"give `{d.name}` an index more, so that each copy has a cell while it is read")
     deps = carried_over(p, scop, tree, d)
     return replace(make_program(scop, deps, tree, p.reassociate), stores=p.stores)
 
 
 def made(p: Program, d: Keep) -> tuple[Scop, Node]:
-    """The region and its order with copies, checked, without the dependences: those take the most time."""
+    """The region and its order with copies of the right values, wherever they are kept; without the dependences, which
+    take the most time."""
     scop = kept(p.scop, d)
     copy = scop.statements[-1]
     _fits(scop, d)
@@ -53,10 +58,12 @@ def kept(scop: Scop, d: Keep) -> Scop:
     readers = [s for s in scop.statements if s.name in d.stmts]
     if len(readers) != len(d.stmts) or not readers or len({s.iterators for s in readers}) > 1:
         raise illegal("copies are for the pieces of one statement", d.loc)
-    if d.array not in scop.arrays or d.name in scop.arrays or d.name in scop.names:
+    if d.array not in scop.arrays or not free_name(scop, d.name, d.stmts):
         raise illegal(f"`{d.array}` cannot be copied to `{d.name}`", d.loc, "the copies need a name of their own")
     if scop.arrays[d.array].mixed or not scop.arrays[d.array].declarable:
         raise illegal(f"elements of `{d.array}` are more than one number, or their type has no name", d.loc)
+    if not d.at:
+        raise illegal(f"`{d.name}` has no index", d.loc, "say which cell each copy has, as in `c[i: n]`")
     sizes = tuple(_bound(scop, text, d) for _, text in d.at)
     texts = tuple(size_text(v, scop.params) for v in sizes)
     what = f"{scop.arrays[d.array].base}{''.join(f'[{t}]' for t in d.subscripts)}"
@@ -128,11 +135,11 @@ def _path(sizes: tuple[str, ...]) -> tuple[Step, ...]:
 
 
 def _bound(scop: Scop, text: str, d: Keep) -> isl.PwAff:
-    params = ", ".join(p.name for p in scop.params)
-    try:
-        return isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, f"[{params}] -> {{ [({text})] }}")
-    except isl.Error:
-        raise illegal(f"{text!r} is not an affine size", d.loc) from None
+    size = size_of(scop, text)
+    if size is None:
+        hint = "it may be a number, or a sum of parameters times whole numbers"
+        raise illegal(f"{text!r} is not an affine size", d.loc, hint)
+    return size
 
 
 def _fits(scop: Scop, d: Keep) -> None:

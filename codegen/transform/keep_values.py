@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import islpy as isl
 
@@ -13,6 +12,7 @@ from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.times import Time, earlier, in_order
 from codegen.scop.tree import Node, order
 from codegen.transform.find import illegal
+from codegen.transform.formulas import value_of
 from codegen.transform.program import Program
 
 
@@ -26,19 +26,14 @@ def is_read(s: Statement, a: Access, d: Keep) -> bool:
 
 def values_of(s: Statement, texts: Sequence[str], d: Keep) -> list[isl.PwAff]:
     """Affine texts over the statement's iterators."""
-    space = s.domain.get_space()
-    params = ", ".join(str(space.get_dim_name(isl.dim_type.param, k)) for k in range(space.dim(isl.dim_type.param)))
-    head = f"[{params}] -> {{ {s.name}[{', '.join(s.iterators)}] -> "
-    try:
-        found = [_parsed(f"{head}[({t})] }}") for t in texts]
-    except isl.Error:
-        raise illegal(f"{', '.join(texts)} are not affine values of {s.name}", d.loc) from None
-    return [v.set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id()) for v in found]
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> isl.PwAff:
-    return isl.PwAff.read_from_str(isl.DEFAULT_CONTEXT, text)
+    found = []
+    for text in texts:
+        value = value_of(s, text)
+        if value is None:
+            hint = f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters"
+            raise illegal(f"{text!r} is not an affine value of {s.name}", d.loc, hint)
+        found.append(value)
+    return found
 
 
 def to_copy(s: Statement, copy: Statement) -> isl.Map:
@@ -74,6 +69,23 @@ def wrong_copies(p: Program, scop: Scop, tree: Node, d: Keep) -> str:
             after = earlier(pairs, copied, theirs)
             if not after.is_empty() and not earlier(after.reverse(), theirs, mine).is_empty():
                 return f"`{d.array}` is written between the copy and the read in {s.name}"
+    return ""
+
+
+def lost_copies(scop: Scop, tree: Node, d: Keep) -> str:
+    """Why a read would find another copy in the cell of its own; empty when none comes to the cell between the two."""
+    copy = scop.statements[-1]
+    cells = copy.accesses[0].relation.intersect_params(scop.context)
+    if cells.is_injective():
+        return ""
+    at = order(tree, copy.name)
+    for s in (x for x in scop.statements if x.name in d.stmts):
+        made, mine = _copy_of(s, copy), order(tree, s.name)
+        copied: Time = [t if isinstance(t, int) else t.pullback_multi_aff(made) for t in at]
+        # No two copies come at the same time: each comes with a read of its own, in the order of the source.
+        later = earlier(to_copy(s, copy).apply_range(cells).apply_range(cells.reverse()), copied, at)
+        if not in_order(later, mine, at):
+            return f"another copy would take the place of one in `{d.name}` before {s.name} reads it"
     return ""
 
 

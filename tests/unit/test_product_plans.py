@@ -75,7 +75,7 @@ REFUSED = {
     (PRODUCT, "reverse k"): "",
     (PRODUCT, "order k, i"): "those of a product",
     (PRODUCT, PRODUCT): "those of a product",
-    (PRODUCT, "forward C"): "not just gathered",
+    (PRODUCT, "forward C"): "too late",
 }
 
 

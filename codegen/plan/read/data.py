@@ -12,6 +12,7 @@ from codegen.recognize.expand import NoExpansion
 from codegen.recognize.expand import expand as expanded
 from codegen.recognize.forward import forwarded
 from codegen.transform.block import blocked
+from codegen.transform.find import free_name
 from codegen.transform.keep import kept
 
 
@@ -49,7 +50,7 @@ def expand(r: Reader, at: Loc) -> Directive:
     name = r.word("a variable").text
     r.take("over")
     over = r.names()
-    limit = r.size("limit")
+    limit = r.size("limit", 1 << 40)
     with suppress(NoExpansion):  # the directive is refused when it is carried out
         r.scop = expanded(r.scop, name, over, limit).scop
     return Expand(name, over, limit, at)
@@ -60,14 +61,19 @@ def block(r: Reader, at: Loc) -> Directive:
     head = read_head(r)
     size = r.size("by")
     places = _listed(r) if r.accept("apart") else {}
+    have = [s.name for s in r.scop.statements]
     for name in (*head.values, *places):
-        if name not in {s.name for s in r.scop.statements}:
-            raise InputError("bad-plan", f"there is no statement {name}", at, "")
+        if name not in have:
+            raise InputError("bad-plan", f"there is no statement {name}", at, f"statements: {', '.join(have)}")
+    for name in places:
+        if name not in head.values:
+            raise InputError("bad-plan", f"{name} is not counted in blocks", at, f"give it a value: `{name}: ...`")
     values = {n: affine(r.scop, n, text, at) for n, text in head.values.items()}
     apart = {n: tuple(affine(r.scop, n, text, at) for text in texts) for n, texts in places.items()}
     d = Block(head.name, values, size, apart, at)
     r.blocks[head.name] = size
-    r.scop = blocked(r.scop, d).scop if size else r.scop
+    if size and free_name(r.scop, head.name, head.values):  # else the directive is refused when it is carried out
+        r.scop = blocked(r.scop, d).scop
     return d
 
 
@@ -105,6 +111,8 @@ def _listed(r: Reader) -> dict[str, tuple[str, ...]]:
         items = [r.until(",", ";", "}")]
         while r.accept(","):
             items.append(r.until(",", ";", "}"))
+        if stmt in out:
+            raise InputError("bad-plan", f"{stmt} is listed twice", r.loc(), "list each statement once")
         out[stmt] = tuple(items)
         r.accept(";")
     return out

@@ -10,7 +10,18 @@ from codegen.plan.model import LoopRef
 from codegen.record import record
 from codegen.scop.model import Scop
 
+# Sizes and factors beyond this say nothing of use, and leave too little of 64 bits for the loops that have them.
+MOST = 1 << 31
+_NUMBER = re.compile(r"0*[0-9]{1,13}\Z")
 _TOKEN = re.compile(r"\s+|#[^\n]*|(?P<word>\w+)|(?P<sign>.)", re.S)
+
+
+_SYNTAX = "docs/plans.md lists the directives"
+DEEPEST, LONGEST = 64, 1000  # parentheses inside each other, and words, in a formula
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
 @record
@@ -50,10 +61,10 @@ class Reader:
 
     def take(self, expected: str = "") -> Token:
         if not self.more():
-            raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, "")
+            raise InputError("bad-plan", f"the plan ends where {expected or 'more'!r} was expected", self.end, _SYNTAX)
         token = self.tokens[self.pos]
         if expected and token.text != expected:
-            raise InputError("bad-plan", f"expected {expected!r} but found {token.text!r}", token.loc, "")
+            raise InputError("bad-plan", f"expected {expected!r} but found {_short(token.text)}", token.loc, _SYNTAX)
         self.pos += 1
         return token
 
@@ -65,15 +76,18 @@ class Reader:
 
     def word(self, what: str) -> Token:
         token = self.take()
-        if not re.match(r"[A-Za-z_]", token.text):
-            raise InputError("bad-plan", f"expected {what} but found {token.text!r}", token.loc, "")
+        if not re.fullmatch(r"[A-Za-z_]\w*", token.text, re.ASCII):
+            raise InputError("bad-plan", f"expected {what} but found {_short(token.text)}", token.loc, _SYNTAX)
         return token
 
-    def number(self) -> int:
+    def number(self, most: int = MOST) -> int:
+        """A whole number from -most to most."""
         negative = self.accept("-")
         token = self.take()
-        if not token.text.isdigit():
-            raise InputError("bad-plan", f"expected a number but found {token.text!r}", token.loc, "")
+        if not (token.text.isascii() and token.text.isdigit()):
+            raise InputError("bad-plan", f"expected a number but found {_short(token.text)}", token.loc, _SYNTAX)
+        if not _NUMBER.match(token.text) or int(token.text) > most:
+            raise InputError("bad-plan", "the number is too large", token.loc, f"it may be {most} at most")
         return -int(token.text) if negative else int(token.text)
 
     def loop(self) -> LoopRef:
@@ -94,19 +108,24 @@ class Reader:
             out.append(self.word("a loop").text)
         return tuple(out)
 
-    def size(self, word: str) -> int:
+    def size(self, word: str, most: int = MOST) -> int:
         self.take(word)
-        loc, size = self.loc(), self.number()
+        loc, size = self.loc(), self.number(most)
         if size < 0:
-            raise InputError("bad-plan", "a size cannot be negative", loc, "")
+            raise InputError("bad-plan", "a size cannot be negative", loc, "leave out the sign")
         return size
 
     def until(self, *stops: str) -> str:
         """Raw text up to a stop at parenthesis depth 0; a closing parenthesis as stop is consumed."""
         parts, depth = [], 0
         while depth or self.peek() not in stops:
+            if self.peek().isdigit():
+                parts.append(str(self.number()))
+                continue
             token = self.take()
             depth += {"(": 1, ")": -1}.get(token.text, 0)
+            if depth < 0 or depth > DEEPEST or len(parts) > LONGEST:
+                raise InputError("bad-plan", "this is no formula", token.loc, "as in `(2*t + i)`")
             parts.append(token.text)
         if stops[0] == ")":
             self.take(")")

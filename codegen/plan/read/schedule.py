@@ -14,6 +14,9 @@ from codegen.plan.read.reader import Reader
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, kids, seq, statements, with_kids
+from codegen.transform.formulas import value_of
+
+DEEPEST = 64  # loops inside each other
 
 
 def schedule(r: Reader, at: Loc) -> Directive:
@@ -41,7 +44,9 @@ class HeadText:
     loc: Loc
 
 
-def _items(r: Reader) -> Node:
+def _items(r: Reader, depth: int = 0) -> Node:
+    if depth > DEEPEST:
+        raise InputError("bad-plan", f"more than {DEEPEST} loops inside each other", r.loc(), "leave some of them out")
     out: list[Node] = []
     while r.peek() not in ("}", ""):
         token = r.word("a loop or a statement")
@@ -50,7 +55,7 @@ def _items(r: Reader) -> Node:
             while r.accept(","):
                 heads.append(read_head(r))
             r.take("{")
-            child = _items(r)
+            child = _items(r, depth + len(heads))
             r.take("}")
             # Values are filled in once the statements below are known.
             out.append(Band(tuple(Loop(h.name, h) for h in heads), child))  # type: ignore[arg-type]
@@ -72,6 +77,8 @@ def read_head(r: Reader) -> HeadText:
     while not r.accept("}"):
         stmt = r.word("a statement").text
         r.take(":")
+        if stmt in values:
+            raise InputError("bad-plan", f"{stmt} is listed twice", r.loc(), "list each statement once")
         values[stmt] = r.until(";", "}")
         r.accept(";")
     return HeadText(token.text, values, token.loc)
@@ -87,10 +94,16 @@ def _fill(node: Node, scop: Scop, blocks: Mapping[str, int]) -> Node:
 
 def _loop(text: HeadText, below: tuple[str, ...], scop: Scop, blocks: Mapping[str, int]) -> Loop:
     exprs = {}
+    for name in text.values:
+        if name and name not in below:
+            raise InputError(
+                "bad-plan", f"{name} is not in loop {text.name}", text.loc, f"statements there: {', '.join(below)}"
+            )
     for name in below:
         value = text.values.get(name, text.values.get("", text.name if not text.values else None))
         if value is None:
-            raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, "")
+            hint = f"list it, as in `{name}: 0`"
+            raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, hint)
         exprs[name] = affine(scop, name, value, text.loc)
     lp = Loop(text.name, exprs)
     note = f"blocks of {blocks[text.name]}" if text.name in blocks else describe(scop, lp)
@@ -100,17 +113,12 @@ def _loop(text: HeadText, below: tuple[str, ...], scop: Scop, blocks: Mapping[st
 def affine(scop: Scop, name: str, value: str, loc: Loc) -> isl.PwAff:
     """A value of a statement's instances, from isl's notation."""
     s = scop.statement(name)
-    params = ", ".join(p.name for p in scop.params)
-    try:
-        pw = isl.PwAff.read_from_str(
-            isl.DEFAULT_CONTEXT, f"[{params}] -> {{ {name}[{', '.join(s.iterators)}] -> [({value})] }}"
-        )
-    except isl.Error:
+    found = value_of(s, value)
+    if found is None:
         raise InputError(
             "bad-plan",
             f"{value!r} is not an affine value of {name}",
             loc,
             f"it may use {', '.join(s.iterators) or 'no iterators'} and the parameters",
-        ) from None
-    target = s.domain.get_space()
-    return pw.align_params(target.params()).set_tuple_id(isl.dim_type.in_, s.domain.get_tuple_id())
+        )
+    return found
