@@ -23,7 +23,7 @@ from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.cost import shape
 from codegen.plan.hinted import plan_hint, with_own_plan
-from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Schedule, Tile, Vector
+from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Schedule, Tile, Unroll, Vector
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
@@ -344,7 +344,7 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
     try:
         made, findings = finish(program, plan, ())
     except isl.Error as error:
-        made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
+        raise _no_code(plan, str(error).splitlines()[0]) from None
     if made is None or findings:
         raise InputError(
             "illegal-plan",
@@ -353,6 +353,15 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
             "change or remove the directive that causes it",
         )
     return made
+
+
+def _no_code(plan: Plan, why: str) -> InputError:
+    """isl has no loops for the order of a plan; as a rule, it cannot write one out that others were moved into."""
+    unrolled = [d.loc for d in plan.directives if isinstance(d, Unroll)]
+    if not unrolled:
+        return InputError("illegal-plan", f"there is no code for the plan: {why}", plan.loc, "change the order of it")
+    hint = "leave the directive out, or put it last"
+    return InputError("illegal-plan", f"the loop cannot be written out: {why}", unrolled[-1], hint)
 
 
 def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple[Made | None, tuple[Finding, ...]]:

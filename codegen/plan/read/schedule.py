@@ -94,17 +94,16 @@ def _fill(node: Node, scop: Scop, blocks: Mapping[str, int]) -> Node:
 
 def _loop(text: HeadText, below: tuple[str, ...], scop: Scop, blocks: Mapping[str, int]) -> Loop:
     exprs = {}
-    for name in text.values:
-        if name and name not in below:
-            raise InputError(
-                "bad-plan", f"{name} is not in loop {text.name}", text.loc, f"statements there: {', '.join(below)}"
-            )
     for name in below:
         value = text.values.get(name, text.values.get("", text.name if not text.values else None))
         if value is None:
             hint = f"list it, as in `{name}: 0`"
             raise InputError("bad-plan", f"loop {text.name} has no value for {name}", text.loc, hint)
         exprs[name] = affine(scop, name, value, text.loc)
+    for name in text.values:
+        if name and name not in below:
+            hint = f"statements there: {', '.join(below)}"
+            raise InputError("bad-plan", f"{name} is not in loop {text.name}", text.loc, hint)
     lp = Loop(text.name, exprs)
     note = f"blocks of {blocks[text.name]}" if text.name in blocks else describe(scop, lp)
     return replace(lp, note=note)
