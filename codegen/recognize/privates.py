@@ -74,7 +74,8 @@ def _extents(scop: Scop, name: str) -> tuple[str, ...]:
 
 
 def _forgotten(array: Array, site: RegionSite) -> bool:
-    """A variable that nobody looks at outside the region; arrays that are parameters are the caller's."""
+    """A variable that nobody looks at outside the region. Arrays that are parameters are the caller's, and what a
+    pointer points to is somebody else's memory, which may be looked at under another name."""
     var = site.variables.get(array.base)
     return (
         var is not None
@@ -83,6 +84,7 @@ def _forgotten(array: Array, site: RegionSite) -> bool:
         and array.name == array.base
         and array.declarable
         and bool(var.shape.layers) == bool(array.rank)
+        and all(layer.kind == "array" for layer in var.shape.layers)
         and not site.used_outside(array.base)
     )
 

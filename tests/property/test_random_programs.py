@@ -15,7 +15,7 @@ from tests.property.harness import PRODUCTS, run_batch
 from tests.property.model import Features
 
 EFFORT = replace(SHORT, sealed=False, warnings=False)
-FEATURES = Features.without(("unions", "threads", "overlaps"))
+FEATURES = Features.without(("overlaps",))
 FIRST, COUNT = 1000, 75
 BATCH = 25
 MANY = COUNT // 5  # programs around products
