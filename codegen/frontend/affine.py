@@ -105,12 +105,14 @@ class Affiner:
             return None
         name, ctype = self.computed[found.text]
         here = frame.domain.params()
+        if not frame.sure:
+            return (name, ctype) if name in self.evaluated and here.is_subset(self.evaluated[name]) else None
         self.evaluated[name] = self.evaluated[name].union(here).coalesce() if name in self.evaluated else here
         return name, ctype
 
     def want(self, node: c_ast.Node, frame: Frame) -> None:
-        """Raise MissingParameter if `node` could be a parameter."""
-        found = None if self.invariants is None else self.invariants.find(node, frame, self)
+        """Raise MissingParameter if `node` could be a parameter: only what the source is sure to evaluate."""
+        found = None if self.invariants is None or not frame.sure else self.invariants.find(node, frame, self)
         if found is not None and found.text not in self.computed:
             raise MissingParameter(found) from None
 

@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from codegen.frontend.affine import NotAffine, c_text
 from codegen.frontend.layers import type_text
-from codegen.frontend.paths import implied
+from codegen.frontend.paths import exact, implied
 from codegen.frontend.places import Places
 from codegen.frontend.purity import is_pure
 from codegen.frontend.raw import RawAccess
@@ -28,6 +28,7 @@ class BodyBuilder(Places):
     values: list[isl.PwAff] = field(default_factory=list)
     known: dict[str, Ref] = field(default_factory=dict)  # what is read already, by its C text
     where: isl.Set | None = None  # in which part of the domain the present subexpression is evaluated
+    sure: bool = True  # it is evaluated everywhere there, whatever the data are
 
     def expr(self, node: c_ast.Node) -> Expr:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
@@ -178,10 +179,11 @@ class BodyBuilder(Places):
         part = implied(cond, truth, frame, self.affiner)
         if part is not None:
             self.where = part if saved is None else saved.intersect(part)
+        before, self.sure = self.sure, self.sure and exact(cond, frame, self.affiner)
         try:
             yield
         finally:
-            self.where = saved
+            self.where, self.sure = saved, before
 
     def _Cast(self, node: c_ast.Cast) -> Expr:
         shape = self.names.types.shape(node.to_type)
@@ -230,7 +232,8 @@ class BodyBuilder(Places):
             )
         loc = location(node, self.names.fallback)
         where = None if write else self.where
-        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where))
+        sure = self.sure and self.frame.sure
+        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where, sure))
         return Ref(len(self.accesses) - 1)
 
     def target(self, node: c_ast.Node) -> Ref:

@@ -84,6 +84,7 @@ def _extract(
     affiner.invariants = Invariants(names, scan)
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
+    walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
     made = _assemble(site, region, walker, affiner, nodes, params, space, context)
@@ -252,6 +253,7 @@ def _iterator_names(frame: Frame) -> tuple[str, ...]:
 def _access(stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Access:
     group = groups[raw.base]
     frame = frame if raw.where is None else frame.restrict(raw.where)
+    frame = frame if raw.sure else replace(frame, sure=False)
     array, index, path = group.model(raw, frame, affiner)
     scope = [frame.dim(k) for k in range(array.scope)]
     values = scope + index

@@ -10,20 +10,21 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.affine import Affiner, NotAffine, c_text, refuse
+from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import as_put, choice_value, puts, read_choice
 from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
+from codegen.frontend.jumps import choices, leading_breaks, once, plain_body
 from codegen.frontend.layers import Shape
-from codegen.frontend.loops import loop_space, read_header
+from codegen.frontend.loops import Header, loop_space, read_header
 from codegen.frontend.members import spelled
 from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr
-from codegen.scop.types import CType
+from codegen.scop.types import INT, CType
 
 _REFUSED = {
     "While": ("while-loop", "a `while` loop has no known trip count", "rewrite it as a counted `for` loop"),
@@ -35,6 +36,7 @@ _REFUSED = {
     "Return": ("jump", "`return` leaves the region", "move it behind the region"),
     "Switch": ("switch", "`switch` is not supported", "rewrite it with `if` and affine conditions"),
 }
+_INT = Shape((), INT)
 MAX_STATEMENTS = 400
 MAX_DEPTH = 24
 
@@ -51,6 +53,7 @@ class Walker:
     statements: list[RawStatement] = field(default_factory=list)
     inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
+    used: set[str] = field(default_factory=set)  # names that new variables cannot have
 
     def block(self, items: Sequence[c_ast.Node], frame: Frame) -> tuple[RawNode, ...]:
         """Statements in order; declarations extend the frame for what follows them."""
@@ -65,6 +68,10 @@ class Walker:
 
     def statement(self, node: c_ast.Node, frame: Frame) -> tuple[RawNode, ...]:
         kind = type(node).__name__
+        if isinstance(node, c_ast.DoWhile) and (body := once(node)) is not None:
+            return self.statement(body, frame)
+        if isinstance(node, c_ast.Switch) and (chain := choices(node)) is not None:
+            return self.statement(chain, frame)
         if kind in _REFUSED:
             id, message, hint = _REFUSED[kind]
             raise Unsupported(id, message, location(node, self.site.loc), hint)
@@ -125,17 +132,45 @@ class Walker:
                 loc,
                 "let only the loop header change it",
             )
+        exits, body = leading_breaks(plain_body(node.stmt))
+        if exits:
+            header = self._until(header, exits, frame, loc)
         space = loop_space(header, frame, self.affiner, loc)
         if header.outside:
             self.counters.add(header.name)
         inner = replace(space.inner, locals={k: v for k, v in frame.locals.items() if k != header.name})
-        body = node.stmt.block_items or () if isinstance(node.stmt, c_ast.Compound) else (node.stmt,)
         children = self.block(body, inner)
         sign = 1 if header.step > 0 else -1
         made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
         if header.outside and not frame.domain.is_empty() and self.site.used_outside(header.name):
+            if frame.predicate is not None:
+                raise Unsupported(
+                    "counter-after-loop",
+                    f"the loop variable `{header.name}` is used after a loop that data decide about",
+                    loc,
+                    "declare it in the loop, `for (int i = ...)`, or use another variable",
+                )
             made.append(self._final_value(header.name, header.ctype, space.exit_value(), frame, loc))
         return tuple(made)
+
+    def _until(self, header: Header, exits: Sequence[c_ast.If], frame: Frame, loc: Loc) -> Header:
+        """The header of a loop that begins with `if (c) break;`: `!c` is one more condition, if it is affine."""
+        longer = header
+        for exit in exits:
+            stays = c_ast.UnaryOp("!", exit.cond, exit.cond.coord)
+            longer = replace(longer, cond=c_ast.BinaryOp("&&", longer.cond, stays, exit.coord))
+        mark = len(self.affiner.assumptions)
+        try:
+            loop_space(longer, frame, self.affiner, loc)
+        except Unsupported:
+            raise self._refused(_inside_break(exits[0])) from None
+        finally:
+            del self.affiner.assumptions[mark:]
+        return longer
+
+    def _refused(self, node: c_ast.Node) -> Unsupported:
+        id, message, hint = _REFUSED[type(node).__name__]
+        return Unsupported(id, message, location(node, self.site.loc), hint)
 
     def _final_value(self, name: str, ctype: CType, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
         """The function still looks at the counter after the region: leave the value C would leave."""
@@ -149,18 +184,10 @@ class Walker:
         mark = len(self.affiner.assumptions)
         try:
             cond = self.affiner.condition(node.cond, frame)
-        except NotAffine as error:
+        except NotAffine:
             del self.affiner.assumptions[mark:]
             if read_choice(node) is None:
                 self._no_jump(node)
-                raise refuse(
-                    error,
-                    "data-dependent-condition",
-                    "the condition of `if` is not affine",
-                    "let each such `if` set one variable or element, as in `if (cond) x = a; else x = b;`, with the "
-                    "condition kept in a variable if need be",
-                    self.site.loc,
-                ) from None
             return self._data_if(node, frame)
         yes = self._branch(node.iftrue, frame.restrict(cond))
         no = self._branch(node.iffalse, frame.restrict(cond.complement()))
@@ -169,14 +196,13 @@ class Walker:
     def _no_jump(self, node: c_ast.Node) -> None:
         """What stands in the way of an `if` with a jump in it is the jump."""
         for child in node:
-            kind = type(child).__name__
-            if kind in _REFUSED and _REFUSED[kind][0] == "jump":
-                id, message, hint = _REFUSED[kind]
-                raise Unsupported(id, message, location(child, self.site.loc), hint)
-            self._no_jump(child)
+            if type(child).__name__ in _REFUSED and _REFUSED[type(child).__name__][0] == "jump":
+                raise self._refused(child)
+            if not isinstance(child, (c_ast.For, c_ast.Switch, c_ast.DoWhile)):
+                self._no_jump(child)
 
     def _data_if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
-        """An `if` whose branches set one place. Affine parts of `a && b` and `a || b` split the domain as ever.
+        """An `if` on data. Affine parts of `a && b` and `a || b` split the domain as ever.
 
         They may move in front of the others: no part has an effect, and whether one that the source would not
         have reached holds or not, the outcome is the same.
@@ -184,14 +210,43 @@ class Walker:
         op = node.cond.op if isinstance(node.cond, c_ast.BinaryOp) else ""
         affine, data = affine_part(node.cond, op, frame, self.affiner) if op in ("&&", "||") else (None, [])
         if affine is None or not data:
-            return self._choose(node, frame)
+            return self._decided(node, frame)
         rest = reduce(lambda a, b: c_ast.BinaryOp(op, a, b, node.coord), data)
         inner = c_ast.If(rest, node.iftrue, node.iffalse, node.coord)
         if op == "&&":
             never = self._branch(node.iffalse, frame.restrict(affine.complement()))
-            return (*self._choose(inner, frame.restrict(affine)), *never)
+            return (*self._decided(inner, frame.restrict(affine)), *never)
         always = self._branch(node.iftrue, frame.restrict(affine))
-        return (*always, *self._choose(inner, frame.restrict(affine.complement())))
+        return (*always, *self._decided(inner, frame.restrict(affine.complement())))
+
+    def _decided(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
+        """One statement where the branches set one place; else the condition gets a variable, which they ask."""
+        if read_choice(node) is not None:
+            return self._choose(node, frame)
+        if frame.domain.is_empty():
+            return ()
+        own = c_ast.ID(self._fresh("cond"), node.coord)
+        kind = c_ast.TypeDecl(own.name, [], None, c_ast.IdentifierType(["int"]))
+        declared = c_ast.Decl(own.name, [], [], [], [], kind, None, None, node.coord)
+        inside = self._new_local(declared, _INT, frame, self.site.loc)
+        value = node.cond if _is_truth(node.cond) else c_ast.BinaryOp("!=", node.cond, c_ast.Constant("int", "0"))
+        if frame.predicate is not None:
+            value = c_ast.BinaryOp("&&", frame.predicate, node.cond, node.coord)
+        asked = self._assign(own, "=", value, c_ast.Assignment("=", own, value, node.coord), _always(inside))
+        other: c_ast.Node = c_ast.UnaryOp("!", own, node.coord)
+        if frame.predicate is not None:
+            other = c_ast.BinaryOp("&&", frame.predicate, other, node.coord)
+        yes = self._branch(node.iftrue, inside.under(own))
+        no = self._branch(node.iffalse, inside.under(other))
+        return (*asked, *yes, *no)
+
+    def _fresh(self, stem: str) -> str:
+        """A name that the source does not use."""
+        number = 1
+        while f"{stem}{number}" in self.used:
+            number += 1
+        self.used.add(f"{stem}{number}")
+        return f"{stem}{number}"
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
@@ -254,6 +309,9 @@ class Walker:
             first = self._assign(rvalue.lvalue, rvalue.op, rvalue.rvalue, rvalue, frame)
             last = c_ast.Assignment(op, lvalue, rvalue.lvalue, node.coord)
             return (*first, *self._assign(lvalue, op, rvalue.lvalue, last, frame))
+        if frame.predicate is not None:
+            whole = c_ast.Assignment(op, lvalue, rvalue, node.coord)
+            return self._choose(c_ast.If(frame.predicate, whole, None, node.coord), _always(frame))
         builder = self._open(lvalue, node, frame)
         if builder is None:
             return ()
@@ -267,6 +325,8 @@ class Walker:
 
     def _choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """One statement for an `if` that sets one place or leaves it."""
+        if frame.predicate is not None:
+            node, frame = c_ast.If(frame.predicate, node, None, node.coord), _always(frame)
         choice = read_choice(node)
         assert choice is not None
         lvalue = next(puts(choice)).lvalue
@@ -305,3 +365,19 @@ class Walker:
         accesses, values = tuple(builder.accesses), tuple(builder.values)
         self.statements.append(RawStatement(builder.frame, op, target, rhs, accesses, values, loc, text))
         return (len(self.statements) - 1,)
+
+
+def _always(frame: Frame) -> Frame:
+    """A frame whose statements ask for their condition themselves."""
+    return replace(frame, predicate=None)
+
+
+def _is_truth(node: c_ast.Node) -> bool:
+    """Is the value 0 or 1?"""
+    truths = ("<", "<=", ">", ">=", "==", "!=", "&&", "||", "!")
+    return isinstance(node, (c_ast.BinaryOp, c_ast.UnaryOp)) and node.op in truths
+
+
+def _inside_break(node: c_ast.If) -> c_ast.Node:
+    inner = node.iftrue
+    return inner.block_items[0] if isinstance(inner, c_ast.Compound) else inner

@@ -49,6 +49,12 @@ class Frame:
     iterators: tuple[Iterator, ...] = ()
     bindings: Mapping[str, Binding] = field(default_factory=dict)
     locals: Mapping[str, LocalVar] = field(default_factory=dict)
+    predicate: c_ast.Node | None = None  # a condition on data under which statements run, in variables of the region
+    sure: bool = True  # the source evaluates what stands here at every point of the domain
+
+    def under(self, predicate: c_ast.Node) -> Frame:
+        """Below an `if` on data."""
+        return replace(self, predicate=predicate, sure=False)
 
     def iterator(self, name: str) -> Iterator | None:
         return next((it for it in reversed(self.iterators) if it.name == name), None)

@@ -33,6 +33,15 @@ def implied(node: c_ast.Node, truth: bool, frame: Frame, affiner: Affiner) -> is
     return None if holds is None else holds if truth else holds.complement()
 
 
+def exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> bool:
+    """Is it known at every point whether the condition holds?"""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+        return exact(node.expr, frame, affiner)
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
+        return exact(node.left, frame, affiner) and exact(node.right, frame, affiner)
+    return _exact(node, frame, affiner) is not None
+
+
 def _exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.Set | None:
     """Where an affine condition is true; None for others, and where its arithmetic might wrap around."""
     mark = len(affiner.assumptions)

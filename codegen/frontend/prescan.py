@@ -68,6 +68,9 @@ class _Scan:
                 self.visit(part, affine=not _reads_data(part))
             for branch in (node.iftrue, node.iffalse):
                 self.visit(branch)
+        elif isinstance(node, c_ast.Switch):
+            self.visit(node.cond, affine=not _reads_data(node.cond))
+            self.visit(node.stmt)
         elif isinstance(node, c_ast.ArrayRef):
             self.visit(node.name, affine)
             self.visit(node.subscript, affine=True)

@@ -40,6 +40,7 @@ class RawAccess:
     elem: CType
     loc: Loc
     where: isl.Set | None = None  # the part of the statement's domain in which it happens; None: everywhere
+    sure: bool = True  # it happens everywhere there, whatever the data are
 
     @property
     def entire(self) -> bool:
