@@ -72,14 +72,6 @@ TABLE: tuple[Entry, ...] = (
         "for (i = 0; i < n; i++) a[i] = 0; a[0] = i;",
     ),
     _refusal(
-        "data-dependent-condition",
-        "The condition of an `if` depends on data, not only on loop variables and parameters, and its branches do "
-        "more than set one variable or element.",
-        "Let each such `if` set one, as in `if (cond) x = a; else x = b;`, with the condition kept in a variable if "
-        "need be.",
-        "if (A[i] > 0) { A[i] = 0; B[i] = 1; }",
-    ),
-    _refusal(
         "data-dependent-subscript",
         "A subscript is read from memory or changes inside the region.",
         "Use loop variables and integers that the region does not change.",
@@ -103,9 +95,10 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "jump",
-        "`break`, `continue`, `goto`, `return` or a label stands in the region.",
+        "`goto`, `return` or a label stands in the region; or a `break` other than `if (c) break;` with an affine "
+        "condition at the start of a loop; or a `continue` from which not every way on ends.",
         "Turn the exit into a loop bound or a condition, or move it behind the region.",
-        "for (...) { if (i == k) break; }",
+        "for (...) { if (A[i] > 0) break; }",
     ),
     _refusal(
         "local-declaration",
@@ -227,7 +220,11 @@ TABLE: tuple[Entry, ...] = (
         "compute cores.",
         "Copy it into a variable before the region.",
     ),
-    _refusal("switch", "`switch` stands in the region.", "Rewrite it with `if` and affine conditions."),
+    _refusal(
+        "switch",
+        "Cases of a `switch` run into each other, or jump.",
+        "End each case with `break`, or rewrite it with `if`.",
+    ),
     _refusal(
         "thread-local",
         "With `--target sunway`: the region uses a variable of which each thread has its own, and cores have none.",

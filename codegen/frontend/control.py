@@ -15,7 +15,7 @@ from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import as_put, choice_value, puts, read_choice
 from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
-from codegen.frontend.jumps import choices, leading_breaks, once, plain_body
+from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
 from codegen.frontend.layers import Shape
 from codegen.frontend.loops import Header, loop_space, read_header
 from codegen.frontend.members import spelled
@@ -32,9 +32,9 @@ _REFUSED = {
     "Goto": ("jump", "`goto` leaves the loop structure", "rewrite it with loops and `if`"),
     "Label": ("jump", "a label may be jumped to", "rewrite it with loops and `if`"),
     "Break": ("jump", "`break` makes the trip count depend on data", "turn the exit into a loop bound"),
-    "Continue": ("jump", "`continue` is not supported", "invert the condition and put the rest under `if`"),
+    "Continue": ("jump", "this `continue` leaves only some of the ways through an `if`", "invert the condition and put the rest under `if`"),
     "Return": ("jump", "`return` leaves the region", "move it behind the region"),
-    "Switch": ("switch", "`switch` is not supported", "rewrite it with `if` and affine conditions"),
+    "Switch": ("switch", "cases of the `switch` run into each other or jump", "end each with `break`, or use `if`"),
 }
 _INT = Shape((), INT)
 MAX_STATEMENTS = 400
@@ -223,7 +223,7 @@ class Walker:
         """One statement where the branches set one place; else the condition gets a variable, which they ask."""
         if read_choice(node) is not None:
             return self._choose(node, frame)
-        if frame.domain.is_empty():
+        if frame.domain.is_empty() or (empty(node.iftrue) and empty(node.iffalse)):
             return ()
         own = c_ast.ID(self._fresh("cond"), node.coord)
         kind = c_ast.TypeDecl(own.name, [], None, c_ast.IdentifierType(["int"]))

@@ -22,6 +22,11 @@ def _items(node: c_ast.Node | None) -> list[c_ast.Node]:
     return list(node.block_items or ()) if isinstance(node, c_ast.Compound) else [node]
 
 
+def empty(node: c_ast.Node | None) -> bool:
+    """Is there nothing to do?"""
+    return all(isinstance(x, c_ast.EmptyStatement) for x in _items(node))
+
+
 def _without_continue(items: Sequence[c_ast.Node]) -> list[c_ast.Node]:
     """`if (c) { a; continue; } b;` is `if (c) { a; } else { b; }`."""
     for k, item in enumerate(items):
@@ -142,4 +147,4 @@ def _any(value: c_ast.Node, labels: Sequence[c_ast.Node]) -> c_ast.Node:
     return out
 
 
-__all__ = ["choices", "leading_breaks", "once", "plain_body"]
+__all__ = ["choices", "empty", "leading_breaks", "once", "plain_body"]

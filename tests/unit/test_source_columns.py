@@ -46,7 +46,6 @@ def test_columns_of_lines_that_have_nothing_in_common() -> None:
     ("for (double t = 0; t < 1; t += 0.1) x[0] = t;", "loop-form", "`t`, which is no integer"),
     ("for (int *p = idx; *p; p++) x[0] += *p;", "loop-form", "`p`, which is a pointer"),
     ("for (int i = 0; i < n; i++) x[i] = 0", "parse-error", "syntax error before the `#pragma`"),
-    ("for (int i = 0; i < n; i++) if (idx[i] > 0) { x[0] = 1; y[0] = 2; }", "data-dependent-condition", "from memory"),
 ])  # fmt: skip
 def test_reasons_come_first(code: str, id: str, says: str) -> None:
     ((note,),) = (d.notes for d in codegen.generate(f"{HEAD}{code}\n#pragma endscop\nout: ;\n}}\n").diagnostics)

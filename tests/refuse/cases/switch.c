@@ -6,6 +6,8 @@ void f(int n, double A[n])
         switch (i) {
         case 0:
             A[i] = 0.0;
+        case 1:
+            A[i] += 1.0;
         }
     }
 #pragma endscop
