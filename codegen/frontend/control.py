@@ -32,7 +32,7 @@ _REFUSED = {
     "Goto": ("jump", "`goto` leaves the loop structure", "rewrite it with loops and `if`"),
     "Label": ("jump", "a label may be jumped to", "rewrite it with loops and `if`"),
     "Break": ("jump", "`break` makes the trip count depend on data", "turn the exit into a loop bound"),
-    "Continue": ("jump", "this `continue` leaves only some of the ways through an `if`", "invert the condition and put the rest under `if`"),
+    "Continue": ("jump", "not every way through this `if` ends with `continue`", "put the rest under `else`"),
     "Return": ("jump", "`return` leaves the region", "move it behind the region"),
     "Switch": ("switch", "cases of the `switch` run into each other or jump", "end each with `break`, or use `if`"),
 }
