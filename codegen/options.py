@@ -31,6 +31,7 @@ class GenOptions:
     isa: str = ""
     plan_text: str | None = None
     plan_name: str = "<plan>"
+    plan_paths: tuple[str, ...] = ()  # folders where plans that a source names may lie, besides its own
     reassociate: bool = False
     check_alias: bool = False
     fusion: str = "auto"  # which statements share loops, see FUSIONS

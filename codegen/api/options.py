@@ -29,6 +29,7 @@ class Options(TypedDict, total=False):
     machine: str
     isa: str
     plan: "Plan | str | os.PathLike[str] | None"
+    plan_path: Sequence[Source]
     reassociate: bool
     check_alias: bool
     fusion: str
@@ -80,6 +81,7 @@ def read(source: Source, given: Options) -> Input:
         prefix_map=tuple(given.get("file_prefix_map", {}).items()),
         plan_text=plan,
         plan_name=plan_name,
+        plan_paths=tuple(os.fspath(folder) for folder in given.get("plan_path", ())),
         stem=os.path.basename(name).removesuffix(".c").strip("<>") or "region",
         cpp=_cpp(given),
     )
@@ -100,9 +102,9 @@ def _plan(plan: "Plan | str | os.PathLike[str] | None") -> tuple[str | None, str
     if plan is None:
         return None, "<plan>"
     if isinstance(plan, os.PathLike) or (isinstance(plan, str) and "\n" not in plan):
-        from codegen.source.write import read_source
+        from codegen.plan.files import read_plan
 
-        return read_source(os.fspath(plan)), os.fspath(plan)
+        return read_plan(os.fspath(plan)), os.fspath(plan)
     return str(plan), "<plan>"
 
 

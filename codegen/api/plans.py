@@ -64,9 +64,9 @@ class Plan:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
         """Read a plan file."""
-        from codegen.source.write import read_source
+        from codegen.plan.files import read_plan
 
-        return cls.parse(read_source(os.fspath(path)))
+        return cls.parse(read_plan(os.fspath(path)))
 
     @classmethod
     def of(cls, directives: Mapping[int, Iterable[str]]) -> Plan:

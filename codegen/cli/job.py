@@ -67,12 +67,13 @@ def read_job(command: Command, arguments: argparse.Namespace) -> Job:
     """The job for a command line; reads the source and the plan. InputError when one cannot be read."""
     if not command.reads_source:
         return Job(command, arguments)
+    from codegen.plan.files import read_plan
     from codegen.source.write import read_source
 
     check_combinations(arguments)
     text = read_source(arguments.file)
     named = vars(arguments).get("plan")
-    plan = read_source(named) if named else None
+    plan = read_plan(named) if named else None
     return Job(command, arguments, input_name(arguments), text, _gen_options(arguments, plan))
 
 
@@ -117,6 +118,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         isa=arguments.isa,
         plan_text=plan,
         plan_name=values.get("plan") or "<plan>",
+        plan_paths=tuple(values.get("plan_path", ())),
         reassociate=arguments.reassociate,
         check_alias=arguments.check_alias,
         fusion=values.get("fusion", rest.fusion),

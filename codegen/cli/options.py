@@ -159,6 +159,9 @@ TABLE: tuple[Option, ...] = (
            "an error for compilers that were not told to use that instruction set (as by -march)", affects_output=True),
     Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
            affects_output=True),
+    Option(("--plan-path",), "generation", SOURCE_COMMANDS,
+           "a plan that a source names (`#pragma tilewright plan(FILE)`) may also lie below DIR, not only below the "
+           "folder of the source; repeatable", "list", "DIR"),
     Option(("--reassociate",), "generation", _SOURCES, "floating-point reductions may be reordered",
            affects_output=True),
     Option(("--check-alias",), "generation", _SOURCES,

@@ -46,11 +46,12 @@ def with_own_plan(region: Region, source: str, options: GenOptions) -> GenOption
     found = plan_file(region, source)
     if found is None:
         return options if options.plan_text is None else replace(options, plan_text=None)
-    from codegen.source.write import read_source
+    from codegen.plan.files import read_hinted
 
     path, hint = found
-    text = read_source(path)
+    loc = Loc(source, hint.line, 1)
+    text = read_hinted(path, source, options.plan_paths, loc)
     if not _speaks_of(region, text, path):
         message = f"{path} has no plan for region {region.index}"
-        raise InputError("bad-plan", message, Loc(source, hint.line, 1), "they are numbered in order")
+        raise InputError("bad-plan", message, loc, "they are numbered in order")
     return replace(options, plan_text=text, plan_name=path)

@@ -26,6 +26,9 @@ def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
     """Which regions a plan file speaks of; each at most once."""
     reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
     out: dict[int, Loc] = {}
+    if reader.more() and reader.peek() != "region":  # whatever it is, none of it is shown
+        message = "this is no plan: it does not begin with 'region'"
+        raise InputError("bad-plan", message, reader.loc(), "`region 1` comes before the directives of region 1")
     while reader.more():
         if reader.pos == 0 or _at_region(reader):
             reader.take("region")

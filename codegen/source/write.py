@@ -24,7 +24,7 @@ def read_source(path: str) -> str:
             with open(path, "rb") as file:
                 data = file.read()
     except (OSError, ValueError) as error:
-        raise InputError("cannot-read", f"cannot read {name}: {_reason(error)}", Loc(name), _near(path)) from error
+        raise InputError("cannot-read", f"cannot read {name}: {reason(error)}", Loc(name), near(path)) from error
     if b"\0" in data:
         raise InputError("cannot-read", f"cannot read {name}: it holds NUL bytes, so it is not C source", Loc(name),
                          "convert UTF-16 sources to UTF-8")
@@ -48,7 +48,7 @@ def write_if_changed(path: str, text: str, force: bool = False) -> bool:
                              "choose another -o, delete the file first, or say --force")
         _replace(os.path.realpath(path), data)
     except (OSError, ValueError) as error:
-        raise InputError("cannot-write", f"cannot write {path}: {_reason(error)}", Loc(path), _place(path)) from error
+        raise InputError("cannot-write", f"cannot write {path}: {reason(error)}", Loc(path), _place(path)) from error
     return True
 
 
@@ -83,7 +83,7 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def _near(path: str) -> str:
+def near(path: str) -> str:
     """What may have been meant by a file that cannot be read."""
     folder, name = os.path.split(path)
     try:
@@ -114,5 +114,5 @@ def _place(path: str) -> str:
     return "choose another name or folder"
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -259,3 +259,39 @@ def test_hints_of_the_source(project: Path) -> None:
     assert done.returncode == 1 and "src/h.c:3:1: error: src/f.plan has no plan for region 1" in done.stderr
     (project / "src/f.plan").unlink()
     assert "cannot-read" in tilewright("gen", "src/h.c").stderr
+
+
+@pytest.mark.parametrize("how", ["above", "absolute", "link", "linked folder"])
+def test_plans_outside_the_folder_of_a_source(project: Path, how: str) -> None:
+    """A source cannot make the tool read what lies elsewhere, unless the user allows it."""
+    (project / "plans").mkdir()
+    kept = project / "plans/f.plan"
+    kept.write_text("region 1\n  tile i:7, j:11\n", encoding="utf-8")
+    (project / "src/l.plan").symlink_to(kept)
+    (project / "src/sub").symlink_to(project / "plans")
+    names = {"above": "../plans/f.plan", "absolute": str(kept), "link": "l.plan", "linked folder": "sub/f.plan"}
+    (project / "src/h.c").write_text(HINTED.replace("f.plan", names[how]), encoding="utf-8")
+    done = tilewright("gen", "src/h.c")
+    assert done.returncode == 1 and "src/h.c:3:1: error: the plan lies outside" in done.stderr
+    assert "--plan-path" in done.stderr and "[bad-hint]" in done.stderr
+    assert tilewright("gen", "src/h.c", "--plan-path", "include").returncode == 1
+    assert "it += 7" in tilewright("gen", "src/h.c", "--plan-path", "include", "--plan-path", "plans").stdout
+
+
+def test_files_that_are_no_plans(project: Path) -> None:
+    (project / "src/h.c").write_text(HINTED, encoding="utf-8")
+    plan = project / "src/f.plan"
+    for text in ("secret: word\n", "\0\0secret", "{secret}"):
+        plan.write_text(text, encoding="utf-8")
+        done = tilewright("gen", "src/h.c")
+        assert done.returncode == 1 and "this is no plan" in done.stderr and "secret" not in done.stderr
+    plan.write_text("region 1\n" + "#" * (1 << 20), encoding="utf-8")
+    for words in ((), ("--plan", "src/f.plan")):
+        done = tilewright("gen", "src/h.c", *words)
+        assert done.returncode == 1 and "more than 1048576 bytes" in done.stderr and "[bad-plan]" in done.stderr
+    plan.unlink()
+    os.mkfifo(plan)  # nobody writes to it
+    assert "src/h.c:3:1: error: cannot read src/f.plan: it is not a plain file" in tilewright("gen", "src/h.c").stderr
+    plan.unlink()
+    plan.mkdir()
+    assert "[cannot-read]" in tilewright("gen", "src/h.c").stderr
