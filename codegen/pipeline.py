@@ -16,7 +16,7 @@ from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options, shown_name
 from codegen.record import record
-from codegen.source.baked import baked
+from codegen.source.baked import baked, region_text
 from codegen.source.columns import placed
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from codegen.sunway.files import SunwayFiles
     from codegen.target.links import Links
     from codegen.target.names import Names
+
+MARK = "\ufeff"  # byte order mark
 
 
 @record
@@ -100,18 +102,22 @@ def _load() -> None:
 
 def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
+    if text.startswith(MARK):  # what stands above the user's text goes behind it
+        made = generate(path, text.removeprefix(MARK), options)
+        return replace(made, text=MARK + made.text)
     machine = load_for(options.machine, use_isa(options.isa))
     clock = [("", time.perf_counter())]
     source = open_source(path, text, options)
     check_plan_regions(source, options)
     clock.append(("reading", time.perf_counter()))
     if not source.regions:
-        return Generated(text, (), (no_region(source.name),), source.deps, "")
+        whole = _banner(source, options, "", True) + text
+        return Generated(whole, (), (no_region(source.name),), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.checks import checks, with_checks
-    from codegen.target.emit import Kernel, emit_banner, emit_support, foreign
+    from codegen.target.emit import Kernel, emit_support, foreign
     from codegen.target.fold import folded
-    from codegen.target.names import check_names, names_for
+    from codegen.target.names import check_names, check_region_names, names_for, names_taken
 
     outcomes: list[RegionOutcome] = []
     messages: list[Diagnostic] = []
@@ -135,6 +141,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         if line is not None:
             messages.append(_decided(region, Loc(source.name, line)))
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
+    for r, t in changed:
+        check_region_names(t, region_text(text, r), Loc(source.name, r.first_line, 1))
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
                       (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
@@ -150,9 +158,6 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     body = splice(text, changed)
     name = line_name(source.name, options)
     plan = "".join(o.plan for o in outcomes)
-    banner = ""
-    if options.banner:
-        banner = emit_banner(shown_name(source.name, options), effective_options(options), options.version, plan)
     start = after_feature_macros(body)
     kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
     same = frozenset({"tw_same"} if any(x.startswith("TW_SAME") for lines in tests.values() for x in lines) else ())
@@ -164,16 +169,16 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         PARALLEL_MIN,
         options.require_isa,
     )
-    check_names(names, source.name, text, support, frozenset[str]().union(*(o.names for o in outcomes)))
+    new = frozenset[str]().union(*(o.names for o in outcomes))
+    check_names(names, source.name, text, support, new, names_taken(source.pre))
     support = folded(names.of(support))
     if options.keep_original and support:
         support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
         test = "" if options.require_isa else foreign(kernels)
         support = f"#if !defined({original}) && ({test})\n#define {original}\n#endif\n{support}" if test else support
-    if options.line_directives and banner and (start or not support):
-        banner += f'#line 1 "{name}"\n'
+    banner = _banner(source, options, plan, bool(start or not support))
     if "\r\n" in text:
-        banner, support = banner.replace("\n", "\r\n"), support.replace("\n", "\r\n")
+        support = support.replace("\n", "\r\n")
     extra: SunwayFiles | None = None
     if options.target == "sunway":
         support, extra = _sunway(outcomes, options, support, banner, names)
@@ -187,6 +192,18 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     whole = banner + body[:start] + support + body[start:]
     return Generated(whole, results, tuple(messages), _deps(source, options), plan, extra, spent)
+
+
+def _banner(source: Opened, options: GenOptions, plan: str, first: bool) -> str:
+    """The comment at the top, by which the next run knows its own file. `first`: line 1 of the source follows."""
+    if not options.banner:
+        return ""
+    from codegen.target.emit import emit_banner
+
+    text = emit_banner(shown_name(source.name, options), effective_options(options), options.version, plan)
+    if options.line_directives and first:
+        text += f'#line 1 "{line_name(source.name, options)}"\n'
+    return text.replace("\n", "\r\n") if "\r\n" in source.text else text
 
 
 def no_region(name: str) -> Diagnostic:
@@ -251,10 +268,10 @@ def after_feature_macros(text: str) -> int:
 
 
 def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str:
-    """After a region, tell the compiler where the user's text goes on."""
-    if not options.line_directives:
+    """After a region, tell the compiler where the user's text goes on; always where the text says so itself."""
+    if not options.line_directives and region.said is None:
         return text
-    return f'{text}#line {region.last_line + 1} "{line_name(name, options)}"\n'
+    return f'{text}#line {region.called(region.last_line + 1)} "{line_name(name, options, region)}"\n'
 
 
 def check_plan_regions(source: Opened, options: GenOptions) -> None:

@@ -13,7 +13,8 @@ REFUSAL, INPUT, WARNING, NOTE, REMARK, INTERNAL = "refusal", "error", "warning",
 FAMILIES = {
     REFUSAL: (
         "Refusals",
-        "The region comes out as it went in, with a warning; under `--strict` that is an error (exit 3).",
+        "The region comes out as it went in, without its pragmas, with a warning; under `--strict` that is an error "
+        "(exit 3).",
     ),
     INPUT: ("Errors", "Something must be mended before anything is generated (exit 1)."),
     WARNING: ("Warnings", "The output is right, but perhaps not what was meant."),

@@ -209,8 +209,9 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )  # fmt: skip
     text, links = emitted.text, emitted.links
     if options.line_statements:
-        lines = {x.name: x.loc.line for x in scop.statements}
-        text, links = at_statements(text, links, lines, s.region.first_line, line_name(s.file, options))
+        lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
+        first = s.region.called(s.region.first_line)
+        text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,

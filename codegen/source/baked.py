@@ -49,7 +49,7 @@ def baked(pre: Preprocessed, source: str, slices: Sequence[RegionSlice], cpp: Cp
 
 
 def _baked(s: RegionSlice, known: Table, files: dict[str, str], pre: Preprocessed, cpp: CppOptions) -> Baked:
-    text = body(files[s.file], s.region)
+    text = region_text(files[s.file], s.region)
     groups = groups_of(text)
     seen = taken(groups, preprocess_alone(_probe(known, text, groups), cpp, s.file)) if groups else frozenset[int]()
     code = active(text, groups, seen)
@@ -60,7 +60,7 @@ def _baked(s: RegionSlice, known: Table, files: dict[str, str], pre: Preprocesse
     return Baked(macros, known, kept, text, () if defines(code) else groups, seen)
 
 
-def body(source: str, region: Region) -> str:
+def region_text(source: str, region: Region) -> str:
     """The text between the pragmas."""
     return source[region.body_begin : region.body_end].replace("\r\n", "\n")
 

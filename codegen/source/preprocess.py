@@ -14,14 +14,13 @@ from ..diagnostics import InputError, Loc
 from ..options import CppOptions
 from .encoding import decode, encode
 from .lexis import SPLICE, blank, blank_comments, without_separators
+from .linedirectives import line_directives, with_own_names, with_real_lines
 from .linemap import LineMap, quote
 from .macros import Change, take_changes
 
 STDIN = "<stdin>"
 _COMPILERS = ("cc", "gcc", "clang")
 _MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
-# `#line` would make the positions of the preprocessed text disagree with those of the file.
-_LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)
 _DIRECTIVE = re.compile(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
 
 
@@ -51,12 +50,14 @@ def preprocess(path: str, text: str, cpp: CppOptions, meanwhile: Callable[[], No
     `meanwhile` is done while it runs.
     """
     name = display_name(path)
-    plain = _LINE_DIRECTIVE.sub("", text).removeprefix("\ufeff")
+    said = line_directives(text, name)
+    plain = with_own_names(text).removeprefix("\ufeff")
     if plain == text and _on_disk(path, text):
         words, data = [path], b""
     else:
         words, data = ["-iquote", os.path.dirname(path) or ".", "-"], encode(f"# 1 {quote(name)}\n{plain}")
-    out, changes = take_changes(_with_definitions(cpp, words, data, name, meanwhile))
+    out = with_real_lines(_with_definitions(cpp, words, data, name, meanwhile), said, name)
+    out, changes = take_changes(out)
     where = LineMap(out, name)
     deps, system = _dependencies(where, name)
     return Preprocessed(_with_source_columns(out, where, name, text), deps, system, changes)

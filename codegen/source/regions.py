@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 
 from codegen.record import record
 
 from ..diagnostics import InputError, Loc
 from .lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from .linedirectives import line_directives, said_at
 
 
 @record
@@ -27,7 +29,8 @@ class Region:
     """One `#pragma scop` ... `#pragma endscop`; offsets count characters, lines and `index` count from 1.
 
     text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines; `leading` are the
-    offsets of the hints before it, which go with it, and `leading_lines` how many lines they take.
+    offsets of the hints before it, which go with it, and `leading_lines` how many lines they take. `said` is what a
+    `#line` before it calls its first line, and the file.
     """
 
     index: int
@@ -41,6 +44,11 @@ class Region:
     hints: tuple[Hint, ...] = ()
     leading: tuple[tuple[int, int], ...] = ()
     leading_lines: int = 0
+    said: tuple[int, str] | None = None
+
+    def called(self, line: int) -> int:
+        """The number of one of its lines, or of the one behind it, as `__LINE__` has it."""
+        return line if self.said is None else line - self.first_line + self.said[0]
 
 
 @record
@@ -66,6 +74,7 @@ _PRAGMA = re.compile(r"(?:#|%:)\s*pragma\s+(scop|endscop|tilewright)\b(.*)", re.
 def find_regions(text: str, file: str) -> tuple[Region, ...]:
     """The regions of a file in order. Raises InputError `unbalanced-scop` when the pragmas do not pair up."""
     pragmas = _pragmas(text)
+    said = line_directives(text, file) if pragmas else ()
     regions: list[Region] = []
     opened = -1
     for at, pragma in enumerate(pragmas):
@@ -78,12 +87,18 @@ def find_regions(text: str, file: str) -> tuple[Region, ...]:
             if opened < 0:
                 raise _unbalanced(file, pragma, "`#pragma endscop` without `#pragma scop`",
                                   "open the region with `#pragma scop`")
-            regions.append(_region(text, pragmas, opened, at, len(regions) + 1))
+            found = _region(text, pragmas, opened, at, len(regions) + 1)
+            regions.append(replace(found, said=said_at(said, found.first_line)))
             opened = -1
     if opened >= 0:
         raise _unbalanced(file, pragmas[opened], "`#pragma scop` without `#pragma endscop`",
                           "close the region with `#pragma endscop`")
     return tuple(regions)
+
+
+def pragma_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the tool's own pragmas are, whole lines."""
+    return tuple((p.begin, p.end) for p in _pragmas(text))
 
 
 def _pragmas(text: str) -> list[_Pragma]:

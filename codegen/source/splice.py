@@ -4,23 +4,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .regions import Region
+from .regions import Region, pragma_spans
 
 
 def splice(text: str, replacements: Sequence[tuple[Region, str]]) -> str:
     """`text` with each region's lines replaced and the hints before it dropped.
 
-    A file with CRLF line ends gets them in the new text too.
+    Of regions that stay, the pragmas are empty lines: compilers may warn of those that they do not know. A file with
+    CRLF line ends gets them in the new text too.
     """
     crlf = uses_crlf(text)
+    edits: list[tuple[int, int, str]] = []
+    for region, new in replacements:
+        edits += [(begin, end, "") for begin, end in region.leading]
+        edits.append((region.begin, region.end, re.sub(r"\r?\n", "\r\n", new) if crlf else new))
+    gone = [(begin, end) for begin, end, _ in edits]
+    for begin, end in pragma_spans(text):
+        if not any(first <= begin < last for first, last in gone):
+            edits.append((begin, end, re.sub(r"[^\r\n]", "", text[begin:end])))
     parts: list[str] = []
     at = 0
-    for region, new in sorted(replacements, key=lambda pair: pair[0].begin):
-        for begin, end in region.leading:
-            parts.append(text[at:begin])
-            at = end
-        parts += [text[at:region.begin], re.sub(r"\r?\n", "\r\n", new) if crlf else new]
-        at = region.end
+    for begin, end, new in sorted(edits):
+        parts += [text[at:begin], new]
+        at = end
     return "".join([*parts, text[at:]])
 
 

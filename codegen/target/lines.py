@@ -8,11 +8,14 @@ from itertools import groupby
 from codegen.options import GenOptions, shown_name
 from codegen.source.lexis import blank_comments
 from codegen.source.linemap import quote
+from codegen.source.regions import Region
 from codegen.target.links import Links
 
 
-def line_name(name: str, options: GenOptions) -> str:
-    """The file as `#line` directives spell it, between the quotes."""
+def line_name(name: str, options: GenOptions, region: Region | None = None) -> str:
+    """The file as `#line` directives spell it, between the quotes; at a region as the source itself calls it there."""
+    if region is not None and region.said is not None and region.said[1] != quote(name):
+        return region.said[1][1:-1]
     return quote(options.line_name or shown_name(name, options))[1:-1]
 
 

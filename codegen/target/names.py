@@ -7,14 +7,18 @@ themselves call by such a name is the user's, and stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from codegen.diagnostics import InputError, Loc
 from codegen.record import record
-from codegen.source.lexis import blank_comments
+from codegen.source.lexis import CHAR, STRING, blank, blank_comments
+from codegen.source.linemap import LineMap
+from codegen.source.preprocess import Preprocessed
 
 DEFAULT = "tw"
 _OURS = re.compile(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
+_QUOTED = re.compile(f"{STRING}|{CHAR}")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -68,10 +72,14 @@ def entries_of(functions: Iterable[str]) -> frozenset[str]:
     return frozenset(n for f in functions for n in (f, f"{f}_args"))
 
 
-def check_names(names: Names, file: str, source: str, support: str, made: Iterable[str]) -> None:
+def check_names(
+    names: Names, file: str, source: str, support: str, made: Iterable[str], taken: Mapping[str, Loc]
+) -> None:
     """Nobody else may have the names: `support` is the text above the user's own before they are exchanged in it,
-    `made` are those in the regions."""
+    `made` are those in the regions, `taken` those that the source and its headers have."""
     if names.prefix == DEFAULT:
+        for word in sorted(taken.keys() & set(_OURS.findall(support))):
+            raise _name_taken(word, taken[word])
         return
     found = {m.group(): m.start() for m in reversed(list(_WORD.finditer(blank_comments(source))))}
     for word in sorted(names.kept.intersection(_OURS.findall(support))):
@@ -79,8 +87,46 @@ def check_names(names: Names, file: str, source: str, support: str, made: Iterab
                          _place(file, source, found[word]), "rename it in the source")  # fmt: skip
     new = {*(names.word(w) for w in _OURS.findall(support)), *made} - names.kept
     for word in sorted(new.intersection(found)):
-        raise InputError("name-taken", f"generated code would use `{word}`, which is a name of the source",
-                         _place(file, source, found[word]), "choose another --prefix")  # fmt: skip
+        raise _name_taken(word, _place(file, source, found[word]))
+
+
+def check_region_names(text: str, original: str, loc: Loc) -> None:
+    """A region's new text may not declare what the region itself calls by such a name."""
+    for word in sorted(set(_OURS.findall(blank_comments(original)))):
+        declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*(?:const\s+|restrict\s+)*\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
+        if declaration.search(text) and not declaration.search(original):
+            raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code", loc,
+                             "rename it in the source")  # fmt: skip
+
+
+def names_taken(pre: Preprocessed) -> dict[str, Loc]:
+    """The names of the source and of its headers that look like those of generated code, and where they are first.
+
+    Macros count where they are defined: to ask for one is how switches are used.
+    """
+    found: dict[str, Loc] = {}
+    for change in pre.changes:
+        m = re.match(rf"#define ({_OURS.pattern})", change.text)
+        if m is not None and not change.file.startswith("<"):
+            begin = _line_start(pre.text, change.line)
+            found.setdefault(m[1], replace(LineMap(pre.text).locate(begin), col=1))
+    if _OURS.search(pre.text):
+        where = LineMap(pre.text)
+        for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
+            found.setdefault(m.group(), where.locate(m.start()))
+    return found
+
+
+def _line_start(text: str, line: int) -> int:
+    at = 0
+    for _ in range(line):
+        at = text.find("\n", at) + 1
+    return at
+
+
+def _name_taken(word: str, loc: Loc) -> InputError:
+    return InputError("name-taken", f"generated code would use `{word}`, which is a name of the source", loc,
+                      "choose another --prefix")  # fmt: skip
 
 
 def _place(file: str, source: str, offset: int) -> Loc:

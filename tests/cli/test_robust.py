@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.fakes import Run
+from tests.unmarked import unmarked
 
 SMALL = """\
 #include <math.h>
@@ -60,7 +61,8 @@ def gen(run: Run, data: bytes | str, *words: str) -> tuple[int, str, str]:
 
 
 def kept(out: str, source: str) -> bool:
-    """Did the file come out as it went in, apart from the banner?"""
+    """Did the file come out as it went in, apart from the banner and pragmas?"""
+    source = unmarked(source.removeprefix("\ufeff"))
     return out.endswith(source) and out[: len(out) - len(source)].count("*/") <= 1
 
 
@@ -308,8 +310,8 @@ def test_regions_that_are_switched_off(folder: Path, run: Run) -> None:
     text = f"#if 0\n{wrapped(LOOP)}#endif\n{wrapped(LOOP).replace('void f', 'void g')}"
     code, out, err = gen(run, text)
     assert code == 0 and "in.c:4" in err and "[inactive-region]" in err
-    assert f"#if 0\n{wrapped(LOOP)}#endif\n" in out and "region 2 of g" in out
+    assert f"#if 0\n{unmarked(wrapped(LOOP))}#endif\n" in out and "region 2 of g" in out
     both = f"#ifdef FAST\n{wrapped(LOOP)}#else\n{wrapped(LOOP)}#endif\n"
     for words, gone in (((), 1), (("-DFAST",), 2)):
         code, out, err = gen(run, both, *words)
-        assert code == 0 and out.count("#pragma scop") == 1 and f"region {3 - gone} of f" in out
+        assert code == 0 and "#pragma scop" not in out and f"region {3 - gone} of f" in out

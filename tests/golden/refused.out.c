@@ -24,8 +24,8 @@ void both(int n, double A[n], const int p[n])
           A[i] = 0.0;
       }
     }
-#pragma scop
+
     for (int i = 0; i < n; i++)
         A[p[i]] += 1.0;
-#pragma endscop
+
 }

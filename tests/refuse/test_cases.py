@@ -15,6 +15,7 @@ import pytest
 
 from codegen.cli.main import main
 from codegen.source.write import GENERATED
+from tests.unmarked import unmarked
 
 FOLDER = Path(__file__).parent / "cases"
 # Refusals that depend on time, effort and options rather than on the source: how to bring them about.
@@ -46,11 +47,12 @@ def _gen(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, lis
 
 
 def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: str) -> dict:
-    """The refusal is the only message; the text comes out unchanged; --strict turns it into exit 3."""
+    """The refusal is the only message; the text comes out unchanged but for pragmas; --strict turns it into exit 3."""
     code, out, messages = _gen(capsys, str(path), *words)
     assert code == 0
     assert [m["id"] for m in messages] == ["region-refused"]
     assert messages[0]["severity"] == "warning"
+    text = unmarked(text)
     assert out.endswith(text)
     banner = out[: len(out) - len(text)]
     assert GENERATED in banner and re.fullmatch(r"/\*(?:(?!\*/)[\s\S])*\*/\s*", banner), "only a comment is added"
