@@ -37,6 +37,7 @@ def origins_of(site: RegionSite) -> Origins:
         frozenset((sources & local) - scan.exposed - scan.moved - site.hidden),
         frozenset(settled),
         frozenset(scan.exposed),
+        scan.families(along=False),
     )
 
 
@@ -204,8 +205,8 @@ class _Scan:
         self.links += [((names[0],), (n,)) for n in names[1:]]
         self.exposed |= set(names)
 
-    def families(self) -> dict[Place, int]:
-        """A number for every place in some link; a struct that was copied as a whole takes its members along."""
+    def families(self, along: bool = True) -> dict[Place, int]:
+        """A number for every place in some link; a struct that was copied as a whole takes its members `along`."""
         places = sorted({p for link in self.links for p in link})
         parent = {p: p for p in places}
 
@@ -215,7 +216,7 @@ class _Scan:
             return p
 
         inner = [(p[:k], p) for p in places for k in range(1, len(p)) if p[:k] in parent]
-        for one, two in (*self.links, *inner):
+        for one, two in (*self.links, *(inner if along else ())):
             parent[root(two)] = root(one)
         number = {r: k for k, r in enumerate(sorted({root(p) for p in places}))}
         return {p: number[root(p)] for p in places}

@@ -12,6 +12,7 @@ from codegen.frontend.layers import Shape
 from codegen.frontend.members import find_member
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
+from codegen.scop.origins import Place
 from codegen.scop.types import CType
 
 
@@ -44,6 +45,7 @@ class _Scan:
     affine_ids: dict[str, None] = field(default_factory=dict)
     affine_members: dict[str, CType] = field(default_factory=dict)
     mentioned: dict[str, None] = field(default_factory=dict)
+    read: set[Place] = field(default_factory=set)  # outer variables, with the members on the way
 
     def inside(self, name: str) -> bool:
         return any(name in s for s in self.scopes)
@@ -138,6 +140,8 @@ class _Scan:
         base: c_ast.Node = node
         while isinstance(base, c_ast.StructRef):
             base = base.name
+        if isinstance(base, c_ast.ID) and not self.inside(base.name) and base.name in self.site.variables:
+            self.read.add((base.name, *members(node)))
         if affine and isinstance(base, c_ast.ID) and not self.inside(base.name):
             ctype = member_type(node, self.site)
             if ctype is not None and ctype.is_int:
@@ -149,6 +153,8 @@ class _Scan:
             return
         self.mentioned[name] = None
         var = self.site.variables.get(name)
+        if var is not None:
+            self.read.add((name,))
         plain = var is not None and not var.shape.layers and not var.shape.special
         if affine and var is not None and plain and var.shape.elem.is_int:
             self.affine_ids[name] = None
@@ -219,11 +225,43 @@ def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
     return None if member is None or outer.special else member.shape
 
 
+def _reached(scan: _Scan) -> list[Place]:
+    """Variables and members that the region reads by name, and that a pointer which it writes through was set from."""
+    site, origins = scan.site, scan.site.origins
+    stores = [p for w in sorted(scan.written) for p in _stored(w, scan)]
+    found = []
+    for name, *path in sorted(scan.read):
+        shape = site.variables[name].shape
+        object_of_its_own = not shape.layers and name not in origins.exposed
+        plain = shape.layers and not path  # elements are arrays of the model
+        if name not in scan.written and not object_of_its_own and not plain:
+            found += [(name, *path)] if any(origins.reaches(s, (name, *path)) for s in stores) else []
+    return found
+
+
+def _stored(name: str, scan: _Scan) -> list[Place]:
+    """Where stores through a variable go; what a pointer within a struct leads to is no part of the struct."""
+    out: list[Place] = []
+    for path in sorted(scan.written_members.get(name, ())):
+        var, member = scan.site.variables.get(name), None
+        struct = None if var is None else var.shape.struct
+        for step in path:
+            member = find_member(scan.site.types, struct, step)
+            struct = None if member is None else member.shape.struct
+        behind = member is not None and any(la.kind == "pointer" for la in member.shape.layers)
+        if not behind or (name, *path) in scan.site.origins.direct:
+            out.append((name, *path))
+    return out
+
+
 def prescan(site: RegionSite) -> Prescan:
     """Look over the region's statements once."""
     scan = _Scan(site)
     for s in site.statements:
         scan.visit(s)
+    for name, *path in _reached(scan):
+        scan.written.add(name)
+        scan.written_members.setdefault(name, set()).add(tuple(path))
     fixed = [n for n in scan.affine_ids if n not in scan.written and n not in scan.counters]
     params = [(n, site.variables[n].shape.elem) for n in fixed]
     params += [(t, c) for t, c in scan.affine_members.items() if _untouched(t, scan)]

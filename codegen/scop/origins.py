@@ -18,6 +18,7 @@ class Origins:
     fresh       local pointers that only ever hold newly allocated memory
     settled     parameters that never change: they lead nowhere that the function itself made
     exposed     local variables whose address is taken
+    direct      as `family`, with the members of a struct apart from the struct
     """
 
     family: Mapping[Place, int] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Origins:
     fresh: frozenset[str] = frozenset()
     settled: frozenset[str] = frozenset()
     exposed: frozenset[str] = frozenset()
+    direct: Mapping[Place, int] = field(default_factory=dict)
 
     def related(self, one: Place, two: Place) -> bool:
         """Does the function itself show that the two may lead to the same memory?
@@ -34,6 +36,18 @@ class Origins:
         alone = one[0] == two[0]
         first, second = self._number(one, alone), self._number(two, alone)
         return first is not None and first == second
+
+    def reaches(self, pointer: Place, read: Place) -> bool:
+        """May a store through a pointer change a variable or a member that is read by its name? What a pointer within a
+        struct leads to is no part of the struct."""
+        stores, loads = self._direct(pointer), self._direct(read)
+        return not stores.isdisjoint(loads)
+
+    def _direct(self, place: Place) -> set[int]:
+        """The numbers of the nearest place around one, and of those within it."""
+        around = next((self.direct[place[:k]] for k in range(len(place), 0, -1) if place[:k] in self.direct), None)
+        within = {n for p, n in self.direct.items() if p[: len(place)] == place}
+        return within if around is None else within | {around}
 
     def inside(self, name: str) -> tuple[Place, ...]:
         """The members of a variable that something was set from."""

@@ -359,6 +359,58 @@ CASES: dict[str, tuple[str, str, str]] = {
         "for (int i = 0; i < n / 2; i++) { b = p[i]; p[i].u = p[n - 1 - i].u; p[n - 1 - i].f = b.f; }",
         "",
     ),
+    "a pointer to the struct": (
+        "pair b; pair *r = &b;",
+        "for (int i = 0; i < n; i++) { b.x = x[i]; b.y = 2; y[i] = r->x; }",
+        "",
+    ),
+    "a pointer to the union": ("bits b; bits *r = &b;", "for (int i = 0; i < n; i++) { b.f = x[i]; z[i] = r->u; }", ""),
+    "a variable set through a pointer": (
+        "float v = 1; float *r = &v;",
+        "for (int i = 0; i < n; i++) { *r = x[i]; y[i] = v; }",
+        "",
+    ),
+    "a variable set through a pointer, later": (
+        "float v = 1; float *r = &v;",
+        "for (int i = 0; i < n; i++) { y[i] = v; r[0] = x[i]; }",
+        "",
+    ),
+    "a bound set through a pointer": (
+        "int v = 9; int *r = &v;",
+        "for (int i = 0; i < v; i++) { y[i] = x[i]; *r = 4; }",
+        "nonaffine-bound",
+    ),
+    "a member that is a bound, set through a pointer": (
+        "pair b; b.y = 9; int *r = &b.y;",
+        "for (int i = 0; i < b.y; i++) { y[i] = x[i]; *r = 4; }",
+        "nonaffine-bound",
+    ),
+    "a member behind a pointer, set through another": (
+        "pair *b = q; b->y = 7; int *r = &b->y;",
+        "for (int i = 0; i < n; i++) { y[i] = (float)b->y; *r = i; }",
+        "",
+    ),
+    "an array in a struct": (
+        "struct { int h; float *r; } b; b.h = n; b.r = x; float *r = b.r;",
+        "for (int i = 0; i < b.h; i++) r[i] = y[i] + 1;",
+        "threads",
+    ),
+    "a struct that was copied": (
+        "struct { int h; float *r; } b, c; b.h = n; b.r = x; c = b;",
+        "for (int i = 0; i < c.h; i++) b.r[i] = y[i] + (float)c.h;",
+        "threads",
+    ),
+    "an array in a struct behind a pointer": (
+        "struct row { int h; float *r; } b, *c = &b; b.h = n; b.r = x; float *r = c->r;",
+        "for (int i = 0; i < c->h; i++) r[i] = y[i] + (float)c->h;",
+        "threads",
+    ),
+    "a work array of somebody else's": (
+        "float *r = y;",
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 4; j++) r[j] = x[i] + (float)j;"
+        " z[i] = (uint32_t)(r[3] + 9); }",
+        "",
+    ),
     "a cast array": ("", "for (int i = 0; i < n; i++) { y[i] *= 2; z[i] = ((uint32_t *)y)[i]; }", "pointer-arithmetic"),
     "characters of an array": (
         "",
