@@ -80,7 +80,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "foreign-pragma",
-        "A pragma of OpenMP or OpenACC stands in the region; dropping it could change what the program means.",
+        "A pragma of OpenMP or OpenACC stands in the region that does more than share out a loop; dropping it could "
+        "change what the program means.",
         "Remove it: the tool makes loops parallel itself.",
     ),
     _refusal(
@@ -507,6 +508,12 @@ TABLE: tuple[Entry, ...] = (
         "Use one of them for both, if they always do.",
     ),
     Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
+    Entry(
+        "own-directives",
+        REMARK,
+        "A directive of OpenMP or OpenACC that shares out a loop of the region is dropped: the result has its own.",
+        "",
+    ),
     Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),

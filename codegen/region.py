@@ -141,7 +141,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     if free:
         deps = compute_dependences(scop, tree, free)
     own = thread_local(site, found.scop.names, options.target, s.region.first_line)
-    remarks = (*own, *own_remarks(found.scop, scop, last))
+    remarks = (*own, *found.remarks, *own_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
     return Modelled(site, program, _digest(site), remarks, fusion, bool(own))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Loc, Unsupported
+from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.affine import Affiner, MissingParameter
 from codegen.frontend.arrays import ArrayGroup, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
@@ -31,6 +31,7 @@ class Extracted:
 
     scop: Scop
     tree: Node | None
+    remarks: tuple[Diagnostic, ...] = ()
 
 
 @record
@@ -88,7 +89,8 @@ def _extract(
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
     made = _assemble(site, region, walker, affiner, nodes, params, space, context)
-    return replace(made, scop=replace(made.scop, computed=_in_order(computed, affiner, site)))
+    scop = replace(made.scop, computed=_in_order(computed, affiner, site))
+    return replace(made, scop=scop, remarks=tuple(dict.fromkeys(walker.remarks)))
 
 
 def _in_order(computed: Sequence[_Named], affiner: Affiner, site: RegionSite) -> tuple[Computed, ...]:

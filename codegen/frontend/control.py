@@ -9,7 +9,7 @@ from functools import reduce
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Loc, Unsupported
+from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import as_put, choice_value, puts, read_choice
@@ -21,6 +21,7 @@ from codegen.frontend.loops import Header, loop_space, read_header
 from codegen.frontend.members import spelled
 from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
+from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr
@@ -54,6 +55,7 @@ class Walker:
     inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
     used: set[str] = field(default_factory=set)  # names that new variables cannot have
+    remarks: list[Diagnostic] = field(default_factory=list)
 
     def block(self, items: Sequence[c_ast.Node], frame: Frame) -> tuple[RawNode, ...]:
         """Statements in order; declarations extend the frame for what follows them."""
@@ -104,13 +106,8 @@ class Walker:
 
     def _pragma(self, node: c_ast.Pragma) -> tuple[RawNode, ...]:
         """Pragmas about speed are dropped with the loops they were for; those with a meaning cannot be."""
-        if (node.string or "").split()[:1] in (["omp"], ["acc"]):
-            raise Unsupported(
-                "foreign-pragma",
-                f"`#pragma {node.string}` may order accesses between threads",
-                location(node, self.site.loc),
-                "remove it: the tool makes loops parallel itself; keep atomic and critical code out of the region",
-            )
+        remark = check_pragma(node, location(node, self.site.loc))
+        self.remarks += [] if remark is None else [remark]
         return ()
 
     # -- structure ---------------------------------------------------------------------------------
