@@ -30,6 +30,7 @@ from codegen.recognize.lasting import keep_last, own_remarks
 from codegen.recognize.members import with_members
 from codegen.recognize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
+from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
@@ -125,7 +126,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
         return None
-    tree = found.tree
+    tree, found = found.tree, replace(found, scop=settled(found.scop, site))
     if options.target == "sunway":
         found = replace(found, scop=with_members(found.scop))
     deps = compute_dependences(found.scop, tree)

@@ -1,9 +1,9 @@
 """An `if` that depends on data but sets one place whichever way it goes: an assignment whose value is chosen.
 
 `if (c) x = a; else x = b;` is `x = c ? a : b`, and without the `else` it is `x = c ? a : x`. Nothing is evaluated
-that the source does not evaluate. Where the source would leave `x` alone and never look at it either, the result
-stays an `if` in print (`Ternary.branch`); in the model `x` is read and written. It stays one, too, where `x` has an
-enumerated type, to which the values cannot be converted beforehand under a name known here.
+that the source does not evaluate. Where the source would leave `x` alone, the result stays an `if` in print
+(`Ternary.branch`); in the model `x` is read and written. It stays one, too, where `x` has an enumerated type, to which
+the values cannot be converted beforehand under a name known here.
 """
 
 from __future__ import annotations
@@ -97,30 +97,12 @@ def choice_value(choice: Choice, builder: BodyBuilder) -> Expr:
     """What the place holds afterwards."""
     lvalue = next(puts(choice)).lvalue
     shape = builder.shape_of(lvalue)
-    branch = _may_skip(choice) and c_text(lvalue) not in set(_surely_read(choice.cond))
-    return _Maker(builder, lvalue, shape, branch or shape.elem.enum).value(choice)[0]
+    return _Maker(builder, lvalue, shape, _may_skip(choice) or shape.elem.enum).value(choice)[0]
 
 
 def _may_skip(branch: Branch) -> bool:
     """Is there a way through that assigns nothing?"""
     return branch is None or (isinstance(branch, Choice) and (_may_skip(branch.yes) or _may_skip(branch.no)))
-
-
-def _surely_read(node: c_ast.Node) -> Iterator[str]:
-    """Variables, elements and members that are read whenever the expression is evaluated."""
-    op = getattr(node, "op", "")
-    if isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef)) or (isinstance(node, c_ast.UnaryOp) and op == "*"):
-        yield c_text(node)
-    elif isinstance(node, (c_ast.UnaryOp, c_ast.Cast)):
-        yield from _surely_read(node.expr) if op != "sizeof" else ()
-    elif isinstance(node, c_ast.BinaryOp):
-        yield from _surely_read(node.left)
-        yield from _surely_read(node.right) if op not in ("&&", "||") else ()
-    elif isinstance(node, c_ast.TernaryOp):
-        yield from _surely_read(node.cond)
-    elif isinstance(node, c_ast.FuncCall):
-        for arg in getattr(node.args, "exprs", None) or ():
-            yield from _surely_read(arg)
 
 
 def _narrowest(node: c_ast.Node) -> CType | None:

@@ -80,6 +80,34 @@ def _sets(init: c_ast.Node | None, name: str) -> bool:
     return isinstance(init, c_ast.Assignment) and init.op == "=" and getattr(init.lvalue, "name", "") == name
 
 
+def escapes(node: c_ast.Node, var: Variable) -> bool:
+    """May an address of the variable, or of a part of it, go somewhere? Else arrays are used by their elements."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        return _base(node.expr) == var.name or escapes(node.expr, var)
+    depth, inner = 0, node
+    while isinstance(inner, c_ast.ArrayRef):
+        depth, inner = depth + 1, inner.name
+    if isinstance(inner, c_ast.ID) and inner.name == var.name:
+        short = depth < len(var.shape.layers)
+        return short or (isinstance(node, c_ast.ArrayRef) and _subscripts_escape(node, var))
+    return any(escapes(child, var) for child in node)
+
+
+def _subscripts_escape(node: c_ast.Node, var: Variable) -> bool:
+    while isinstance(node, c_ast.ArrayRef):
+        if escapes(node.subscript, var):
+            return True
+        node = node.name
+    return False
+
+
+def _base(node: c_ast.Node) -> str:
+    """The variable of which an expression is a part."""
+    while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)):
+        node = node.name
+    return str(getattr(node, "name", ""))
+
+
 def location(node: c_ast.Node, fallback: Loc) -> Loc:
     """Where a node begins; pycparser leaves some nodes without a place."""
     coord = getattr(node, "coord", None)

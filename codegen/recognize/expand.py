@@ -15,6 +15,7 @@ from math import prod
 
 import islpy as isl
 
+from codegen.recognize.stores import left_alone
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.expr import Ref
@@ -75,6 +76,8 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
     if unknown or not over:
         raise NoExpansion(f"{', '.join(unknown)} is no loop around all uses of `{name}`" if unknown else "no loops")
     where = tuple(sorted({shared.index(n) for n in over}))
+    if left_alone(scop, name):
+        raise NoExpansion(f"`{name}` is stored under a condition, and others may see it")
     cells = _cells(scop, name, where)
     bounds = [_bounds(cells, k, name) for k in range(cells.dim(isl.dim_type.set))]
     sizes = tuple(high.sub(low).add_constant_val(isl.Val(1)) for low, high in bounds)
@@ -84,7 +87,7 @@ def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
         raise NoExpansion(f"its values take more than {limit} bytes")
     if buffer.array in scop.arrays or any(n.startswith(PREFIX) for n in scop.names):
         raise NoExpansion(f"the name {buffer.array} is taken")
-    wide = Array(buffer.array, buffer.array, array.elem, len(sizes), texts, place="buffer")
+    wide = Array(buffer.array, buffer.array, array.elem, len(sizes), texts, place="buffer", unshared=True)
     lows = [low for low, _ in bounds]
     moved = tuple(_moved(s, name, array.scope, where, lows, buffer) for s in scop.statements)
     arrays = {**{n: a for n, a in scop.arrays.items() if n != name or not array.inside}, wide.name: wide}

@@ -24,6 +24,7 @@ from codegen.recognize.gains import gains
 from codegen.recognize.lasting_copies import Copies, back_copy, into_copy, with_copies
 from codegen.recognize.lasting_proof import wrong_lasting
 from codegen.recognize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of
+from codegen.recognize.stores import left_alone
 from codegen.recognize.strides import coefficients
 from codegen.record import record
 from codegen.scop.dependences import (
@@ -118,7 +119,7 @@ def _cost(array: Array) -> str:
 def _candidates(scop: Scop, tree: Node, deps: Dependences) -> Iterator[_Use]:
     for name in sorted({d.array for d in deps.all if d.kind != "flow"}):
         array = scop.arrays[name]
-        if array.inside or array.depth > 1 or not small(scop, name):
+        if array.inside or array.depth > 1 or not small(scop, name) or left_alone(scop, name):
             continue
         parts = tree.children if isinstance(tree, Seq) else (tree,)
         for below in map(statements, parts):

@@ -154,7 +154,7 @@ def same_iterator(m: isl.Map, pos: int) -> bool:
 
 def make_inside(scop: Scop, name: str, own: str, users: tuple[str, ...], depth: int) -> Scop:
     """These uses of the variable as one of the region's own, called `own`."""
-    array = replace(scop.arrays[name], name=own, base=own, inside=True, scope=depth, place="inside")
+    array = replace(scop.arrays[name], name=own, base=own, inside=True, scope=depth, place="inside", unshared=True)
     statements = tuple(_rescoped(s, name, own, depth) if s.name in users else s for s in scop.statements)
     return replace(scop, arrays={**scop.arrays, own: array}, statements=statements)
 

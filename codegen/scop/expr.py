@@ -62,7 +62,7 @@ class Ternary:
     """`branch`: an `if` of the source that stays one in print, mostly since it leaves the target alone on some path.
 
     In the model such a path stores the target's own value; in memory nothing may happen there, since the element
-    need not exist or be initialised, and other threads may own it.
+    need not exist, be initialised or be writable, and other threads may own it (`recognize/stores.py`).
     """
 
     cond: Expr
@@ -107,15 +107,19 @@ def walk(e: Expr) -> Iterator[Expr]:
         yield from walk(child)
 
 
+def with_parts(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The expression with other direct sub-expressions."""
+    if isinstance(e, (Unary, Cast)):
+        return replace(e, arg=change(e.arg))
+    if isinstance(e, Binary):
+        return replace(e, left=change(e.left), right=change(e.right))
+    if isinstance(e, Ternary):
+        return replace(e, cond=change(e.cond), yes=change(e.yes), no=change(e.no))
+    if isinstance(e, Call):
+        return replace(e, args=tuple(map(change, e.args)))
+    return e
+
+
 def with_leaves(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """The expression with other leaves in it."""
-    if isinstance(e, (Unary, Cast)):
-        return replace(e, arg=with_leaves(e.arg, change))
-    if isinstance(e, Binary):
-        return replace(e, left=with_leaves(e.left, change), right=with_leaves(e.right, change))
-    if isinstance(e, Ternary):
-        cond, yes, no = (with_leaves(x, change) for x in (e.cond, e.yes, e.no))
-        return replace(e, cond=cond, yes=yes, no=no)
-    if isinstance(e, Call):
-        return replace(e, args=tuple(with_leaves(x, change) for x in e.args))
-    return change(e)
+    return with_parts(e, lambda x: with_leaves(x, change)) if children(e) else change(e)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import For, Held, Instance
 from codegen.recognize.reductions import joined
+from codegen.recognize.stores import without_branches
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import CType
 from codegen.target.body import BodyPrinter
@@ -43,7 +44,7 @@ def folds_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
 def _gathers(scop: Scop, s: Statement, at: Instance, var: str, elem: CType) -> bool:
     """Does the statement fold values that vectors can compute into one place?"""
     known = _operator(scop, s) in (*_NEUTRAL, *_BETTER)
-    return known and strides(s, at, s.target, var) == 0 and computes(scop, s, at, var, elem)
+    return known and strides(s, at, s.target, var) == 0 and computes(scop, without_branches(s), at, var, elem)
 
 
 def _operator(scop: Scop, s: Statement) -> str:
@@ -113,9 +114,8 @@ def _joined(lanes: Lanes, op: str, target: str, own: list[str], many: LanePrinte
             out.append(f"{x} = {_two(lanes, op, x, y, many)};")
         left = left[:half]
     parts = [f"{left[0]}[{k}]" for k in range(lanes.count)]
-    if op in _BETTER:
-        out.append(f"{target} = {parts[0]};")
-        return out + [f"{target} = {x} {_BETTER[op]} {target} ? {x} : {target};" for x in parts[1:]]
+    if op in _BETTER:  # it is stored only where one is better, as by the source
+        return out + [f"if ({x} {_BETTER[op]} {target}) {target} = {x};" for x in parts]
     while len(parts) > 1:
         half = len(parts) // 2
         parts = [f"({x} {_JOIN[op]} {y})" for x, y in zip(parts[:half], parts[half:], strict=True)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names, substitute
+from codegen.recognize.stores import conditional
 from codegen.record import record
-from codegen.scop.expr import Ternary
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import ABREAST, JAMMED
 
@@ -43,16 +43,16 @@ def abreast(scop: Scop, node: CNode) -> Statements | None:
     return assignments(scop, node.body)
 
 
-def assignments(scop: Scop, body: CNode, inside: bool = False) -> Statements | None:
+def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = False) -> Statements | None:
     """The plain assignments to arrays that a body consists of; None when there is something else in it. Variables of
-    the region are arrays, too, if `inside`."""
+    the region are arrays, too, if `inside`, and what is stored under a condition is plain if `perhaps`."""
     found = []
     for child in body.children if isinstance(body, Block) else (body,):
         if not isinstance(child, Instance):
             return None
         s = scop.statement(child.stmt)
         target = scop.arrays[s.accesses[s.target].array]
-        if (target.inside and not inside) or (isinstance(s.rhs, Ternary) and s.rhs.branch):
+        if (target.inside and not inside) or (conditional(s) and not perhaps):
             return None
         found.append((s, child))
     return tuple(found)

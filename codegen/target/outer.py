@@ -26,7 +26,7 @@ from codegen.ast.ctree import (
     substitute,
     walk,
 )
-from codegen.scop.expr import Ternary
+from codegen.recognize.stores import conditional
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import SEQUENTIAL
 from codegen.target.body import BodyPrinter
@@ -66,7 +66,7 @@ def _shape(scop: Scop, node: For) -> bool:
     for x in walk(node):
         if isinstance(x, Instance):
             s = scop.statement(x.stmt)
-            if scop.arrays[s.accesses[s.target].array].inside or (isinstance(s.rhs, Ternary) and s.rhs.branch):
+            if scop.arrays[s.accesses[s.target].array].inside or conditional(s):
                 return False
         elif not isinstance(x, (For, Block)):
             return False

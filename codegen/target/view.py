@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, walk, with_loop
@@ -47,6 +47,7 @@ class ViewBuilder:
     tests: list[str] = field(default_factory=list)  # for threads, of all loops that have them; "" where none suffices
     _inside: bool = False  # inside a loop that runs on threads
     _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
+    _copied: set[str] = field(default_factory=set)  # what is gathered in variables of the same name
     _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
 
     def build(self, node: CNode) -> tuple[View, ...]:
@@ -322,7 +323,7 @@ class ViewBuilder:
             return self._lanes(node, *vectors, names, held, taken)
         if node.carried:
             return self._carried(node, head, ints, inner, held, taken | {name})
-        gathered = assignments(self.scop, node.body, True) if node.loop.width and node.loop.reductions else None
+        gathered = assignments(self.scop, node.body, True, True) if node.loop.width and node.loop.reductions else None
         lanes = None if gathered is None else folds_of(self.scop, node, gathered)
         if gathered is not None and lanes is not None:
             return fold_view(self.scop, node, lanes, gathered, ints, held, taken)
@@ -332,8 +333,11 @@ class ViewBuilder:
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
+        seen = self._seen(node, pragma)
+        self._copied |= set(seen)
         body = self._views(node.body, inner, held, taken | {name})
         self._inside = outside
+        self._copied -= set(seen)
         if isinstance(node.body, For) and [v.kind for v in body] == ["for"]:
             pragma = collapsed(node, pragma)
         if self._stage is not None and self._stage[0] is node:
@@ -355,9 +359,27 @@ class ViewBuilder:
             if alone is not None:
                 few = self._lanes(node, *alone, names, held, taken)
             if not names:
-                return View("if", pragma.little, body=(few,), orelse=(many,))
-            return View("if", f"{pragma.test} && tw_max_threads() > 1", body=(many,), orelse=(few,))
-        return View("for", head, node.loop.note, pragma.text, body)
+                return self._gathered(seen, View("if", pragma.little, body=(few,), orelse=(many,)))
+            asked = f"{pragma.test} && tw_max_threads() > 1"
+            return self._gathered(seen, View("if", asked, body=(many,), orelse=(few,)))
+        return self._gathered(seen, View("for", head, node.loop.note, pragma.text, body))
+
+    def _seen(self, node: For, pragma: Pragma) -> tuple[str, ...]:
+        """What a loop gathers by clauses of OpenMP in variables that others may see."""
+        named = " reduction(" in pragma.clauses + pragma.alone
+        arrays = [a for _, a in node.loop.reductions if named and a not in self._copied]
+        return tuple(a for a in arrays if not self.scop.arrays[a].unshared)
+
+    def _gathered(self, seen: Sequence[str], loop: View) -> View:
+        """OpenMP stores what is gathered even if no iteration stores anything. So that is done in a variable of the
+        same name, which is stored if it has changed."""
+        before, after = [], []
+        for a in (self.scop.arrays[name] for name in seen):
+            kind, name, at = a.elem.spelling, a.base, f"tw_{a.base}"
+            before += [f"{kind} *const {at} = &{name};", f"{kind} {name} = *{at};"]
+            after.append(f"if (__builtin_memcmp(&{name}, {at}, sizeof {name})) *{at} = {name};")
+        lines = [tuple(View("decl", text) for text in part) for part in (before, after)]
+        return View("block", body=(*lines[0], loop, *lines[1])) if seen else loop
 
     def _carried(
         self,

@@ -68,7 +68,7 @@ def kept(scop: Scop, d: Keep) -> Scop:
     texts = tuple(size_text(v, scop.params) for v in sizes)
     what = f"{scop.arrays[d.array].base}{''.join(f'[{t}]' for t in d.subscripts)}"
     elem = scop.arrays[d.array].elem
-    arrays = {**scop.arrays, d.name: Array(d.name, d.name, elem, len(d.at), texts, place="buffer")}
+    arrays = {**scop.arrays, d.name: Array(d.name, d.name, elem, len(d.at), texts, place="buffer", unshared=True)}
     moved = tuple(_redirected(s, d, texts) if s.name in d.stmts else s for s in scop.statements)
     copy = _copy(scop, readers, d, texts)
     buffers = (*scop.buffers, Buffer(d.name, what, sizes, texts, LIMIT))

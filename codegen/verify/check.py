@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from codegen.record import record
 from codegen.source.encoding import encode
 from codegen.verify.check_build import HEADER, Build, Compiler, find_compiler
 from codegen.verify.check_cores import emulator_flags, emulator_sources
-from codegen.verify.check_emit import runtime_text
+from codegen.verify.check_emit import runtime_text, watch_text
 from codegen.verify.check_judge import Verdict, judge, try_case
 from codegen.verify.check_regions import Checked, file_texts, open_regions
 from codegen.verify.check_sanitize import Program
@@ -64,7 +64,9 @@ def check(path: str, text: str, options: GenOptions, progress: Progress) -> Chec
     with _bench(path, options) as bench:
         bench.write(*HEADER)
         bench.write("runtime.c", runtime_text())
+        bench.write("watch.c", watch_text())
         runtime = bench.start("object", ("runtime.c",), "runtime.o")
+        bench.start("object", ("watch.c",), "watch.o")
         progress("generating")
         checked = open_regions(path, text, options)
         lines = {o.index: f"region {o.index}: {o.summary}, nothing to check" for o in checked.outcomes}
@@ -88,6 +90,7 @@ def _verdicts(
     cores = options.target == "sunway"  # the emulator's own checks take the place of sanitizers, which know no fibres
     names = () if cores else ("original", "result")
     sanitized = [bench.start("sanitized", (f"{n}.c", "runtime.o"), n) for n in names]
+    objects = [bench.start("watched", (f"{n}.c",), f"{n}.o") for n in names]
     folder = bench.compiler.folder
     pair = Pair(folder / "original.so", folder / "result.so", tuple(c.harness.number for c in checked.cases))
     tried = []
@@ -95,12 +98,29 @@ def _verdicts(
         progress(f"{case.title}: running")
         tried.append(try_case(case, pair, options, folder))
     missing = next((e for e in (b.error() for b in sanitized) if e is not None), None)
+    watched, unwatched = _watched(bench, objects, pair)
     verdicts = []
     for k, t in enumerate(tried):
         progress(f"{t.case.title}: sanitizers")
         programs = [None if missing else Program(b.result, k) for b in sanitized] or [None, None]
-        verdicts.append(judge(t, pair, programs[0], programs[1], folder))
-    return verdicts, (f"no sanitizers were run: {missing}",) if missing else ()
+        verdicts.append(judge(t, pair, programs[0], programs[1], watched, folder))
+    remarks = (("no sanitizers were run", missing), ("stores were not watched", unwatched))
+    return verdicts, tuple(f"{what}: {why}" for what, why in remarks if why)
+
+
+def _watched(bench: _Bench, objects: Sequence[Build], pair: Pair) -> tuple[Pair | None, str]:
+    """Both programs with their stores watched, or why there are none. A compiler for which that fails is no failure."""
+    if not objects:
+        return None, ""
+    wrong = [b.error() for b in (*bench.builds, *objects) if b in objects or b.result.name == "watch.o"]
+    names = [f"{b.result.stem}.watched.so" for b in objects]
+    links = [
+        bench.start("linked", (b.result.name, "watch.o", "runtime.o"), name)
+        for b, name in zip(objects, names, strict=True)
+    ] if not any(wrong) else []
+    first = next((e for e in (*wrong, *(b.error() for b in links)) if e is not None), None)
+    folder = bench.compiler.folder
+    return (None, first) if first else (Pair(folder / names[0], folder / names[1], pair.numbers), "")
 
 
 def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOptions) -> str:

@@ -1,4 +1,4 @@
-"""Compiling the check programs: two shared objects to compare, two sanitized programs."""
+"""Compiling the check programs: two shared objects to compare, two sanitized programs, two with watched stores."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ KINDS = {
         *("-fno-pie", "-no-pie", "-Wl,--unresolved-symbols=ignore-in-object-files"),
     ),
     "object": ("-c", "-fPIC", "-O2"),
+    # As written, so that no store is optimized away; the calls before accesses go to code of the check's own.
+    "watched": ("-c", "-fPIC", "-O0", "-fwrapv", "-fvisibility=hidden", "-fsanitize=thread"),
+    "linked": ("-shared", "-fPIC", "-Wl,-Bsymbolic,-z,lazy"),
     "syntax": ("-fsyntax-only",),
 }
 SECONDS = 120
@@ -83,7 +86,7 @@ class Compiler:
         command = [*self.words, *KINDS[kind], *_COMMON, *first, *self.flags, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
-                command + ([] if kind in ("object", "syntax") else ["-lm"]),
+                command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]),
                 stdin=subprocess.DEVNULL,
                 stdout=messages,
                 stderr=messages,

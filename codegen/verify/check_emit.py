@@ -27,6 +27,11 @@ def runtime_text() -> str:
     return environment().get_template("check_runtime.c.j2").render()
 
 
+def watch_text() -> str:
+    """What takes note of stores."""
+    return environment().get_template("check_watch.c.j2").render()
+
+
 def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     """A function for each region with its text, to stand below the file it comes from."""
     shared = sorted({name for h, _ in cases for name in h.memory.shared})
@@ -42,6 +47,7 @@ def _view(h: Harness, body: str) -> dict[str, object]:
         "fills": list(_fills(h)),
         "body": body.rstrip("\r\n"),
         "stores": list(copies(h, out=True)),
+        "globals": [(k, b.base) for k, b in enumerate(h.memory.buffers) if b.how == "global"],
     }
 
 

@@ -13,6 +13,7 @@ from codegen.verify.check_library import open_library
 from codegen.verify.check_regions import Case, model_of
 from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
 from codegen.verify.check_show import values_text
+from codegen.verify.check_stores import invented, watched
 from codegen.verify.check_survey import Survey, Vector, survey
 from codegen.verify.check_trials import Pair, Trials, run_trials
 from codegen.worker import Died, TimedOut, run_with_deadline
@@ -63,12 +64,19 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
         return "the original crashes while it tells its sizes"
 
 
-def judge(t: Tried, pair: Pair, original: Program | None, result: Program | None, folder: Path) -> Verdict:
-    """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out."""
+def judge(
+    t: Tried, pair: Pair, original: Program | None, result: Program | None, stores: Pair | None, folder: Path
+) -> Verdict:
+    """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out; `stores` are
+    the programs whose stores are watched."""
     s = t.survey
     if isinstance(s, str):
         return Verdict(False, f"{t.case.title}: cannot be run by itself: {s}")
     t = _excused(t, s, pair, original, folder)
+    more_stored = None if stores is None or t.trials.failure else invented(t.case.harness, stores, watched(s.vectors))
+    if more_stored is not None:
+        where = values_text(t.case.harness.memory.ints, more_stored.vector.ints)
+        return Verdict(False, f"{t.case.title}: {more_stored.message}, at {where}")
     if t.trials.failure or original is None or result is None:
         return _sentence(t, s, 0, ())
     doubtful = tuple(v for v in s.vectors if v.doubtful)

@@ -1,0 +1,71 @@
+"""Stores that the source makes only under a condition on data.
+
+`if (a[i] > *s) *s = a[i];` is modelled as a read and a write of `*s`, but nothing may be stored where the condition
+does not hold: the memory may be read-only, and other threads of the program may change it meanwhile. Such a statement
+keeps its `if` (`Ternary.branch`). Where nobody else can see the target, or the region stores to the same element in any
+case, what it holds may as well be stored again: the statement becomes the choice of a value, which vectors can make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.frontend.symbols import RegionSite, escapes
+from codegen.recognize.exists import always, owned
+from codegen.scop.expr import Expr, Ref, Ternary, children, with_parts
+from codegen.scop.model import Array, Scop, Statement
+
+
+def settled(scop: Scop, site: RegionSite) -> Scop:
+    """The region with `if` left only where a store must not be made, and with arrays that nobody else sees marked."""
+    arrays = {n: replace(a, unshared=_unshared(a, site)) for n, a in scop.arrays.items()}
+    scop = replace(scop, arrays=arrays)
+    return replace(scop, statements=tuple(_settled(scop, s) for s in scop.statements))
+
+
+def conditional(s: Statement) -> bool:
+    """May the statement leave its target alone?"""
+    return isinstance(s.rhs, Ternary) and s.rhs.branch
+
+
+def left_alone(scop: Scop, name: str) -> bool:
+    """May there be elements that others see and that the region leaves alone, though the model has it write them?"""
+    writers = [s for s in scop.statements if s.accesses[s.target].array == name and conditional(s)]
+    return not scop.arrays[name].unshared and not all(owned(scop, s) for s in writers)
+
+
+def without_branches(s: Statement) -> Statement:
+    """The statement as a choice of the value that is stored, for code that decides by other means what is stored."""
+    return replace(s, rhs=_chosen(s.rhs))
+
+
+def _unshared(array: Array, site: RegionSite) -> bool:
+    """Is it of no concern to anybody but this run of the function? A variable of its own whose address goes nowhere."""
+    var = site.variables.get(array.base)
+    if array.inside or array.place == "buffer":
+        return True
+    if var is None or var.static or var.place not in ("local", "param") or array.base in site.hidden:
+        return False
+    return all(la.kind == "array" for la in var.shape.layers) and (
+        not (var.shape.layers and var.place == "param") and not escapes(site.function.body, var)
+    )
+
+
+def _settled(scop: Scop, s: Statement) -> Statement:
+    target = s.accesses[s.target]
+    array = scop.arrays[target.array]
+    if not conditional(s) or array.elem.enum:
+        return s
+    seen = (s.accesses[e.access] for e in always(s.rhs) if isinstance(e, Ref))
+    read = any(a.array == target.array and a.relation.is_equal(target.relation) for a in seen)
+    return without_branches(s) if read and (array.unshared or owned(scop, s)) else s
+
+
+def _chosen(e: Expr) -> Expr:
+    if not children(e):
+        return e
+    made = with_parts(e, _chosen)
+    return replace(made, branch=False) if isinstance(made, Ternary) else made
+
+
+__all__ = ["conditional", "left_alone", "settled", "without_branches"]
