@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import field
 
@@ -34,6 +35,7 @@ class GenOptions:
     plan_paths: tuple[str, ...] = ()  # folders where plans that a source names may lie, besides its own
     reassociate: bool = False
     check_alias: bool = False
+    fp_contract: str = ""  # may a product and a sum be fused: on, off, or as the compiler's flags say
     fusion: str = "auto"  # which statements share loops, see FUSIONS
     context: str = ""
     line_directives: bool = False
@@ -53,6 +55,19 @@ class GenOptions:
     cpp: CppOptions = field(default_factory=CppOptions)
 
 
+def contracts(options: GenOptions, text: str) -> bool:
+    """May generated code fuse a multiplication and an addition? Not if it was told not to: by --fp-contract, by the
+    compiler's own -ffp-contract where its flags are known, or by a pragma of the source."""
+    flags = (*options.cpp.command, *options.cpp.args)
+    said = [w.partition("=")[2] for w in flags if w.startswith("-ffp-contract=")]
+    asked = options.fp_contract or (said[-1] if said else "on")
+    return asked != "off" and _NO_CONTRACTION.search(text) is None
+
+
+# In either spelling; wherever it stands, it is obeyed by all kernels of the file.
+_NO_CONTRACTION = re.compile(r"""(?:^[ \t]*#[ \t]*pragma|_Pragma[ \t]*\([ \t]*")\s*STDC\s+FP_CONTRACT\s+OFF\b""", re.M)
+
+
 def effective_options(options: GenOptions) -> str:
     """The options that shape the output, in one fixed order, for the banner and for people.
 
@@ -66,6 +81,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--plan={_base(options.plan_name)}")
     flags = (("--reassociate", options.reassociate), ("--check-alias", options.check_alias))
     words += [flag for flag, on in flags if on]
+    if options.fp_contract:
+        words.append(f"--fp-contract={options.fp_contract}")
     if options.fusion != "auto":
         words.append(f"--fusion={options.fusion}")
     if options.context:

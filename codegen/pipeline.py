@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
 from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
-from codegen.options import GenOptions, effective_options, shown_name
+from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import baked, region_text
 from codegen.source.columns import placed
@@ -168,6 +168,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         body.count("\n", 0, start) + 1 if options.line_directives else 0,
         PARALLEL_MIN,
         options.require_isa,
+        contracts(options, text),
     )
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))

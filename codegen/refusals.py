@@ -80,9 +80,10 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "foreign-pragma",
-        "A pragma of OpenMP or OpenACC stands in the region that does more than share out a loop; dropping it could "
-        "change what the program means.",
-        "Remove it: the tool makes loops parallel itself.",
+        "A pragma of OpenMP or OpenACC stands in the region that does more than share out a loop, or one stands right "
+        "before it; dropping it could change what the program means. Or the region is part of what such a pragma hands "
+        "to a device, or, with `--target sunway`, to threads.",
+        "Remove it, or mark regions outside of it: the tool makes loops parallel itself.",
     ),
     _refusal(
         "isl-failed",
@@ -215,6 +216,13 @@ TABLE: tuple[Entry, ...] = (
         "With `--target sunway`: a variable declared in the region carries values between kernels and its "
         "size is not a constant.",
         "Declare it outside the region.",
+    ),
+    _refusal(
+        "sunway-store",
+        "With `--target sunway`: an element is stored only where a condition on data holds. Compute cores send whole "
+        "tiles back, and would store the others, too.",
+        "Give it a value in any case, as in `x = cond ? a : b;`, if the program allows that.",
+        "if (a[i] > 0) b[i] = a[i];",
     ),
     _refusal(
         "sunway-value",
@@ -442,6 +450,14 @@ TABLE: tuple[Entry, ...] = (
         WARNING,
         "The preprocessor switches the region off, so it is left as it is.",
         "Check the macros given with `-D`.",
+    ),
+    Entry(
+        "inside-construct",
+        WARNING,
+        "The region stands inside a construct of OpenMP or OpenACC, so that threads of the program's own run it: once, "
+        "or each of them all of it. It is transformed for one thread.",
+        "Mark the region outside of the construct and remove the directive, and the tool shares the work out itself.",
+        "#pragma omp parallel for ... { #pragma scop ... #pragma endscop }",
     ),
     Entry("no-region", WARNING, "The file has no `#pragma scop`.", "Mark the loops to transform."),
     Entry(

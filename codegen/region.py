@@ -16,6 +16,7 @@ from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
+from codegen.frontend.constructs import check_constructs
 from codegen.frontend.derived import with_derived
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
@@ -83,7 +84,7 @@ class Modelled:
     digest: str
     remarks: tuple[Diagnostic, ...] = ()
     fusion: str = ""  # what a hint asks for
-    alone: bool = False  # it runs on the thread that comes to it, whose own variables it uses
+    alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
 
     def target(self, options: GenOptions) -> str:
         return "c" if self.alone and options.target == "openmp" else options.target
@@ -123,6 +124,7 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 Loc(s.file, hint.line, 1),
                 f"known hints: assume(condition), reassociate, plan(file), fusion({'|'.join(FUSIONS)})",
             )
+    within = check_constructs(site, options.target == "sunway")
     found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
     if found.tree is None:
         return None
@@ -142,9 +144,9 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     if free:
         deps = compute_dependences(scop, tree, free)
     own = thread_local(site, found.scop.names, options.target, s.region.first_line)
-    remarks = (*own, *found.remarks, *own_remarks(found.scop, scop, last))
+    remarks = (*((within,) if within else ()), *own, *found.remarks, *own_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own))
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None)
 
 
 def thread_local(site: RegionSite, names: frozenset[str], target: str, line: int) -> tuple[Diagnostic, ...]:

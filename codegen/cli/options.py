@@ -164,6 +164,10 @@ TABLE: tuple[Option, ...] = (
            "folder of the source; repeatable", "list", "DIR"),
     Option(("--reassociate",), "generation", _SOURCES, "floating-point reductions may be reordered",
            affects_output=True),
+    Option(("--fp-contract", "-ffp-contract"), "generation", _SOURCES,
+           "may kernels fuse a multiplication and an addition; default: as the compiler's flags say where they are "
+           "known (tilewright-cc, -p), else on",
+           "value", choices=("on", "off", "fast"), default=_DEFAULTS.fp_contract, affects_output=True),
     Option(("--check-alias",), "generation", _SOURCES,
            "guard the fast version with a run-time overlap test of its arrays", affects_output=True),
     Option(("--fusion",), "generation", SOURCE_COMMANDS,

@@ -53,6 +53,8 @@ class RegionSite:
     origins: Origins = Origins()
     derived: tuple[Derived, ...] = ()
     original: tuple[c_ast.Node, ...] = ()
+    around: tuple[c_ast.Pragma, ...] = ()  # pragmas before statements that hold the region, outermost first
+    front: tuple[c_ast.Pragma, ...] = ()  # pragmas right before the region
 
     def used_outside(self, name: str) -> bool:
         """May the function look at `name` outside this region, other than after setting it in a `for`?"""
@@ -138,9 +140,12 @@ def find_site(
         elif isinstance(ext, c_ast.FuncDef):
             found = _search(ext, types, first_line, last_line, loc)
             if found is not None:
-                statements, local = found
+                place, local = found
                 known = {n: _private(v) if n in thread_private else v for n, v in {**variables, **local}.items()}
-                return RegionSite(ext, statements, known, types, enum_constants(ast), functions, loc, hidden)
+                return RegionSite(
+                    ext, place.statements, known, types, enum_constants(ast), functions, loc, hidden,
+                    around=place.around, front=place.front,
+                )  # fmt: skip
             functions[ext.decl.name] = ext
     raise Unsupported(
         "region-outside-function",
@@ -169,19 +174,28 @@ def _const(node: c_ast.Node) -> bool:
     return "const" in (getattr(node, "quals", None) or ())
 
 
+@record
+class _Place:
+    """The statements of a region, the pragmas before it, and those before statements around it."""
+
+    statements: tuple[c_ast.Node, ...]
+    front: tuple[c_ast.Pragma, ...]
+    around: tuple[c_ast.Pragma, ...] = ()
+
+
 def _search(
     func: c_ast.FuncDef, types: TypeTable, first: int, last: int, loc: Loc
-) -> tuple[tuple[c_ast.Node, ...], dict[str, Variable]] | None:
+) -> tuple[_Place, dict[str, Variable]] | None:
     local: dict[str, Variable] = {}
     for p in parameters(func):
         _declare(local, types, p, "param")
-    statements = _search_block(func.body, types, local, first, last, loc)
-    return None if statements is None else (statements, local)
+    place = _search_block(func.body, types, local, first, last, loc)
+    return None if place is None else (place, local)
 
 
 def _search_block(
     node: c_ast.Node, types: TypeTable, local: dict[str, Variable], first: int, last: int, loc: Loc
-) -> tuple[c_ast.Node, ...] | None:
+) -> _Place | None:
     """Depth-first search for the pragma; on success `local` holds exactly the declarations in scope."""
     items: Iterable[c_ast.Node] = (node.block_items or ()) if isinstance(node, c_ast.Compound) else tuple(node)
     items = tuple(items)
@@ -192,17 +206,25 @@ def _search_block(
         if _is_pragma(item, "scop", first):
             if not isinstance(node, c_ast.Compound):
                 raise _split(loc)
-            return _until_end(items[k + 1 :], last, loc)
+            return _Place(_until_end(items[k + 1 :], last, loc), _pragmas_before(items, k))
         if isinstance(item, c_ast.Decl):
             _declare(local, types, item, "local")
         elif isinstance(item, c_ast.Node):
             saved = dict(local)
             found = _search_block(item, types, local, first, last, loc)
             if found is not None:
-                return found
+                return replace(found, around=(*_pragmas_before(items, k), *found.around))
             local.clear()
             local.update(saved)
     return None
+
+
+def _pragmas_before(items: tuple[c_ast.Node, ...], k: int) -> tuple[c_ast.Pragma, ...]:
+    """Those that belong to item number `k`."""
+    first = k
+    while first and isinstance(items[first - 1], c_ast.Pragma):
+        first -= 1
+    return items[first:k]
 
 
 def _is_pragma(node: c_ast.Node, word: str, line: int) -> bool:

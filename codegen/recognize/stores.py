@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codegen.frontend.constructs import constructs
 from codegen.frontend.symbols import RegionSite, escapes
 from codegen.recognize.exists import always, owned
 from codegen.scop.expr import Expr, Ref, Ternary, children, with_parts
@@ -44,6 +45,8 @@ def _unshared(array: Array, site: RegionSite) -> bool:
     var = site.variables.get(array.base)
     if array.inside or array.place == "buffer":
         return True
+    if constructs(site):
+        return False  # the threads of a construct share what was declared before it
     if var is None or var.static or var.place not in ("local", "param") or array.base in site.hidden:
         return False
     return all(la.kind == "array" for la in var.shape.layers) and (

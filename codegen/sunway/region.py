@@ -13,8 +13,10 @@ from codegen.machine import load as load_machine
 from codegen.options import GenOptions
 from codegen.plan.model import Directive, Plan, Stay
 from codegen.plan.text import show
+from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
 from codegen.region import OPERATIONS, Made, Modelled, RegionOutcome, as_written, attempt, indent, make, summarize
+from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
 from codegen.sunway.emit import SunwayText, emit_sunway
@@ -63,6 +65,7 @@ def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup,
 
 def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
     """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
+    _check_stores(model.program.scop)
     fixed = options.plan_text is not None or options.scheme.startswith("published")
     for share in () if fixed else SHARES:
         try:
@@ -71,6 +74,19 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
             if error.id != "sunway-ldm":
                 raise
     return _on_cores(s, model, options, original, 1.0, False)
+
+
+def _check_stores(scop: Scop) -> None:
+    """Cores send whole tiles back: what the source leaves alone there would be stored, too."""
+    for s in scop.statements:
+        array = s.accesses[s.target].array
+        if conditional(s) and left_alone(scop, array):
+            raise Unsupported(
+                "sunway-store",
+                f"elements of `{array}` are stored only where a condition holds, but cores send whole tiles back",
+                s.loc,
+                "give them a value in any case, as in `x = cond ? a : b;`, if the program allows that",
+            )
 
 
 def _on_cores(

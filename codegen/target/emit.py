@@ -207,23 +207,45 @@ def emit_support(
     line: int,
     parallel_min: int,
     require: bool = False,
+    contract: bool = True,
 ) -> str:
     """Helper definitions and kernels, with lines of any length; `line` is the source line that follows (0: do not say).
-    `require`: compilers must have been told to use the kernels' instruction sets; else they need only know them."""
+    `require`: compilers must have been told to use the kernels' instruction sets; else they need only know them.
+    Without `contract`, kernels round products and sums apart."""
     if not helpers and not kernels:
         return ""
+    texts = _kernel_texts(kernels, require)
     return (
         environment()
         .get_template("file.c.j2")
         .render(
             helpers=sorted(helpers),
-            kernels=_kernel_texts(kernels, require),
+            kernels=texts if contract else _apart(texts),
             vectors=_vectors(helpers),
             source=source,
             line=line,
             parallel_min=parallel_min,
         )
     )
+
+
+def _apart(texts: list[str]) -> list[str]:
+    """Kernels that round products and sums apart, whatever kernels of other results in the file do."""
+    fused = sorted({name for text in texts for name in re.findall(r"^#ifndef TW_NO_FMA\n#define (\w+)\(", text, re.M)})
+    if not texts:
+        return []
+    seen = " || ".join(f"defined {name}" for name in fused)
+    other = (
+        f"#if !defined TW_NO_FMA && ({seen})\n"
+        '#error "kernels above this line fuse multiplications and additions: give all sources --fp-contract=off"\n'
+        "#endif\n"
+    )
+    begin = (
+        "#ifndef TW_NO_FMA\n#define TW_NO_FMA /* products and sums are rounded apart */\n#endif\n"
+        "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
+    )
+    end = "#if defined(__clang__)\n#pragma STDC FP_CONTRACT DEFAULT\n#endif\n"
+    return [(other if fused else "") + begin, *texts, end]
 
 
 _SCALARS = {

@@ -270,7 +270,7 @@ class OuterPrinter:
         self, node: For, names: Mapping[str, str], times: int, kept: Mapping[str, str], sure: list[Instance]
     ) -> tuple[list[str], set[str]]:
         """Elements, as texts, that all accesses of the loop to their arrays go to, one of them in `sure`, which run for
-        certain: there may be no such element otherwise. And which of them are written."""
+        certain: there may be no such element otherwise. And which of them are written, for certain, too."""
         found = [(self.scop.statement(x.stmt), x) for x in walk(node) if isinstance(x, Instance)]
         bound = {x.var for x in walk(node) if isinstance(x, For)}
         ints = IntPrinter(self.params.params, names, self.params.helpers)
@@ -283,7 +283,8 @@ class OuterPrinter:
             place = at.accesses[k], s.accesses[k].path
             alike = all((x.accesses[j], q.accesses[j].path) == place for q, x, j in uses)
             moving = bound & frozenset().union(*(expr_names(e) for e in at.accesses[k]))
-            if not any(x is y for _, x, _ in uses for y in sure):
+            writes = [use for use in uses if use[0].accesses[use[2]].write]
+            if not any(x is y for _, x, _ in writes or uses for y in sure):
                 continue
             if not alike or moving or strides(s, at, k, self.node.var) != 1 or self.scop.arrays[array].inside:
                 continue
@@ -291,7 +292,7 @@ class OuterPrinter:
             if own[0] in kept:
                 continue
             texts |= dict.fromkeys(own)
-            if any(q.accesses[j].write for q, _, j in uses):
+            if writes:
                 written |= set(own)
         return list(texts), written
 

@@ -32,6 +32,11 @@ for (int i = 0; i < n; i++) {
 }
 #pragma endscop
 }""",
+    "sunway-store": """void f(int n, double *x, double *y) {
+#pragma scop
+for (int i = 0; i < n; i++) if (x[i] > 0) y[i] = x[i];
+#pragma endscop
+}""",
     "sunway-value": """typedef struct { double k; } s;
 void f(int n, double *x, s *p) {
 #pragma scop

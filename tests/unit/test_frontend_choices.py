@@ -36,12 +36,12 @@ def printed(text: str) -> list[str]:
 
 
 BODIES = {
-    # The condition reads the element, so it may be stored back.
-    "if (A[i] < B[i]) A[i] = B[i];": "A[i] = A[i] < B[i] ? B[i] : A[i];",
-    "if (B[i] > A[i]) { A[i] = B[i]; }": "A[i] = B[i] > A[i] ? B[i] : A[i];",
-    "if (A[i] < 0) { { ; A[i] *= 2; } }": "A[i] = A[i] < 0 ? A[i] * 2 : A[i];",
-    "if (A[i] > 0 && B[i] > 0) A[i] = 1;": "A[i] = A[i] > 0 && B[i] > 0 ? 1 : A[i];",
-    # Else only the source's own accesses are made.
+    # An element that the condition reads can be read, but need not be writable.
+    "if (A[i] < B[i]) A[i] = B[i];": "if (A[i] < B[i]) A[i] = B[i];",
+    "if (B[i] > A[i]) { A[i] = B[i]; }": "if (B[i] > A[i]) A[i] = B[i];",
+    "if (A[i] < 0) { { ; A[i] *= 2; } }": "if (A[i] < 0) A[i] = A[i] * 2;",
+    "if (A[i] > 0 && B[i] > 0) A[i] = 1;": "if (A[i] > 0 && B[i] > 0) A[i] = 1;",
+    # Only the source's own accesses are made.
     "if (B[i] > 0) A[i] = 1;": "if (B[i] > 0) A[i] = 1;",
     "if (B[i] > 0 && A[i] > 0) A[i] = 1;": "if (B[i] > 0 && A[i] > 0) A[i] = 1;",
     "if (B[i] > 0) A[i] += F[i];": "if (B[i] > 0) A[i] = A[i] + F[i];",
@@ -59,13 +59,13 @@ BODIES = {
     # Conversions of the source come before those of the conditional operator, where the order shows.
     "if (B[i] > 0) H[i] += I[i]; else H[i] = C[i];": "H[i] = B[i] > 0 ? H[i] + I[i] : C[i];",
     "if (B[i] > 0) L[i] = U[i]; else L[i] = -1;": "L[i] = B[i] > 0 ? (long)U[i] : (long)-1;",
-    "if (U[i] < 5) U[i] = 5;": "U[i] = U[i] < 5 ? 5 : U[i];",
+    "if (U[i] < 5) U[i] = 5;": "if (U[i] < 5) U[i] = 5;",
     "if (B[i] > 0) U[i] = 1; else U[i] = I[i];": "U[i] = B[i] > 0 ? 1 : I[i];",
     "if (B[i] > 0) A[i] = F[i]; else A[i] = 20000001;": "A[i] = B[i] > 0 ? (double)F[i] : (double)20000001;",
-    "if (I[i] > 0) I[i] = U[i];": "I[i] = I[i] > 0 ? (int)U[i] : I[i];",
-    "if (I[i] > 0) I[i] = F[i];": "I[i] = I[i] > 0 ? (int)F[i] : I[i];",
+    "if (I[i] > 0) I[i] = U[i];": "if (I[i] > 0) I[i] = (int)U[i];",
+    "if (I[i] > 0) I[i] = F[i];": "if (I[i] > 0) I[i] = (int)F[i];",
     "if (H[i] > 0) H[i]--; else H[i] = 0.5;": "H[i] = H[i] > 0 ? (short)(H[i] - 1) : (short)0.5;",
-    "if (F[i] > 0) F[i] = I[i];": "F[i] = F[i] > 0 ? I[i] : F[i];",
+    "if (F[i] > 0) F[i] = I[i];": "if (F[i] > 0) F[i] = I[i];",
     "if (F[i] > 0) F[i] = L[i]; else F[i] = 0.1;": "F[i] = F[i] > 0 ? (float)L[i] : (float)0.1;",
     # Logical and bitwise operators stay as they are.
     "I[i] = I[i] || (C[i] && H[i]);": "I[i] = I[i] || (C[i] && H[i]);",
@@ -137,3 +137,22 @@ def test_enumerated_types_keep_the_if() -> None:
 def test_conditions_with_nothing_to_do_are_dropped() -> None:
     made = generate("in.c", source("if (B[i] > 0) { ; } B[i] = 1;"), GenOptions(target="c"))
     assert made.regions[0].transformed and "cond" not in made.text
+
+
+SETTLED = {
+    "a variable of the function": ("int most = 0;", "if (I[i] > most) most = I[i];", "I[0] = most;"),
+    "an element that is stored in any case": ("", "A[i] = B[i]; if (A[i] < 0) A[i] = 0;", ""),
+}
+
+
+@pytest.mark.parametrize("before, body, after", SETTLED.values(), ids=list(SETTLED))
+def test_what_nobody_else_sees_may_be_stored_back(before: str, body: str, after: str) -> None:
+    text = source(body).replace("#pragma scop", f"{before}\n#pragma scop").replace("#pragma endscop", f"#pragma endscop\n{after}")
+    assert " ? " in generate("in.c", text, GenOptions(target="c")).text
+
+
+@pytest.mark.parametrize("leak", ["int *p = &most;", "static int most_at; scanf(\"%d\", &most);"])
+def test_a_variable_whose_address_goes_somewhere_is_not_stored_back(leak: str) -> None:
+    text = source("if (I[i] > most) most = I[i];").replace("#pragma scop", f"int most = 0; {leak}\n#pragma scop")
+    made = generate("in.c", text, GenOptions(target="c")).text
+    assert "if (I[i] > most) most = I[i];" in made and "?" not in made

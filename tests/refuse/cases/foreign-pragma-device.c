@@ -1,0 +1,11 @@
+/* expect: foreign-pragma 4:9 */
+void f(int n, double A[n])
+{
+#pragma omp target teams map(tofrom : A[0 : n])
+    {
+#pragma scop
+    for (int i = 0; i < n; i++)
+        A[i] = 0;
+#pragma endscop
+    }
+}
