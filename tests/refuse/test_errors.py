@@ -127,7 +127,10 @@ def test_warnings(gen) -> None:
         assert code == 0 and ("0.5" in out) == has and out.count("#error") == 1
         assert [(m["id"], m["line"]) for m in messages] == [("conditional-region", 7)]
     assert gen(inside, "-Wno-conditional-region")[2] == []
-    tested = {"no-region", "inactive-region", "region-refused", "conditional-region"}
+    parallel = REGION.replace("#pragma scop", "#pragma omp parallel\n{\n#pragma scop")
+    code, out, messages = gen(parallel.replace("#pragma endscop", "#pragma endscop\n}"))
+    assert code == 0 and out.count("#pragma omp") == 1 and [m["id"] for m in messages] == ["inside-construct"]
+    tested = {"no-region", "inactive-region", "region-refused", "conditional-region", "inside-construct"}
     assert {e.id for e in TABLE if e.family == WARNING} == tested
 
 

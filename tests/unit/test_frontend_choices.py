@@ -147,7 +147,8 @@ SETTLED = {
 
 @pytest.mark.parametrize("before, body, after", SETTLED.values(), ids=list(SETTLED))
 def test_what_nobody_else_sees_may_be_stored_back(before: str, body: str, after: str) -> None:
-    text = source(body).replace("#pragma scop", f"{before}\n#pragma scop").replace("#pragma endscop", f"#pragma endscop\n{after}")
+    text = source(body).replace("#pragma scop", f"{before}\n#pragma scop")
+    text = text.replace("#pragma endscop", f"#pragma endscop\n{after}")
     assert " ? " in generate("in.c", text, GenOptions(target="c")).text
 
 
