@@ -14,6 +14,7 @@ from codegen.frontend.affine import Affiner, MissingParameter
 from codegen.frontend.arrays import ArrayGroup, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
 from codegen.frontend.control import Walker
+from codegen.frontend.defined import defined, fixed_sizes, unread
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import build_guard, parameter_ranges
 from codegen.frontend.places import Names
@@ -154,16 +155,19 @@ def _assemble(
     ordered = tuple(made[k] for k in sorted(made))
     guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
+    arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
     dead = {s.name for s in ordered if s.domain.intersect_params(possible).is_empty()}
+    dead |= unread([s for s in ordered if s.name not in dead], arrays)
     ordered = tuple(s for s in ordered if s.name not in dead)
+    sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
     used = {a.array for s in ordered for a in s.accesses}
     scop = Scop(
         site.function.decl.name,
         region,
         site.loc,
         params,
-        guard.valid,
-        {a.name: a for g in groups.values() for a in g.arrays.values() if a.name in used},
+        defined(ordered, sizes, guard.valid),
+        {name: a for name, a in arrays.items() if name in used},
         ordered,
         guard,
         _outside(site),

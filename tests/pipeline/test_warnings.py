@@ -1,0 +1,119 @@
+"""What compilers warned about in generated code, one source for each kind, at the levels where they see it."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import codegen
+
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+FLAGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-c", "-o", "/dev/null")
+
+# A value that nobody reads: the variable was set but not used.
+UNREAD = """\
+void f(int n, unsigned A[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n - 2; i++) {
+    unsigned t = A[i + 2][i] * 6 % 101, u = t + 1;
+    for (int j = 0; j < n; j++)
+      A[i][j] /= 5;
+    u += A[i][i];
+  }
+#pragma endscop
+}
+"""
+# Tiles longer than the array: a first one apart, since one iteration is left out, would be followed by others.
+SHORT = """\
+void f(long n, signed char C[n][n], signed char A[15][15], signed char B[n][15])
+{
+#pragma scop
+  for (long i = 0; i < n; i++)
+    for (long k = 0; k < n; k++)
+      for (long j = 0; j < n; j++)
+        if (k != 2)
+          C[j][n - 1 - i] |= A[k][i] & B[k][0];
+#pragma endscop
+}
+"""
+GLOBAL = """\
+enum { N = 5 };
+static double a[N + 1][N], b[N + 1][N];
+double *g(void) { return &a[0][0]; }
+void f(int n, int steps)
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n; i++)
+      for (int j = 1; j < n - 1; j++)
+        b[i][j] = a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j];
+    for (int i = 1; i < n; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[i][j] = b[i][j];
+  }
+#pragma endscop
+}
+"""
+# Half of a product into rows that lie anywhere, so that no tile is worked on in place.
+HALF = """\
+void f(int n, float **C, float A[n][n], float B[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+# Vectors longer than the processor's, turned around: functions on them have no ABI.
+TURNED = """\
+void f(int n, float *restrict x, float *restrict y)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    y[i] = x[n - 1 - i] > 0 ? x[n - 1 - i] : 2 * x[i];
+#pragma endscop
+}
+"""
+SOURCES = {"unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "turned": TURNED}
+PLANS = {"turned": "region 1\n  vector S1.i by 2 of 64 bytes\n"}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("target", ["c", "openmp"])
+def test_nothing_to_warn_of(name: str, target: str, tmp_path: Path) -> None:
+    made = codegen.generate(SOURCES[name], name=f"{name}.c", target=target, plan=PLANS.get(name))
+    assert all(r.transformed for r in made.regions), made.diagnostics
+    path = tmp_path / f"{name}.c"
+    path.write_text(made.text, encoding="utf-8")
+    for compiler in COMPILERS:
+        for flags in (("-std=c11", "-O3", "-Wpedantic"), ("-std=gnu99", "-O2")):
+            words = [compiler, *flags, *FLAGS, str(path)]
+            done = subprocess.run(words, text=True, capture_output=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+
+def test_sizes_beyond_the_array_have_no_code() -> None:
+    """n is at most 5 where the source means anything: no tile, no second half."""
+    text = codegen.generate(GLOBAL, name="g.c", target="c").text
+    assert "/* tiles" not in text
+
+
+def test_what_is_read_on_some_path_only_says_nothing() -> None:
+    """`b` is read where `a` is positive: its size tells nothing about n."""
+    text = codegen.generate("""\
+static double b[5];
+double *g(void) { return b; }
+void f(int n, double *restrict a)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = a[i] > 0 ? b[i] : 1;
+#pragma endscop
+}
+""", name="g.c", target="c").text
+    assert "i < n" in text or "i <= n" in text
