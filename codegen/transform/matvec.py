@@ -21,6 +21,8 @@ from codegen.transform.program import Program, pending
 # Vectors of a fixed width; `generic` ones have any.
 BITS = {"neon": (128,), "avx2": (256,), "avx512": (512,), "generic": (64, 128, 256, 512, 1024, 2048)}
 
+FARTHEST = 1 << 16  # elements that a line is fetched ahead of its use
+
 
 def has_width(isa: str, bits: int) -> bool:
     """Whether an instruction set has vectors of this fixed width."""
@@ -49,6 +51,7 @@ def check_sweep(
     lanes = how.bits // int(found.step.elem[1:])
     whole = how.streams % lanes == 0 if how.form == "across" and lanes else True
     sized = 1 <= how.streams <= 64 and 1 <= how.vectors <= 32 and how.block > 0 and how.shared > 0
+    sized = sized and how.ahead <= FARTHEST
     if lanes < 2 or not whole or not sized:
         raise illegal(f"these sizes make no kernel for {d.stmt}", d.loc)
 

@@ -49,6 +49,8 @@ def obey(model: Modelled, text: str) -> Made:
     return _by_user_plan(model, parse(text, "x.plan", {1: model.program.scop})[0])
 
 
+MULTIPLY = "schedule { loop i, k, j { S1 } }\nproduct S1 rows i columns j depth k isa generic bits 128"
+BLOCKED, NESTED = f"{MULTIPLY} tile 4 by 3 vectors,", f"{MULTIPLY} nest"
 HUGE = "99999999999999999999"
 # plan, the place of the message, part of it
 WRONG = [
@@ -102,6 +104,9 @@ WRONG = [
     (f"unroll i by {HUGE}", "2:13", "too large"),
     ("expand C over i limit 99999999999999", "2:23", "too large"),
     (f"block kb = {{S1: k}} by {HUGE}", "2:23", "too large"),
+    (f"{BLOCKED} block 2147483648 by 2147483648 by 2147483648, direct 0 threads 0", "3:1", "more than"),
+    (f"{BLOCKED} block 0 by 1 by 1, direct 0 threads 0", "3:1", "make no blocks"),
+    (f"{NESTED} i:2147483648, j:8, k:8", "3:65", "too large"),
     ("tile é:4", "2:6", "expected a loop"),
     ("tile", "3:1", "the plan ends"),
     ("order i, i", "2:1", "twice"),

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from codegen.diagnostics import Loc
 from codegen.plan.model import Directive, Multiply
-from codegen.plan.read.reader import Reader
+from codegen.plan.read.reader import MOST, Reader
 from codegen.scop.product import Blocking, Exact, Nested, Sweep
+
+LONGEST = 1 << 20  # iterations of a loop of a nest; the ways to cut it are gone through
 
 
 def multiply(r: Reader, at: Loc) -> Directive:
@@ -63,7 +65,7 @@ def _pitches(r: Reader) -> Iterator[tuple[tuple[str, int], ...]]:
 
 
 def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
-    name, size = _pair(r)
+    name, size = _pair(r, LONGEST)
     rest = r.number() if r.accept("+") else 0
     threads = "T" if r.accept("threads") else ""
     pack = ""
@@ -75,9 +77,9 @@ def _nested_loop(r: Reader) -> tuple[str, int, int, str]:
     return name, size, rest, pack + threads
 
 
-def _pair(r: Reader) -> tuple[str, int]:
+def _pair(r: Reader, most: int = MOST) -> tuple[str, int]:
     name = r.word("a loop").text
-    return name, r.size(":")
+    return name, r.size(":", most)
 
 
 def _sweep(r: Reader, isa: str, bits: int) -> Sweep:
