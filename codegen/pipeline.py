@@ -6,6 +6,7 @@ import gc
 import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import field, replace
 from importlib import import_module
 from itertools import pairwise
@@ -16,8 +17,9 @@ from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
-from codegen.source.baked import baked, region_text
+from codegen.source.baked import Baked, baked, region_text
 from codegen.source.columns import placed
+from codegen.source.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import RegionSlice, slice_unit
@@ -69,6 +71,7 @@ class Opened:
     slices: tuple[RegionSlice, ...]
     deps: tuple[str, ...]
     pre: Preprocessed = field(default_factory=lambda: Preprocessed(""))
+    baked: Mapping[int, Baked] = field(default_factory=dict)  # by the numbers of regions
 
 
 def open_source(path: str, text: str, options: GenOptions) -> Opened:
@@ -79,7 +82,11 @@ def open_source(path: str, text: str, options: GenOptions) -> Opened:
         return Opened(name, text, (), (), ())
     pre: Preprocessed
     pre = preprocess(path, text, options.cpp, _load) if options.cpp.enabled else no_preprocess(path, text)
-    return Opened(name, text, regions, slice_unit(pre, path, regions), pre.deps, pre)
+    slices = slice_unit(pre, path, regions)
+    found = baked(pre, text, slices, options.cpp)
+    if options.target != "sunway":  # cores get parameters in a struct, whose members cannot be called as macros are
+        slices = with_names(path, text, options.cpp, pre, slices, found)
+    return Opened(name, text, regions, slices, pre.deps, pre, found)
 
 
 def _load() -> None:
@@ -114,7 +121,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         whole = _banner(source, options, "", True) + text
         return Generated(whole, (), (no_region(source.name),), source.deps, "")
     from codegen.recognize.work import PARALLEL_MIN
-    from codegen.target.checks import checks, with_checks
+    from codegen.target.checks import checks, helpers_of, with_checks
     from codegen.target.emit import Kernel, emit_support, foreign
     from codegen.target.fold import folded
     from codegen.target.names import check_names, check_region_names, names_for, names_taken
@@ -146,10 +153,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
                       (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
-    tests = {} if not changed else {
-        n: checks(b, shown_name(source.name, options))
-        for n, b in baked(source.pre, text, [by_index[r.index] for r, _ in changed], options.cpp).items()
-    }
+    shown = shown_name(source.name, options)
+    tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
     changed = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in changed]
     original = names.word("TW_ORIGINAL")
     if options.keep_original:
@@ -160,7 +165,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     plan = "".join(o.plan for o in outcomes)
     start = after_feature_macros(body)
     kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
-    same = frozenset({"tw_same"} if any(x.startswith("TW_SAME") for lines in tests.values() for x in lines) else ())
+    same = helpers_of(x for lines in tests.values() for x in lines)
     support = emit_support(
         same.union(*(o.helpers for o in outcomes)),
         kernels,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -18,6 +18,7 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.constructs import check_constructs
 from codegen.frontend.derived import with_derived
+from codegen.frontend.plain import not_plain
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
@@ -35,6 +36,7 @@ from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Node
+from codegen.source.named import without_names
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_test
@@ -72,6 +74,7 @@ class RegionOutcome:
     slave: SlavePart | None = None  # sunway: what the region adds to the slave file
     links: Links = ()  # which lines of `text` carry out a statement
     names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
+    kept: tuple[str, ...] = ()  # macros that may have any value when it is compiled
     computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it
 
 
@@ -85,6 +88,7 @@ class Modelled:
     remarks: tuple[Diagnostic, ...] = ()
     fusion: str = ""  # what a hint asks for
     alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
+    kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
 
     def target(self, options: GenOptions) -> str:
         return "c" if self.alone and options.target == "openmp" else options.target
@@ -102,11 +106,31 @@ class Made:
 
 
 def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    """The model of a region; None when there is nothing in it. Raises Unsupported."""
+    """The model of a region, with macros by their names where they may have any value; None when there is nothing in
+    it. Raises Unsupported."""
+    named = s.named
+    try:
+        while named is not None and named.values:
+            shaping = not_plain(_site(named).statements, [n for n, _ in named.values])
+            if not shaping:
+                model = _model_region(named, options)
+                kept = {n: int(b.strip("( )\t")) for n, b in named.values}
+                return None if model is None else replace(model, kept=kept)
+            named = without_names(named, shaping)
+    except Unsupported:
+        pass
+    return _model_region(s, options)
+
+
+def _site(s: RegionSlice) -> RegionSite:
     parsed = parse_with_gaps(s)
-    site = with_derived(
+    return with_derived(
         find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
     )
+
+
+def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    site = _site(s)
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate, fusion = options.reassociate, ""
     for hint in s.region.hints:
@@ -192,7 +216,12 @@ def process_region(
             from codegen.sunway.region import for_cores  # it builds on this module
 
             return for_cores(s, model, options, original)
-        return printed(s, model, make(model, options, machine, crashed), original, options)
+        try:
+            return printed(s, model, make(model, options, machine, crashed), original, options)
+        except Unsupported:
+            if not model.kept:
+                raise
+        return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
         return _refused(s, error)
 
@@ -226,6 +255,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
         links=links,
         names=emitted.names,
+        kept=tuple(sorted(model.kept)),
         computed=emitted.computed,
     )
 

@@ -30,7 +30,7 @@ class Baked:
     """The user's macros that a region depends on, by name; its conditionals and the branches taken in them.
 
     `text` is the region's own, which the groups are of. `known` is what is defined where the region begins, `fixed` are
-    the names that the file itself defines, whatever the options.
+    the names that the file itself defines, whatever the options, `elsewhere` those that declarations in headers use.
     """
 
     macros: Mapping[str, Macro]
@@ -39,6 +39,7 @@ class Baked:
     text: str = ""
     groups: tuple[Group, ...] = ()
     taken: frozenset[int] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
 
 
 def baked(pre: Preprocessed, source: str, slices: Sequence[RegionSlice], cpp: CppOptions) -> dict[int, Baked]:
@@ -53,11 +54,12 @@ def _baked(s: RegionSlice, known: Table, files: dict[str, str], pre: Preprocesse
     groups = groups_of(text)
     seen = taken(groups, preprocess_alone(_probe(known, text, groups), cpp, s.file)) if groups else frozenset[int]()
     code = active(text, groups, seen)
-    around = "\n".join(_around(s, files, pre, _words(code)))
-    macros = used(f"{code}\n{around}", known)
+    around = list(_around(s, files, pre, _words(code)))
+    macros = used("\n".join([code, *(text for _, text in around)]), known)
+    elsewhere = frozenset(used("\n".join(text for file, text in around if file != s.file), known))
     own = fixed(files[s.file][: s.region.begin])
     kept = frozenset(n for n, m in macros.items() if n in own and m.file == s.file)
-    return Baked(macros, known, kept, text, () if defines(code) else groups, seen)
+    return Baked(macros, known, kept, text, () if defines(code) else groups, seen, elsewhere)
 
 
 def region_text(source: str, region: Region) -> str:
@@ -79,8 +81,10 @@ def _probe(known: Table, text: str, groups: Sequence[Group]) -> str:
     return "".join(lines) + probe(groups)
 
 
-def _around(s: RegionSlice, files: dict[str, str], pre: Preprocessed, words: frozenset[str]) -> Iterator[str]:
-    """The declarations that the model was made with, as they are written in the user's own files."""
+def _around(
+    s: RegionSlice, files: dict[str, str], pre: Preprocessed, words: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    """The declarations that the model was made with: the user's files that they are in, and how they are written."""
     if s.refusal is not None:
         return
     where = LineMap(s.text, s.file)
@@ -88,9 +92,9 @@ def _around(s: RegionSlice, files: dict[str, str], pre: Preprocessed, words: fro
         first = where.locate(part.begin)
         last = s.region.first_line - 1 if at == s.root else where.locate(max(part.begin, part.end - 1)).line
         if first.file not in files and first.file in pre.user_deps:
-            files[first.file] = _read(first.file)
-        lines = files.get(first.file, "").split("\n")[first.line - 1 : last]
-        yield from _declared("\n".join(lines), words) if at == s.root else ["\n".join(lines)]
+            files[first.file] = read_or_empty(first.file)
+        lines = "\n".join(files.get(first.file, "").split("\n")[first.line - 1 : last])
+        yield first.file, "\n".join(_declared(lines, words)) if at == s.root else lines
 
 
 def _declared(function: str, words: frozenset[str]) -> Iterator[str]:
@@ -112,7 +116,8 @@ def _parameters(head: str) -> str:
     return head
 
 
-def _read(path: str) -> str:
+def read_or_empty(path: str) -> str:
+    """A header's text; nothing where it cannot be read again."""
     try:
         with open(path, "rb") as file:
             return decode(file.read())

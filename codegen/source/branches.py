@@ -42,6 +42,12 @@ def defines(text: str) -> bool:
     return any(re.match(r"#(define|undef)\b", d) for d, _, _ in _directives(text))
 
 
+def conditions(text: str) -> str:
+    """What the conditionals of a text ask for besides whether something is defined, a line each."""
+    found = (d for d, _, _ in _directives(text) if _word(d) in ("if", "elif"))
+    return "\n".join(re.sub(r"#\w+|defined ?\(? ?\w+ ?\)?", " ", d) for d in found)
+
+
 def fixed(text: str) -> frozenset[str]:
     """The names that a file defines outside of all conditionals, and nowhere inside one: no option changes them."""
     depth = 0

@@ -44,14 +44,17 @@ def display_name(path: str) -> str:
     return STDIN if path == "-" else path
 
 
-def preprocess(path: str, text: str, cpp: CppOptions, meanwhile: Callable[[], None] = lambda: None) -> Preprocessed:
+def preprocess(
+    path: str, text: str, cpp: CppOptions, meanwhile: Callable[[], None] = lambda: None, instead: str | None = None
+) -> Preprocessed:
     """Preprocess `text`, the content of the file `path` (or `-`), with one run of the preprocessor.
 
-    `meanwhile` is done while it runs.
+    `meanwhile` is done while it runs. `instead` is what it reads in place of the text: with other lines, and markers
+    that say which of the text's they are.
     """
     name = display_name(path)
     said = line_directives(text, name)
-    plain = with_own_names(text).removeprefix("\ufeff")
+    plain = with_own_names(text).removeprefix("\ufeff") if instead is None else instead
     if plain == text and _on_disk(path, text):
         words, data = [path], b""
     else:

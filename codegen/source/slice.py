@@ -41,6 +41,7 @@ class RegionSlice:
     parts           the declarations of the text; root is the index of the function's
     span            where the region, its pragmas included, lies in the text
     line            the line of the preprocessed text that the region begins on, counted from 0
+    named           the same with macros by their names, if some keep them; in it `values` are what they stand for
     refusal         why there is no text, if so
     """
 
@@ -56,6 +57,8 @@ class RegionSlice:
     line: int = 0
     refusal: Unsupported | None = None
     thread_private: frozenset[str] = frozenset()
+    named: RegionSlice | None = None
+    values: tuple[tuple[str, str], ...] = ()
 
 
 @record

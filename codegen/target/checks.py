@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from codegen.source.baked import Baked
 from codegen.source.branches import Group, matters
@@ -16,11 +16,15 @@ _BLOCK = re.compile(r"/\* tilewright: region [\s\S]*?\*/\n([ \t]*)\{\n")
 _OPERATORS = frozenset("+-*/%()<>=!&|^~?:")
 
 
-def checks(baked: Baked, file: str) -> tuple[str, ...]:
-    """Lines for the beginning of a region's block; `file` is the source that it is generated from."""
+def checks(baked: Baked, file: str, kept: Collection[str] = ()) -> tuple[str, ...]:
+    """Lines for the beginning of a region's block; `file` is the source that it is generated from, `kept` are macros
+    that may have any value."""
     out: list[str] = []
     for name, macro in baked.macros.items():
-        out += [] if name in baked.fixed else _check(macro, baked, file)
+        if name in kept:
+            out += [f"#if TW_NO_SIZE({name})", f'#error "{name} is not a plain number of type int"', "#endif"]
+        elif name not in baked.fixed:
+            out += _check(macro, baked, file)
     groups = [g for g in baked.groups if matters(baked.text, g)]
     if groups:
         stop = _error("the branches of `#if` here were others", file)
@@ -29,6 +33,12 @@ def checks(baked: Baked, file: str) -> tuple[str, ...]:
             lines = ["#define __TILEWRIGHT__ 1", *lines, "#undef __TILEWRIGHT__"]
         out += lines
     return tuple(out)
+
+
+def helpers_of(lines: Iterable[str]) -> frozenset[str]:
+    """What they need above the user's text."""
+    words = {w for line in lines for w in ("TW_SAME", "TW_NO_SIZE") if w in line}
+    return frozenset(w.lower() for w in words)
 
 
 def with_checks(text: str, lines: Sequence[str]) -> str:

@@ -30,7 +30,16 @@ def pieces(model: Modelled, plan: str) -> tuple[isl.Set, ...]:
         found = runs(program.scop, generate_ast(program.scop, tree))
     except (TilewrightError, isl.Error, IndexError):
         return ()
-    return tuple(r.point.domain.params().coalesce() for r in found)
+    domains = (_at(model.kept, r.point.domain.params()) for r in found)
+    return tuple(d.coalesce() for d in domains if not d.is_empty())
+
+
+def _at(kept: Mapping[str, int], points: isl.Set) -> isl.Set:
+    """Parameters of which some are macros, with values that are fixed in this program."""
+    for name, value in sorted(kept.items()):
+        at = points.find_dim_by_name(isl.dim_type.param, name)
+        points = points.fix_val(isl.dim_type.param, at, val(value)) if at >= 0 else points
+    return points
 
 
 def reached(piece: isl.Set, scop: Scop, values: Mapping[str, int]) -> bool:

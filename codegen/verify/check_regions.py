@@ -86,9 +86,14 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     return Case(s, outcome, harness, source.text[s.region.body_begin : s.region.body_end], outcome.text)
 
 
+def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:
+    """The slice that a result was made from: with names of macros only if they are in it."""
+    return s if outcome.kept else replace(s, named=None)
+
+
 def model_of(case: Case, options: GenOptions) -> Modelled:
     """The region's model; there is one, since it was transformed."""
-    model = model_region(case.slice, options)
+    model = model_region(as_generated(case.slice, case.outcome), options)
     assert model is not None
     return model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -83,7 +83,7 @@ def survey(h: Harness, model: Modelled, plan: str, library: Library) -> Survey:
     scop = model.program.scop
     ranges = ranges_of(scop)
     _require_known(h, ranges)
-    chooser = _Chooser(h, ranges, library)
+    chooser = _Chooser(h, ranges, library, model.kept)
     vectors = [*chooser.choose(_tiles(plan)), *chooser.exact(plan)]
     parts = pieces(model, plan)
     missed = spent = 0
@@ -108,7 +108,7 @@ def vector_at(h: Harness, model: Modelled, library: Library, wanted: tuple[int, 
     """The run with these integers; None when the source would leave its arrays, or it is beyond the limits."""
     ranges = ranges_of(model.program.scop)
     _require_known(h, ranges)
-    return _Chooser(h, ranges, library).vector(wanted, limits)
+    return _Chooser(h, ranges, library, model.kept).vector(wanted, limits)
 
 
 def _tiles(plan: str) -> list[int]:
@@ -153,6 +153,7 @@ class _Chooser:
     h: Harness
     ranges: Ranges
     library: Library
+    kept: Mapping[str, int]  # parameters that are macros
 
     def choose(self, tiles: Sequence[int]) -> Iterator[Vector]:
         """Vectors of all kinds; where small sizes are ruled out by assumption, they count from the smallest allowed."""
@@ -203,7 +204,7 @@ class _Chooser:
 
     def _values(self, ints: tuple[int, ...]) -> dict[str, int]:
         """The parameters, by their C texts."""
-        values = dict(zip((i.text for i in self.h.memory.ints), ints, strict=True))
+        values = {**self.kept, **dict(zip((i.text for i in self.h.memory.ints), ints, strict=True))}
         if self.h.computed:
             values.update(zip((d.name for d in self.h.computed), self._layout(ints).computed, strict=True))
         return values

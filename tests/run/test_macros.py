@@ -9,6 +9,7 @@ import pytest
 
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
+from codegen.verify.check import check
 from tests.compilers import with_openmp
 
 HEAD = """#include <limits.h>
@@ -167,3 +168,101 @@ def test_names_of_ones_own(tmp_path: Path) -> None:
     assert "TW_" not in out and "MY_SAME(MY_TEXT(ALPHA)" in out
     for compiler in with_openmp():
         assert _run(tmp_path, out, compiler)[1] == ""
+
+
+SIZES = """#ifndef SIZES_H
+#define SIZES_H
+#if !defined(N_) && !defined(MINI)
+#define N_ 90
+#elif !defined(N_)
+#define N_ 30
+#endif
+#ifndef STEPS
+#define STEPS 20
+#endif
+#ifndef RADIUS
+#define RADIUS 1
+#endif
+#define BOUND(x, y) x
+#define _PB_N BOUND(N_, n)
+#endif
+"""
+STENCIL = """#include <stdio.h>
+#include "sizes.h"
+static double a[N_][N_], b[N_][N_];
+static void kernel(int n, double a[N_][N_], double b[N_][N_])
+{
+  (void)n;
+#pragma scop
+  for (int t = 0; t < STEPS; t++) {
+    for (int i = RADIUS; i < _PB_N - RADIUS; i++)
+      for (int j = 1; j < _PB_N - 1; j++)
+        b[i][j] = 0.2 * (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i + RADIUS][j] + a[i - RADIUS][j]);
+    for (int i = RADIUS; i < _PB_N - RADIUS; i++)
+      for (int j = 1; j < _PB_N - 1; j++)
+        a[i][j] = b[i][j] + 1.0 / N_;
+  }
+#pragma endscop
+}
+int main(void)
+{
+  double s = 0;
+  for (int i = 0; i < N_; i++)
+    for (int j = 0; j < N_; j++)
+      a[i][j] = (i * 7 + j * 3) % 11;
+  kernel(N_, a, b);
+  for (int i = 0; i < N_; i++)
+    for (int j = 0; j < N_; j++)
+      s += a[i][j] * (i + 2 * j);
+  printf("%.15g\\n", s);
+  return 0;
+}
+"""
+
+
+def test_sizes_keep_their_names(tmp_path: Path) -> None:
+    """Bounds, extents and values, through other macros and from a header: any size will do."""
+    (tmp_path / "sizes.h").write_text(SIZES)
+    out = _generated(tmp_path, STENCIL)
+    for compiler in with_openmp():
+        for flags in ((), ("-DMINI",), ("-DN_=51", "-DSTEPS=7"), ("-DN_=2",), ("-DSTEPS=(-3)",), ("-DN_=133",)):
+            assert _run(tmp_path, out, compiler, *flags) == (_run(tmp_path, STENCIL, compiler, *flags)[0], "")
+        for odd in ("5+46", "2*50", "1<<6", "51u", "1?51:9", "0x100000000"):
+            assert "N_ is not a plain number" in _run(tmp_path, out, compiler, f"-DN_={odd}")[1], odd
+        assert f"RADIUS was 1 {BAKED}" in _run(tmp_path, out, compiler, "-DRADIUS=2")[1].replace("\\'", "'")
+
+
+def test_names_of_the_command_line(tmp_path: Path) -> None:
+    text = HEAD + "  for (int i = 0; i < TOP; i++)\n    b[i] = a[i] + TOP;\n" + TAIL
+    out = _generated(tmp_path, text, "-DTOP=40")
+    for compiler in with_openmp():
+        assert _run(tmp_path, out, compiler, "-DTOP=77") == (_run(tmp_path, text, compiler, "-DTOP=77")[0], "")
+
+
+SHAPING = {
+    "stride": "  for (int i = 0; i < 2; i++)\n    for (int j = 0; j < N; j++)\n      b[i * N + j] = a[j];\n",
+    "modulo": "  for (int i = 0; i < 99; i++)\n    b[i] = a[i % N];\n",
+    "extent": "  for (int i = 0; i < N; i++) {\n    double t[N];\n    t[0] = a[i];\n    b[i] = t[0];\n  }\n",
+}
+
+
+@pytest.mark.parametrize("kind", SHAPING)
+def test_sizes_that_shape_the_region(tmp_path: Path, kind: str) -> None:
+    _stops(tmp_path, SHAPING[kind], "-DN=41", f"N was 40 {BAKED}")
+
+
+def test_sizes_that_conditionals_ask_for(tmp_path: Path) -> None:
+    """Another size may bring other declarations."""
+    body = "  for (int i = 0; i < N; i++)\n    b[i] = a[i];\n"
+    asked = "#define LONG (N > 64)\n#if LONG\n#define DOWN\n#endif\n#ifdef DOWN"
+    text = HEAD.replace("#ifdef DOWN", asked) + body + TAIL
+    out = _generated(tmp_path, text)
+    for compiler in with_openmp():
+        assert f"N was 40 {BAKED}" in _run(tmp_path, out, compiler, "-DN=41")[1].replace("\\'", "'")
+
+
+def test_check_knows_the_values(tmp_path: Path) -> None:
+    (tmp_path / "sizes.h").write_text(SIZES)
+    (tmp_path / "in.c").write_text(STENCIL)
+    report = check(str(tmp_path / "in.c"), STENCIL, GenOptions(target="c"), lambda _: None)
+    assert report.ok, report.lines

@@ -16,7 +16,7 @@ from codegen.region import Modelled, RegionOutcome, make, model_region, printed
 from codegen.source.slice import RegionSlice
 from codegen.target.names import DEFAULT
 from codegen.verify.check_harness import Harness
-from codegen.verify.check_regions import case_of
+from codegen.verify.check_regions import as_generated, case_of
 
 
 @record
@@ -72,7 +72,7 @@ def _subjects(
     source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions, machine: Machine
 ) -> Iterator[Subject]:
     for s, outcome in zip(source.slices, outcomes, strict=True):
-        model = model_region(s, options) if outcome.text is not None else None
+        model = model_region(as_generated(s, outcome), options) if outcome.text is not None else None
         if model is not None:
             case = case_of(s, outcome, source)
             yield Subject(source, s, model, outcome, case.harness, case.original, options, machine)
