@@ -1,5 +1,7 @@
 """What stays on the management core, and why."""
 
+import re
+
 import pytest
 
 from codegen.options import GenOptions
@@ -50,7 +52,7 @@ for (int i = 0; i < n; i++) x[i] = p->k;
 def test_refused(kind):
     made = generate("f.c", CASES[kind], GenOptions(target="sunway", stem="f"))
     assert [n.id for d in made.diagnostics for n in d.notes] == [kind]
-    assert CASES[kind] in made.text
+    assert re.sub("#pragma (end)?scop", "", CASES[kind]) in made.text
 
 
 def test_refusal_has_the_numbers():
