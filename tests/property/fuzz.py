@@ -61,6 +61,7 @@ def main(words: Sequence[str]) -> int:
         number = len(list(job.batches()))
         print(f"compilers: {', '.join(compilers())}; {len(wanted)} of {number} batches to do; {state}", flush=True)
         _load()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and the batches end, too
         start = time.monotonic()
         for low, high, line in _all(job, wanted, args.j):
             with state.open("a") as out:
@@ -127,6 +128,7 @@ def _fork(job: Job, batch: range, out: Path) -> int:
     if pid:
         return pid
     try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 5))
         report = run_batch(batch, out.parent / str(batch.start), job.effort, features=job.features)
