@@ -70,6 +70,9 @@ static inline long tw_thread(void) { return 0; }
 #endif
 #ifndef TW_LINE
 #define TW_LINE 128 /* threads of a pipeline, at most */
+#endif
+#ifndef TW_FOLLOW
+#define TW_FOLLOW
 #define TW_LAST ((long)(~0UL >> 1))
 #if defined(__unix__) || defined(__APPLE__)
 #include <sched.h>

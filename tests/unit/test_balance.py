@@ -130,3 +130,11 @@ def test_a_name_that_is_taken() -> None:
 def test_refused(plan: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         planned(f"region 1\n  {plan}\n")
+
+
+def test_only_what_is_called_comes_along() -> None:
+    """Tiles in equal parts need no pipeline."""
+    nest = "for (int i = 0; i < n; i++)\n    A[i] *= 2;"
+    text = f"void f(int n, double A[n])\n{{\n#pragma scop\n  {nest}\n#pragma endscop\n}}\n"
+    made = generate("in.c", text, GenOptions(plan_text="region 1\n  balance i by 8\n  tile i:8\n  parallel it\n")).text
+    assert "tw_even_tiles(" in made and "tw_follow" not in made and "tw_thread" not in made
