@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
-.PHONY: picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
+.PHONY: same-under-load picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
 
 all: quickstart
 
@@ -77,6 +77,10 @@ fuzz: dev
 bench: dev
 	$(COMPILE)
 	$(PY) benchmarks/generation.py
+
+# Forty busy processes must not change a byte. A part of the files: make same-under-load B='--part 1/8'
+same-under-load: venv
+	$(PY) benchmarks/same_under_load.py $(B)
 
 # Generated tensor kernels against OpenBLAS. Arguments: make bench-tensor B='--only gemm,mv --threads 1 --quick'
 bench-tensor: venv $(VENV)/.installed-bench

@@ -5,13 +5,13 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from codegen.diagnostics import InputError, Loc
+from codegen.limits import COMPILER, LimitPassed, run
 from codegen.source.encoding import encode
 
 
@@ -52,12 +52,14 @@ def _bytes(path: str) -> bytes:
 def _compile(command: list[str], scratch: str) -> None:
     loc = Loc("tilewright")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        done = run(command, COMPILER)
     except OSError as error:
         raise InputError("cannot-compile", f"cannot run the C compiler `{command[0]}`: {error.strerror}", loc,
                          "install gcc or clang, or set CC") from None
-    if done.returncode:
-        said = done.stderr.replace(scratch + os.sep, "").strip()[:2000]
+    except LimitPassed as error:
+        raise InputError("cannot-compile", f"the C compiler {error}", loc, "compile less at a time") from None
+    if done.code:
+        said = done.err.decode("utf-8", "replace").replace(scratch + os.sep, "").strip()[:2000]
         raise InputError("cannot-compile", f"the C compiler failed: {said}", loc,
                          "set CC to a C11 compiler with OpenMP, or use target='c'")
 

@@ -12,20 +12,19 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.isas import use as use_isa
-from codegen.machine import Machine, load_for
+from codegen.machine import load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
-from codegen.source.columns import placed
 from codegen.source.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
+from codegen.supervise import run_region
 from codegen.target.lines import line_name
-from codegen.worker import Died, TimedOut, run_again_after_crashes
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome
@@ -294,45 +293,3 @@ def check_plan_regions(source: Opened, options: GenOptions) -> None:
                 loc,
                 f"regions: {', '.join(map(str, sorted(have))) or 'none'}",
             )
-
-
-def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """One region in a child process, bounded by the time limit.
-
-    isl has crashed while it joined pieces of a relation; simpler plans ask less of it.
-    """
-    from codegen.region import AUTHORS, RegionOutcome, process_region
-
-    loc = Loc(source.name, s.region.first_line, 1)
-    original = source.text[s.region.body_begin : s.region.body_end].replace("\r\n", "\n")
-
-    def left(id: str, why: str, hint: str) -> RegionOutcome:
-        note = Diagnostic(Severity.NOTE, id, why, loc, hint)
-        warning = Diagnostic(
-            Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
-        )
-        return RegionOutcome(
-            s.region.index,
-            s.region.first_line,
-            None,
-            frozenset(),
-            frozenset(),
-            "",
-            f"left as it is ({id})",
-            (warning,),
-        )
-
-    try:
-        tries = 1 if options.plan_text is not None or options.target == "sunway" else AUTHORS
-        made = run_again_after_crashes(
-            lambda crashed: process_region(s, original, options, machine, crashed), tries, options.timeout
-        )
-        return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
-    except TimedOut:
-        return left(
-            "timeout", f"its analysis took longer than {options.timeout:g} s", "raise --timeout, or split the region"
-        )
-    except RecursionError:
-        return left("nesting-too-deep", "its expressions are nested too deeply", "split the expressions")
-    except Died:
-        raise InternalError("worker-died", f"the analysis of region {s.region.index} crashed", loc) from None

@@ -241,7 +241,12 @@ TABLE: tuple[Entry, ...] = (
         "Copy it to a plain variable before the region, and back behind it.",
         "static _Thread_local double t; ... b[i] = t;",
     ),
-    _refusal("timeout", "The analysis took longer than `--timeout` allows.", "Raise it, or split the region."),
+    _refusal(
+        "timeout",
+        "The analysis takes more work than `--timeout` allows. Work is counted, not timed, so that the same input has "
+        "the same result on every machine.",
+        "Raise it, or split the region.",
+    ),
     _refusal(
         "unknown-call",
         "A function is called that may do more than compute a value.",
@@ -374,6 +379,13 @@ TABLE: tuple[Entry, ...] = (
         "reverse i",
     ),
     _error("interrupted", "`tune` was interrupted before it came to this file.", "Run it again."),
+    _error(
+        "limit-passed",
+        "A source has more bytes than the tool reads, or a child process (the preprocessor, an analysis) took more "
+        "processor time, memory or output than it may. Nothing is written. What counted work bounds comes to an end "
+        "long before, as the refusal `timeout`.",
+        "Look for a macro that expands to very much or a header without an end; split the region or the file.",
+    ),
     _error(
         "name-taken",
         "With `--prefix`, a name of generated code would be one that the source uses already.",

@@ -35,6 +35,7 @@ from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
+from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import Node
 from codegen.source.named import without_names
 from codegen.source.parse import parse_with_gaps
@@ -54,9 +55,10 @@ from codegen.verify.proofs import prove
 if TYPE_CHECKING:
     from codegen.sunway.emit import SlavePart
 
-# isl operations one attempt may take before a simpler plan is tried; about ten seconds on a slow core.
-OPERATIONS = 40_000_000
-AUTHORS = 4  # of plans, from ambitious to plain
+# Which parts of a region's counted work its stages get: the model a fourth; the authors of plans, from ambitious to
+# plain, what is left. Past its part, an author makes room for the next.
+MODEL = 4
+AUTHORS = (4, 4, 8, 8)
 
 
 @record
@@ -76,6 +78,7 @@ class RegionOutcome:
     names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
     kept: tuple[str, ...] = ()  # macros that may have any value when it is compiled
     computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it
+    parts: int = 1  # in which it was taken
 
 
 @record
@@ -89,6 +92,7 @@ class Modelled:
     fusion: str = ""  # what a hint asks for
     alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
     kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
+    piece: int = 0  # which piece of the region it is; 0: all of it
 
     def target(self, options: GenOptions) -> str:
         return "c" if self.alone and options.target == "openmp" else options.target
@@ -124,12 +128,28 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
 
 def _site(s: RegionSlice) -> RegionSite:
     parsed = parse_with_gaps(s)
-    return with_derived(
-        find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
-    )
+    site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
+    number, first, after = s.piece
+    return with_derived(replace(site, statements=site.statements[first:after]) if number else site)
 
 
 def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    loc = Loc(s.file, s.region.first_line, 1)
+    try:
+        with at_most(part(options.timeout, MODEL)):
+            return _modelled(s, options)
+    except Exhausted:
+        raise too_much(options, loc) from None
+    except isl.Error as error:
+        raise Unsupported(
+            "isl-failed",
+            f"isl could not analyse the region: {str(error).splitlines()[0]}",
+            loc,
+            "simplify its bounds and subscripts, or split the region",
+        ) from None
+
+
+def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     site = _site(s)
     assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
     reassociate, fusion = options.reassociate, ""
@@ -170,7 +190,7 @@ def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
     own = thread_local(site, found.scop.names, options.target, s.region.first_line)
     remarks = (*((within,) if within else ()), *own, *found.remarks, *own_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None)
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=s.piece[0])
 
 
 def thread_local(site: RegionSite, names: frozenset[str], target: str, line: int) -> tuple[Diagnostic, ...]:
@@ -201,15 +221,7 @@ def process_region(
     line = s.region.first_line
     options = with_own_plan(s.region, s.file, options)
     try:
-        try:
-            model = model_region(s, options)
-        except isl.Error as error:
-            raise Unsupported(
-                "isl-failed",
-                f"isl could not analyse the region: {str(error).splitlines()[0]}",
-                Loc(s.file, line, 1),
-                "simplify its bounds and subscripts, or split the region",
-            ) from None
+        model = model_region(s, options)
         if model is None:
             return RegionOutcome(s.region.index, line, None, frozenset(), frozenset(), "", "empty", ())
         if options.target == "sunway":
@@ -229,8 +241,8 @@ def process_region(
 def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
     """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
     scop = made.program.scop
-    plan = replace(made.plan, digest=model.digest)
-    summary = summarize(plan)
+    plan = replace(made.plan, digest=model.digest, part=model.piece)
+    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan)
     fallback = as_written(original)
     alias = alias_test(scop, not options.check_alias, options.check_alias)
     target = model.target(options)
@@ -305,9 +317,13 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
     if options.plan_text is not None:
         from codegen.plan.parse import parse  # only then: start-up time counts in a build
 
-        plans = parse(options.plan_text, options.plan_name, {scop.region: scop})
+        plans = parse(options.plan_text, options.plan_name, {scop.region: scop}, model.piece)
         if plans:
-            return _by_user_plan(model, plans[0])
+            try:
+                with at_most(part(options.timeout, MODEL)):
+                    return _by_user_plan(model, plans[0])
+            except Exhausted:
+                raise too_much(options, scop.loc) from None
     if model.target(options) == "c":
         machine = replace(machine, cores=1)
     fusion = model.fusion or options.fusion
@@ -317,15 +333,16 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
         lambda: default_plan(model.program, machine, fusion, 0),
         lambda: source_plan(model.program, machine),
     )
-    assert len(authors) == AUTHORS
     problems = [_simpler(scop.loc, "isl crashed")] if crashed else []
     tried: set[str] = set()
-    for author in authors[crashed:]:
-        made, problem = attempt(model, author, tried)
+    for author, share in list(zip(authors, AUTHORS, strict=True))[crashed:]:
+        made, problem = attempt(model, author, tried, part(options.timeout, share))
         if made is not None:
             return replace(made, remarks=(*problems, *made.remarks))
         if problem is not None:
             problems.append(problem)
+    if problems[-1].message.endswith(TOO_MUCH):
+        raise too_much(options, scop.loc)
     raise Unsupported(
         "no-proof",
         f"no transformation could be proven: {problems[-1].message}",
@@ -335,31 +352,43 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
 
 
 def attempt(
-    model: Modelled, author: Callable[[], Decision], tried: set[str]
+    model: Modelled, author: Callable[[], Decision], tried: set[str], operations: int
 ) -> tuple[Made | None, Diagnostic | None]:
-    """The author's plan carried out and proven, or what is wrong with it; neither for one in `tried`."""
-    ctx = isl.DEFAULT_CONTEXT
+    """The author's plan carried out and proven within so many isl operations, or what is wrong with it; neither for
+    one in `tried`."""
     loc = model.program.scop.loc
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
     try:
-        decision = author()
-        scop = decision.program.scop
-        text = show((decision.plan,), {scop.region: scop})
-        if text in tried:
-            return None, None
-        tried.add(text)
-        made, findings = finish(decision.program, decision.plan, decision.remarks)
+        with at_most(operations):
+            decision = author()
+            scop = decision.program.scop
+            text = show((decision.plan,), {scop.region: scop})
+            if text in tried:
+                return None, None
+            tried.add(text)
+            made, findings = finish(decision.program, decision.plan, decision.remarks)
+    except Exhausted:
+        made, findings = None, (Finding("effort", TOO_MUCH),)
     except InputError as error:
         made, findings = None, (Finding("plan", error.message),)
     except isl.Error as error:
         made, findings = None, (Finding("effort", f"isl gave up: {str(error).splitlines()[0]}"),)
-    finally:
-        ctx.set_max_operations(0)
     if made is not None and not findings:
         return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
     return None, _simpler(loc, findings[0].message, severity)
+
+
+TOO_MUCH = "its part of the counted work was used up"
+
+
+def too_much(options: GenOptions, loc: Loc) -> Unsupported:
+    """The region's counted work is used up."""
+    return Unsupported(
+        "timeout",
+        f"its analysis takes more work than is allowed for {options.timeout:g} s",
+        loc,
+        "raise --timeout, or split the region",
+    )
 
 
 def _simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""Running work in a child process with a deadline, so that neither isl nor a bad input can hang a build."""
+"""Running work in a child process with limits, so that neither isl nor a bad input can hang a build."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from codegen.limits import MIB, LimitPassed, Limits, restrict
+
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
-
-
-class TimedOut(Exception):
-    """The child did not finish in time."""
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
 
 
 class Died(Exception):
-    """The child ended without an answer."""
+    """The child crashed, or ended without an answer."""
 
 
-def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
+def run_limited(work: Callable[[], T], limits: Limits) -> T:
     """The result of `work`, computed in a forked child. Exceptions of the child are raised here.
 
-    Raises TimedOut after `seconds` (0 means no limit) and Died when the child crashes.
+    Raises LimitPassed when the child uses too much, and Died when it crashes.
     """
     if not hasattr(os, "fork"):
         return work()
@@ -42,45 +41,57 @@ def run_with_deadline(work: Callable[[], T], seconds: float) -> T:
         child = os.fork()
     if child == 0:
         os.close(reader)
-        answer(work, writer)
+        answer(work, writer, limits)
     os.close(writer)
     try:
-        data = _read(reader, child, seconds)
+        data = _read(reader, child, limits)
     finally:
         os.close(reader)
-        os.waitpid(child, 0)
+        _, status, used = os.wait4(child, 0)
     if not data:
-        raise Died()
+        raise _end(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024, limits)
     ok, value = pickle.loads(data)
     if ok:
         result: T = value
         return result
+    if isinstance(value, MemoryError):
+        raise LimitPassed(_memory(limits)) from value
     raise value
 
 
-def run_again_after_crashes(work: Callable[[int], T], tries: int, seconds: float) -> T:
-    """The result of `work(0)`; should it crash, of `work(1)`, and so on, all in one span of time."""
-    start = time.monotonic()
+def run_again_after_crashes(work: Callable[[int], T], tries: int, limits: Limits) -> T:
+    """The result of `work(0)`; should it crash, of `work(1)`, and so on."""
     for crashed in range(tries):
-        left = seconds - (time.monotonic() - start) if seconds > 0 and crashed else seconds
-        if seconds > 0 >= left:
-            raise TimedOut()
         try:
-            return run_with_deadline(partial(work, crashed), left)
+            return run_limited(partial(work, crashed), limits)
         except Died:
             continue
     raise Died()
 
 
-def answer(work: Callable[[], object], writer: int) -> None:
+def _end(code: int, used: int, limits: Limits) -> Exception:
+    """Why a child gave no answer. One that crashed with half the memory it may have was perhaps refused more."""
+    if -code in (signal.SIGXCPU, signal.SIGKILL):
+        return LimitPassed(f"took more than {limits.cpu:g} s of processor time, or was ended from outside")
+    if limits.memory and -code in _CRASHES and used > limits.memory // 2:
+        return LimitPassed(_memory(limits))
+    return Died()
+
+
+def _memory(limits: Limits) -> str:
+    return f"took more than {limits.memory // MIB} MiB of memory"
+
+
+def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
     """The child's whole life: do the work, write what came of it, end.
 
     In a thread of its own: if the parent has run OpenMP code, the child's first thread would wait for helpers that did
     not come along, while a new thread starts with none.
     """
-    threading.stack_size(STACK)
-    thread = threading.Thread(target=_answer, args=(work, writer))
     try:
+        restrict(limits)
+        threading.stack_size(STACK)
+        thread = threading.Thread(target=_answer, args=(work, writer))
         thread.start()
         thread.join()
     finally:
@@ -112,16 +123,17 @@ def _pickled_error(error: BaseException) -> bytes:
         return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}\n{text}")))
 
 
-def _read(reader: int, child: int, seconds: float) -> bytes:
-    end = time.monotonic() + seconds if seconds > 0 else None
+def _read(reader: int, child: int, limits: Limits) -> bytes:
+    end, size = time.monotonic() + limits.wall, 0
     chunks: list[bytes] = []
     while True:
-        left = None if end is None else max(0.0, end - time.monotonic())
-        ready, _, _ = select.select([reader], [], [], left)
-        if not ready:
+        ready, _, _ = select.select([reader], [], [], max(0.0, end - time.monotonic()))
+        chunk = os.read(reader, 1 << 16) if ready else b""
+        size += len(chunk)
+        if not ready or size > limits.output:
             os.kill(child, signal.SIGKILL)
-            raise TimedOut()
-        chunk = os.read(reader, 1 << 16)
+            much = f"wrote more than {limits.output // MIB} MiB"
+            raise LimitPassed(much if ready else f"did not end within {limits.wall:g} s")
         if not chunk:
             return b"".join(chunks)
         chunks.append(chunk)

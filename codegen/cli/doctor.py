@@ -6,14 +6,13 @@ import platform
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib import metadata
 
-from codegen import __version__
+from codegen import __version__, limits
 from codegen.cli import exitcodes
 from codegen.cli.job import Job, Outcome
 from codegen.machine.detect import detect
@@ -126,8 +125,8 @@ def compiler_words() -> list[str]:
 
 def _compiler() -> str:
     words = compiler_words()
-    done = subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=20, check=False)
-    version = (done.stdout.splitlines() or ["tells no version"])[0]
+    done = limits.run([*words, "--version"], limits.QUESTION)
+    version = (done.out.decode("utf-8", "replace").splitlines() or ["tells no version"])[0]
     _try(_PLAIN, words, f"{shlex.join(words)} does not give a program that runs", _GET_LIBRARY)
     chosen = shlex.split(os.environ.get("CC", ""))
     ignored = f" (CC={shlex.join(chosen)} is not on PATH)" if chosen not in ([], words) else ""
@@ -146,12 +145,11 @@ def _try(text: str, words: list[str], says: str, mend: str) -> None:
         source, binary = os.path.join(folder, "try.c"), os.path.join(folder, "try")
         with open(source, "w", encoding="ascii") as stream:
             stream.write(text)
-        build = subprocess.run([*words, source, "-o", binary], capture_output=True, timeout=60, check=False,
-                               text=True, errors="replace", env=os.environ | {"LC_ALL": "C"})
-        if build.returncode:
-            reason = next((line for line in build.stderr.splitlines() if "error" in line), "")
+        build = limits.run([*words, source, "-o", binary], limits.COMPILER, env=os.environ | {"LC_ALL": "C"})
+        if build.code:
+            reason = next((line for line in build.err.decode("utf-8", "replace").splitlines() if "error" in line), "")
             raise Ailment(f"{says}: {reason.replace(folder + os.sep, '')}".removesuffix(": "), mend)
-        if subprocess.run([binary], stdout=subprocess.DEVNULL, timeout=60, check=False).returncode:
+        if limits.run([binary], limits.QUESTION).code:
             raise Ailment(says, mend)
 
 

@@ -1,11 +1,10 @@
 """`tilewright machine`: the processor descriptions."""
 from __future__ import annotations
 
-from subprocess import SubprocessError
-
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.job import Job, Outcome
 from codegen.diagnostics import InputError, Loc
+from codegen.limits import LimitPassed
 from codegen.machine.detect import Detected, cache_summary, detect, measured
 from codegen.machine.load import load, names
 from codegen.machine.toml import dump
@@ -35,7 +34,7 @@ def _measured(found: Detected) -> Detected:
         return measured(found, compiler_words())
     except Ailment as error:
         raise InputError("no-compiler", str(error), Loc("--measure"), error.mend) from None
-    except (OSError, SubprocessError) as error:
+    except (OSError, LimitPassed) as error:
         raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--measure")) from None
 
 

@@ -196,7 +196,8 @@ TABLE: tuple[Option, ...] = (
     Option(("--stats",), "diagnostics", _GEN, "count regions and show the time that each stage took"),
     Option(("--strict",), "generation", _GEN, "a region left untransformed is an error (exit code 3)"),
     Option(("--timeout",), "generation", _SOURCES,
-           "bound on the analysis of a region; past it the region is left as it was",
+           "bound on the analysis of a region, in counted work (4 million isl operations to a second), not by a "
+           "clock; past it the region is left as it was",
            "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout),
     Option(("--method",), "tuning", _TUNE,
            f"how to search: auto, {', '.join(TUNE_METHODS)}; for one product also on loop trees: "

@@ -123,7 +123,9 @@ class Affiner:
     def _Constant(self, node: c_ast.Constant, frame: Frame) -> tuple[isl.PwAff, CType]:
         number = int_constant(node)
         if number is None:
-            raise NotAffine(node, f"`{node.value}` is not an integer")
+            raise NotAffine(node, f"`{c_text(node)[:SHOWN]}` is not an integer")
+        if number >> (64 if "u" in node.value.lower() else 63):
+            raise NotAffine(node, f"`{node.value}` does not fit into a 64-bit integer")
         return frame.constant(number), literal_type(node, number)
 
     def _ID(self, node: c_ast.ID, frame: Frame) -> tuple[isl.PwAff, CType]:
@@ -326,6 +328,9 @@ def constant_of(value: isl.PwAff) -> int | None:
     aff = value.get_pieces()[0][1]
     val = aff.get_constant_val()
     return int(val.get_num_si()) if val.is_int() else None
+
+
+SHOWN = 40  # characters of a literal in a message
 
 
 def literal_type(node: c_ast.Constant, number: int) -> CType:

@@ -190,14 +190,19 @@ def literal_int(node: c_ast.Node, names: Mapping[str, int]) -> int | None:
     return None
 
 
+MOST_DIGITS = 66  # 64 bits, written as 0b
+
+
 def int_constant(node: c_ast.Constant) -> int | None:
-    """The value of an integer or plain character literal."""
+    """The value of an integer or plain character literal; None for what no type of C can hold."""
     if node.type == "char":
         body = node.value.strip("'")
         return ord(body) if len(body) == 1 else None
     if "int" not in node.type and "long" not in node.type:
         return None
     digits = node.value.lower().rstrip("ul")
+    if len(digits) > MOST_DIGITS:
+        return None
     if digits.startswith("0x"):
         return int(digits, 16)
     if digits.startswith("0b"):

@@ -5,12 +5,12 @@ import ctypes
 import mmap
 import os
 import platform
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from codegen.limits import COMPILER, run
 from codegen.machine.model import Machine
 from codegen.record import record
 
@@ -41,7 +41,7 @@ class Bandwidth:
 
 
 def measure(machine: Machine, compiler: Sequence[str]) -> Bandwidth:
-    """Read memory for about a second. OSError or CalledProcessError where that cannot be done."""
+    """Read memory for about a second. OSError or LimitPassed where that cannot be done."""
     held = sum(c.bytes * -(-machine.cores // c.shared_by) for c in machine.caches)
     total = min(max(LEAST, 4 * held), MOST)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
@@ -49,7 +49,9 @@ def measure(machine: Machine, compiler: Sequence[str]) -> Bandwidth:
         with open(source, "w", encoding="ascii") as stream:
             stream.write(_READ)
         words = [*compiler, "-O3", _NATIVE, "-shared", "-fPIC", source, "-o", built]
-        subprocess.run(words, check=True, capture_output=True, timeout=60)
+        done = run(words, COMPILER)
+        if done.code:
+            raise OSError("the compiler failed")
         read = ctypes.CDLL(built).read_all
     read.restype, read.argtypes = ctypes.c_ulong, (ctypes.c_void_p, ctypes.c_long)
     one = _rate(read, total, 1)

@@ -1,11 +1,11 @@
 """What this host is, with a note for every figure: found, and where, or assumed, and from what."""
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.limits import QUESTION, LimitPassed, run
 from codegen.machine import sysfs
 from codegen.machine.cpuinfo import CpuInfo, parse_cpuinfo
 from codegen.machine.load import load
@@ -113,7 +113,7 @@ def _memory(m: Machine, base: Machine, info: CpuInfo, root: Path, cc: str) -> tu
 
 
 def measured(found: Detected, compiler: Sequence[str]) -> Detected:
-    """With the bandwidth of memory as it is; OSError or SubprocessError where it cannot be measured."""
+    """With the bandwidth of memory as it is; OSError or LimitPassed where it cannot be measured."""
     from codegen.machine.bandwidth import measure
 
     speed = measure(found.machine, compiler)
@@ -138,10 +138,10 @@ def compiler_macros(cc: str) -> frozenset[str]:
     """Names the compiler predefines for this host; empty when it cannot be asked."""
     command = [cc, "-march=native", "-dM", "-E", "-x", "c", "/dev/null"]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.SubprocessError):
+        done = run(command, QUESTION)
+    except (OSError, LimitPassed):
         return frozenset()
-    words = (line.split() for line in run.stdout.splitlines())
+    words = (line.split() for line in done.out.decode("utf-8", "replace").splitlines())
     return frozenset(w[1] for w in words if len(w) > 1)
 
 

@@ -277,9 +277,11 @@ Directive = Union[
 
 @record
 class Plan:
-    """Directives for one region, in order. `digest` identifies the region's text ("" is not checked)."""
+    """Directives for one region, in order, or for one `part` of a region that is too large to be taken as a whole.
+    `digest` identifies its text ("" is not checked)."""
 
     region: int
     directives: tuple[Directive, ...]
     digest: str = ""
     loc: Loc = NOWHERE
+    part: int = 0

@@ -11,21 +11,29 @@ from codegen.plan.read.reader import Reader, tokens
 from codegen.scop.model import Scop
 
 
-def parse(text: str, file: str, scops: Mapping[int, Scop]) -> tuple[Plan, ...]:
-    """The plans in `text` for the regions in `scops`; blocks for other regions are passed over."""
+def parse(text: str, file: str, scops: Mapping[int, Scop], part: int = 0) -> tuple[Plan, ...]:
+    """The plans in `text` for the regions in `scops`, or for one part of them; blocks for others are passed over."""
     reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
     plans: list[Plan] = []
     while reader.more():
-        plan = _plan(reader, scops)
+        plan = _plan(reader, scops, part)
         if plan is not None:
             plans.append(plan)
     return tuple(plans)
 
 
 def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
-    """Which regions a plan file speaks of; each at most once."""
+    """Which regions a plan file speaks of."""
+    found: dict[int, Loc] = {}
+    for (number, _), loc in planned_parts(text, file):
+        found.setdefault(number, loc)
+    return tuple(found.items())
+
+
+def planned_parts(text: str, file: str) -> tuple[tuple[tuple[int, int], Loc], ...]:
+    """Which regions (part 0) and parts of regions a plan file speaks of; each at most once."""
     reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
-    out: dict[int, Loc] = {}
+    out: dict[tuple[int, int], Loc] = {}
     if reader.more() and reader.peek() != "region":  # whatever it is, none of it is shown
         message = "this is no plan: it does not begin with 'region'"
         raise InputError("bad-plan", message, reader.loc(), "`region 1` comes before the directives of region 1")
@@ -34,9 +42,10 @@ def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
             reader.take("region")
             loc = reader.loc()
             number = reader.number()
-            if number in out:
+            key = number, reader.number() if reader.accept("part") else 0
+            if key in out:
                 raise InputError("bad-plan", f"region {number} is planned twice", loc, "keep one of the two blocks")
-            out[number] = loc
+            out[key] = loc
         else:
             reader.take()
     return tuple(out.items())
@@ -47,11 +56,11 @@ def _at_region(r: Reader) -> bool:
     return r.peek() == "region" and r.peek(1).isdigit()
 
 
-def _plan(r: Reader, scops: Mapping[int, Scop]) -> Plan | None:
+def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
     loc = r.loc()
     r.take("region")
     number = r.number()
-    if number not in scops:
+    if number not in scops or (r.number() if r.accept("part") else 0) != part:
         while r.more() and not _at_region(r):
             r.take()
         return None
@@ -65,7 +74,7 @@ def _plan(r: Reader, scops: Mapping[int, Scop]) -> Plan | None:
         if word not in _READ:
             raise InputError("bad-plan", f"unknown directive {word!r}", at, f"directives: {', '.join(sorted(_READ))}")
         out.append(_READ[word](r, at))
-    return Plan(number, tuple(out), digest, loc)
+    return Plan(number, tuple(out), digest, loc, part)
 
 
 _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {

@@ -43,7 +43,8 @@ def show(plans: tuple[Plan, ...], scops: Mapping[int, Scop]) -> str:
     """The text of a plan file."""
     out = []
     for plan in plans:
-        head = f"region {plan.region}" + (f" digest {plan.digest}" if plan.digest else "")
+        head = f"region {plan.region}" + (f" part {plan.part}" if plan.part else "")
+        head += f" digest {plan.digest}" if plan.digest else ""
         scop = scops.get(plan.region)
         where = f"  # {scop.function}, line {scop.loc.line}" if scop is not None else ""
         out.append(head + where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from itertools import combinations, product
 
@@ -18,6 +17,7 @@ from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
 from codegen.recognize.ownership.registers import Budget
 from codegen.recognize.ownership.search import distinct, search
 from codegen.record import record
+from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.tree import Loop, Node
 from codegen.transform.program import Program
 
@@ -25,7 +25,6 @@ from codegen.transform.program import Program
 MOST_LOOPS, MOST_AXES, MOST_REFERENCES = 4, 2, 16
 # isl operations for one nest: a second or so, unless there are many small ones; hence seconds for all nests, too.
 OPERATIONS = 4_000_000
-SECONDS = 10.0
 
 
 @record
@@ -62,8 +61,7 @@ def own_variables(p: Program) -> list[str]:
 
 def tables(p: Program, tree: Node, machine: Machine) -> list[Table]:
     """One table for each innermost nest."""
-    until = time.monotonic() + SECONDS
-    return [_bounded(p, nest, machine, until) for nest in nests(tree) if nest.inside]
+    return [_bounded(p, nest, machine) for nest in nests(tree) if nest.inside]
 
 
 def _lines(table: Table) -> list[str]:
@@ -72,21 +70,15 @@ def _lines(table: Table) -> list[str]:
     return [f"    {table.head}", *(f"      {line}" for line in (*rows, *table.notes))]
 
 
-def _bounded(p: Program, nest: Nest, machine: Machine, until: float) -> Table:
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
+def _bounded(p: Program, nest: Nest, machine: Machine) -> Table:
     try:
-        return _nest(p, nest, machine, until)
-    except TimeoutError:
-        return Table(f"{', '.join(nest.names)}: not decided within {SECONDS:g} s", (), ())
-    except isl.Error:
+        with at_most(OPERATIONS):
+            return _nest(p, nest, machine)
+    except (isl.Error, Exhausted):
         return Table(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
-    finally:
-        ctx.set_max_operations(0)
 
 
-def _nest(p: Program, nest: Nest, machine: Machine, until: float) -> Table:
+def _nest(p: Program, nest: Nest, machine: Machine) -> Table:
     head = f"{', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
     f = frame(p.scop, nest)
     refs = distinct(f.references)
@@ -96,8 +88,6 @@ def _nest(p: Program, nest: Nest, machine: Machine, until: float) -> Table:
     grids = [g for m in range(1, MOST_AXES + 1) for g in combinations(f.inner, m)]
     rows = []
     for r, g in product(refs, grids):
-        if time.monotonic() > until:
-            raise TimeoutError
         rows.append((r.text, _names(g), *_cells(verdict(f, r, g, parts))))
     free = f"no dependence passes between threads over: {_free(p, f, grids, parts)}"
     return Table(head, tuple(rows), (free, *_chosen(p, f, parts, refs, machine)))

@@ -10,6 +10,7 @@ from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.diagnostics import Unsupported
 from codegen.isas import use as use_isa
+from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
@@ -25,7 +26,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
 from codegen.source.slice import RegionSlice
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, run_limited
 
 
 def describe_file(path: str, text: str, options: GenOptions, speeds: Mapping[int, Speed] | None = None) -> str:
@@ -49,9 +50,9 @@ def describe_file(path: str, text: str, options: GenOptions, speeds: Mapping[int
 
 def _bounded(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
     try:
-        return run_with_deadline(lambda: _region(s, options, machine), options.timeout)
-    except TimedOut:
-        return [f"  left as it is: the analysis took longer than {options.timeout:g} s [timeout]"]
+        return run_limited(lambda: _region(s, options, machine), analysis(options.timeout))
+    except LimitPassed as error:
+        return [f"  left as it is: the analysis {error} [limit-passed]"]
     except RecursionError:
         return ["  left as it is: its expressions are nested too deeply [nesting-too-deep]"]
     except Died:

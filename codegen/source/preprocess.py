@@ -5,12 +5,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Callable
 
 from codegen.record import record
 
 from ..diagnostics import InputError, Loc
+from ..limits import PREPROCESSOR, LimitPassed, run
 from ..options import CppOptions
 from .encoding import decode, encode
 from .lexis import SPLICE, blank, blank_comments, without_separators
@@ -132,21 +132,16 @@ def _on_disk(path: str, text: str) -> bool:
 
 
 def _run(command: list[str], data: bytes, name: str, meanwhile: Callable[[], None]) -> str:
-    pipe = subprocess.PIPE
     try:
-        running = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env={**os.environ, "LC_ALL": "C"})
+        done = run(command, PREPROCESSOR, data, {**os.environ, "LC_ALL": "C"}, meanwhile=meanwhile)
     except OSError as error:
         raise _no_preprocessor(f"cannot run the preprocessor `{command[0]}`: {error.strerror}", name) from error
-    with running:
-        try:
-            meanwhile()
-            out, err = running.communicate(data)
-        except BaseException:
-            running.kill()
-            raise
-    if running.returncode != 0:
-        raise _failure(decode(err), name, command[0])
-    return without_separators(decode(out).replace("\r", ""))
+    except LimitPassed as error:
+        raise InputError("limit-passed", f"the preprocessor {error}", Loc(name, 1, 1),
+                         "look for a macro that expands to very much, or a header without an end") from None
+    if done.code != 0:
+        raise _failure(decode(done.err), name, command[0])
+    return without_separators(decode(done.out).replace("\r", ""))
 
 
 def _failure(stderr: str, name: str, program: str) -> InputError:

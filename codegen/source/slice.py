@@ -43,6 +43,7 @@ class RegionSlice:
     line            the line of the preprocessed text that the region begins on, counted from 0
     named           the same with macros by their names, if some keep them; in it `values` are what they stand for
     refusal         why there is no text, if so
+    piece           which piece of the region is meant (0: all of it), and its statements, as in a slice
     """
 
     region: Region
@@ -59,6 +60,7 @@ class RegionSlice:
     thread_private: frozenset[str] = frozenset()
     named: RegionSlice | None = None
     values: tuple[tuple[str, str], ...] = ()
+    piece: tuple[int, int, int] = (0, 0, 0)
 
 
 @record

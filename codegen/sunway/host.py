@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from codegen.limits import COMPILER, PROGRAM, LimitPassed, limited, run
 from codegen.record import record
 
 FLAGS = ("-std=gnu11", "-O2", "-ffp-contract=off", "-fwrapv")
@@ -27,10 +29,10 @@ def build_library(folder: Path, cc: str = "gcc") -> Path:
     sources = sorted(emulator_folder().glob("*.c"))
     objects = [folder / f"{s.stem}.o" for s in sources]
     for s, o in zip(sources, objects, strict=True):
-        subprocess.run([cc, *FLAGS, "-Wall", "-Wextra", "-c", str(s), "-o", str(o)], check=True)
+        subprocess.run(limited([cc, *FLAGS, "-Wall", "-Wextra", "-c", str(s), "-o", str(o)], COMPILER), check=True)
     # Under a name of its own first: several tests may build at once.
     part = folder / f"libswemu.{os.getpid()}.a"
-    subprocess.run(["ar", "rcs", str(part), *map(str, objects)], check=True)
+    subprocess.run(limited(["ar", "rcs", str(part), *map(str, objects)], COMPILER), check=True)
     part.replace(done)
     return done
 
@@ -48,21 +50,24 @@ class Ran:
 def compile_program(sources: Sequence[Path], result: Path, library: Path, flags: Sequence[str] = ()) -> str:
     """Compile and link; the compiler's messages, empty when all is well."""
     command = ["gcc", *FLAGS, *flags, "-I", str(emulator_folder()), *map(str, sources), str(library), "-lm", "-o"]
-    done = subprocess.run([*command, str(result)], capture_output=True, text=True)
-    return done.stderr if done.returncode or done.stderr else ""
+    try:
+        done = run([*command, str(result)], COMPILER)
+    except LimitPassed as error:
+        return f"the compiler {error}"
+    return done.err.decode("utf-8", "replace") if done.code or done.err else ""
 
 
 def run_program(
     program: Path, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None, seconds: float = 120
 ) -> Ran:
-    """Run with the counters written next to the program."""
+    """Run with the counters written next to the program; `seconds` of processor time for each processor."""
     counts = program.with_suffix(f".{os.getpid()}.counts")
     env = {**os.environ, "SW_COUNTS": str(counts), **(environment or {})}
-    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, env=env, timeout=seconds)
+    done = run([str(program), *arguments], replace(PROGRAM, cpu=seconds * (os.cpu_count() or 1)), env=env)
     found: dict[str, float] = {}
     if counts.exists():
         for line in counts.read_text().splitlines():
             key, value = line.split()
             found[key] = float(value)
         counts.unlink()
-    return Ran(done.returncode, done.stdout, done.stderr, found)
+    return Ran(done.code, done.out.decode("utf-8", "replace"), done.err.decode("utf-8", "replace"), found)

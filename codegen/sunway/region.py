@@ -15,7 +15,19 @@ from codegen.plan.model import Directive, Plan, Stay
 from codegen.plan.text import show
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
-from codegen.region import OPERATIONS, Made, Modelled, RegionOutcome, as_written, attempt, indent, make, summarize
+from codegen.region import (
+    AUTHORS,
+    Made,
+    Modelled,
+    RegionOutcome,
+    as_written,
+    attempt,
+    indent,
+    make,
+    summarize,
+    too_much,
+)
+from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
@@ -100,22 +112,20 @@ def _on_cores(
     scop = made.program.scop
     fallback = as_written(original)
     alias = alias_test(scop, not options.check_alias, options.check_alias)
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
     try:
-        text = emit_sunway(
-            scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
-            grid, STYLES[options.scheme], options.model, strict,
-            made.program.stays if options.plan_text is not None else None,
-            names_for(options.prefix, (s.text[slice(*s.span)], original)), alias.text,
-        )  # fmt: skip
+        with at_most(part(options.timeout, AUTHORS[0])):
+            text = emit_sunway(
+                scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
+                grid, STYLES[options.scheme], options.model, strict,
+                made.program.stays if options.plan_text is not None else None,
+                names_for(options.prefix, (s.text[slice(*s.span)], original)), alias.text,
+            )  # fmt: skip
+    except Exhausted:
+        raise too_much(options, scop.loc) from None
     except isl.Error as error:
         raise Unsupported(
             "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
         ) from None
-    finally:
-        ctx.set_max_operations(0)
     plan = replace(plan, directives=_with_stays(plan, text))
     return RegionOutcome(
         s.region.index,
@@ -138,14 +148,14 @@ def made_for_cores(model: Modelled, options: GenOptions, share: float) -> Made:
     grid, group, sizes = author_of(options, share)
     made: Made | None = None
     problem: Diagnostic | None = None
-    p, tried = model.program, set[str]()
+    p, tried, operations = model.program, set[str](), part(options.timeout, AUTHORS[0])
     for apart in (True, False):
-        made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried)
+        made, problem = attempt(model, partial(sunway_plan, p, group, grid, sizes, apart), tried, operations)
         if made is not None:
             break
     cut = split_at(p) if made is None or not has_kernel(made.code) else None
     if cut is not None:
-        found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried)
+        found, _ = attempt(model, partial(split_plan, p, cut, group, grid, sizes, True), tried, operations)
         made = found or made
     if made is None:
         why = problem.message if problem is not None else "no plan was found"

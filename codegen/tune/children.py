@@ -10,10 +10,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from codegen.worker import Died, TimedOut, answer
+from codegen.limits import PROGRAM
+from codegen.worker import Died, answer
 
 T = TypeVar("T")
 
@@ -25,6 +26,10 @@ class _Child:
     reader: int
     end: float
     chunks: list[bytes] = field(default_factory=list)
+
+
+class TimedOut(Exception):
+    """A child did not end in its time."""
 
 
 class Children:
@@ -56,7 +61,7 @@ class Children:
             os.setpgid(0, 0)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(reader)
-            answer(work, writer)
+            answer(work, writer, replace(PROGRAM, cpu=60 + seconds * (os.cpu_count() or 1)))
         with contextlib.suppress(OSError):  # the child may have done it, or be gone
             os.setpgid(pid, pid)
         os.close(writer)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
+from codegen.limits import HOUR, PROGRAM, run
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.tune.settings import Settings, TunedFile
@@ -52,14 +52,16 @@ def pack(name: str, text: str, options: GenOptions, settings: Settings) -> Parce
     return Parcel(name, text, options, settings, found, known)
 
 
+TUNER = replace(PROGRAM, cpu=24 * HOUR, wall=24 * HOUR)  # its budget is its own affair
+
+
 def tune_parcel(parcel: Parcel) -> Answer:
     """Run where the parcel has arrived. A new process: analyses fork, which a worker's threads would not survive."""
-    done = subprocess.run([sys.executable, "-m", "codegen.tune.remote"], input=pickle.dumps(parcel),
-                          capture_output=True, check=False)  # fmt: skip
-    if done.returncode or not done.stdout:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise RuntimeError(last[-1] if last else f"the tuner ended with status {done.returncode}")
-    answer = pickle.loads(done.stdout)
+    done = run([sys.executable, "-m", "codegen.tune.remote"], TUNER, pickle.dumps(parcel))
+    if done.code or not done.out:
+        last = done.err.decode("utf-8", "replace").strip().splitlines()
+        raise RuntimeError(last[-1] if last else f"the tuner ended with status {done.code}")
+    answer = pickle.loads(done.out)
     assert isinstance(answer, Answer)
     return answer
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.diagnostics import InputError, Loc
+from codegen.limits import COMPILER, end, limited, what_passed
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.source.encoding import decode
@@ -43,7 +44,6 @@ KINDS = {
     "linked": ("-shared", "-fPIC", "-Wl,-Bsymbolic,-z,lazy"),
     "syntax": ("-fsyntax-only",),
 }
-SECONDS = 120
 
 
 @record
@@ -57,16 +57,18 @@ class Build:
     def error(self) -> str | None:
         """Wait; None when all went well, else the compiler's first complaint."""
         try:
-            code = self.process.wait(SECONDS)
+            code = self.process.wait(COMPILER.wall)
         except subprocess.TimeoutExpired:
             self.stop()
-            return f"the compiler took longer than {SECONDS} s"
-        return None if code == 0 else first_error(decode(self.log.read_bytes()))
+            return f"the compiler did not end within {COMPILER.wall:g} s"
+        said = self.log.read_bytes()
+        passed = what_passed(code, said, COMPILER)
+        return f"the compiler {passed}" if passed else None if code == 0 else first_error(decode(said))
 
     def stop(self) -> None:
         """End the compiler if it still runs."""
         if self.process.poll() is None:
-            self.process.kill()
+            end(self.process)
             self.process.wait()
 
 
@@ -86,11 +88,12 @@ class Compiler:
         command = [*self.words, *KINDS[kind], *_COMMON, *first, *self.flags, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
-                command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]),
+                limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]), COMPILER),
                 stdin=subprocess.DEVNULL,
                 stdout=messages,
                 stderr=messages,
                 env={**os.environ, "LC_ALL": "C"},
+                start_new_session=True,
             )
         return Build(process, log, out)
 

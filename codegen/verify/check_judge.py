@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
+from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.verify.check_library import open_library
@@ -16,7 +17,7 @@ from codegen.verify.check_show import values_text
 from codegen.verify.check_stores import invented, watched
 from codegen.verify.check_survey import Survey, Vector, survey
 from codegen.verify.check_trials import Pair, Trials, run_trials
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, run_limited
 
 
 @record
@@ -53,13 +54,13 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
         return survey(case.harness, model_of(case, options), case.outcome.plan, library)
 
     try:
-        return run_with_deadline(work, options.timeout)
+        return run_limited(work, analysis(options.timeout))
     except TilewrightError as error:
         return error.message
     except OSError as error:
         return str(error)
-    except TimedOut:
-        return f"finding its sizes took longer than {options.timeout:g} s"
+    except LimitPassed as error:
+        return f"finding its sizes {error}"
     except Died:
         return "the original crashes while it tells its sizes"
 

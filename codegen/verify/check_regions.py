@@ -20,6 +20,7 @@ from codegen.region import Modelled, RegionOutcome, model_region
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
+from codegen.supervise import run_region
 from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.names import DEFAULT
 from codegen.verify.check_cores import SLAVE, STEM, core_texts
@@ -58,7 +59,7 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
-    outcomes = [pipeline.run_region(source, s, options, machine) for s in source.slices]
+    outcomes = [run_region(source, s, options, machine) for s in source.slices]
     cases = [case_of(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
     notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
     return Checked(source, tuple(outcomes), tuple(cases), notes)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from codegen.limits import Limits, end, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.verify.check_survey import Vector
@@ -17,7 +19,7 @@ COUNT = 8  # of the ordinary vectors, and of the special ones
 SECONDS = 60
 SLOW = 5  # seconds for one vector for which the source may do anything
 _OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:hard_rss_limit_mb=4096",
     "UBSAN_OPTIONS": "print_stacktrace=0",
     "OMP_WAIT_POLICY": "passive",
     "LC_ALL": "C",
@@ -83,20 +85,24 @@ def _line(k: int, place: int, v: Vector) -> str:
 
 
 def _run(program: Path, listed: Path, seconds: float) -> tuple[str, int | None]:
-    """Standard error and exit status; None when it took too long."""
-    try:
-        done = subprocess.run(
-            [str(program), str(listed)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=seconds,
-            check=False,
-            env={**os.environ, **_OPTIONS},
-        )
-        return decode(done.stderr), done.returncode
-    except subprocess.TimeoutExpired as error:
-        return decode(error.stderr or b""), None
+    """Standard error and exit status; None when it took too much processor time."""
+    # Sanitizers need more addresses than there is memory: that is for _OPTIONS to limit.
+    limits = Limits(seconds * (os.cpu_count() or 1), 0)
+    words = limited([str(program), str(listed)], limits)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                                   env={**os.environ, **_OPTIONS}, start_new_session=True)  # fmt: skip
+        code: int | None
+        try:
+            code = process.wait(limits.wall)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            end(process)
+            process.wait()
+        said.seek(0)
+        err = said.read(limits.output)
+    return decode(err), None if code is not None and what_passed(code, err, limits) else code
 
 
 def report_line(text: str, code: int | None) -> str:

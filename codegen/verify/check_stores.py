@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import BufferLayout
@@ -20,11 +21,10 @@ from codegen.verify.check_library import Library, arena, open_library
 from codegen.verify.check_sanitize import subset
 from codegen.verify.check_show import element_text
 from codegen.verify.check_survey import Vector
-from codegen.verify.check_trials import THREADS, WORK, Pair
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.verify.check_trials import BATCH, THREADS, WORK, Pair
+from codegen.worker import Died, run_limited
 
 INSTANCES = 300_000  # statement instances of one run; about 0.1 s
-SECONDS = 60.0
 SEEDS = 3  # of data for each vector: conditions that hold here do not hold there
 _DECLARED = "void tw_watch(long, const char *const *, const long *, unsigned char *const *);"
 
@@ -47,8 +47,8 @@ def invented(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | No
     """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
     other runs have shown that the result does whatever the original does."""
     try:
-        return run_with_deadline(functools.partial(_first, h, pair, vectors), SECONDS)
-    except (Died, TimedOut):
+        return run_limited(functools.partial(_first, h, pair, vectors), BATCH)
+    except (Died, LimitPassed):
         return None
 
 

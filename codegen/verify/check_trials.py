@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.limits import MIB, LimitPassed, Limits
 from codegen.record import record
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_layout import BufferLayout, Layout
 from codegen.verify.check_library import Arena, Library, arena, open_library
 from codegen.verify.check_show import element_text, value_text
 from codegen.verify.check_survey import Survey, Vector
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, run_limited
 
 THREADS = 3  # more than one, and no divisor of the sizes
 WORK = (0.0, 1e300)  # nests with as much work run on threads: all of them, then none
-SECONDS = 60.0
+BATCH = Limits(60.0 * THREADS, 4096 * MIB)  # processor time of all threads together
 NOISE = 64.0  # how much further apart than nearly the same data reordered sums may be
 TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
 
@@ -65,12 +66,12 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], fol
     while todo:
         _mark(marker, 0, 0)
         try:
-            done, failure, more = run_with_deadline(functools.partial(_batch, h, pair, s, todo, marker), SECONDS)
+            done, failure, more = run_limited(functools.partial(_batch, h, pair, s, todo, marker), BATCH)
             phase, crashed, noisy = 1, False, noisy + more
-        except (Died, TimedOut) as error:
+        except (Died, LimitPassed) as error:
             done, phase = (int(x) for x in marker.read_text().split())
             crashed = isinstance(error, Died)
-            failure = f"the result {'crashes' if crashed else f'does not finish within {SECONDS:g} s'}"
+            failure = f"the result {'crashes' if crashed else error}"
         agreed += done
         if done == len(todo):
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
-import time
+import resource
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,12 @@ void f(int n, double A[n][n], double *s)
 """
 LOOP = "    for (int i = 0; i < n; i++)\n        A[i] = 0.0;\n"
 SITUATED = re.compile(r"^[^\s:][^:\n]*(?::\d+)*: (?:error|warning|note|remark): .* \[[\w-]+\]$", re.M)
+
+
+def processor_seconds() -> float:
+    """Of this process and the children it has waited for: what a run takes, whatever else the machine does."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(u.ru_utime + u.ru_stime for u in used)
 
 
 def wrapped(body: str, params: str = "int n, double A[n]") -> str:
@@ -102,19 +108,19 @@ def test_unbalanced_pragmas(text: str, line: int, folder: Path, run: Run) -> Non
 
 def test_a_file_of_ten_thousand_lines(folder: Path, run: Run) -> None:
     filler = "".join(f"static inline int helper_{k}(int x) {{ return x + {k}; }}\n" for k in range(10_000))
-    start = time.monotonic()
+    start = processor_seconds()
     code, out, err = gen(run, filler + wrapped(LOOP), "--timeout", "20")
     assert code == 0 and "region-refused" not in err
     assert filler in out
-    assert time.monotonic() - start < 30
+    assert processor_seconds() - start < 30
 
 
 def test_twelve_loops_deep(folder: Path, run: Run) -> None:
     head = "".join(f"for (int i{k} = 0; i{k} < n; i{k}++)\n" for k in range(12))
     text = wrapped(f"{head}A[i0] += i11;\n")
-    start = time.monotonic()
+    start = processor_seconds()
     code, out, err = gen(run, text, "--timeout", "10")
-    assert code == 0 and time.monotonic() - start < 20
+    assert code == 0 and processor_seconds() - start < 20
     assert kept(out, text) or "for (long i0" in out
     assert "[timeout]" in err or "region-refused" not in err
 
@@ -133,9 +139,9 @@ def test_twelve_loops_deep(folder: Path, run: Run) -> None:
 )
 def test_a_hundred_statements_end_in_time(body: str, folder: Path, run: Run) -> None:
     text = wrapped(body, "int n, double A[102][n]")
-    start = time.monotonic()
+    start = processor_seconds()
     code, out, err = gen(run, text, "--timeout", "8")
-    assert code == 0 and time.monotonic() - start < 16
+    assert code == 0 and processor_seconds() - start < 16
     assert ("[timeout]" in err and kept(out, text)) or "region-refused" not in err
 
 
@@ -173,9 +179,9 @@ def test_a_hundred_statements_end_in_time(body: str, folder: Path, run: Run) -> 
     ],
 )
 def test_hostile_nesting(text: str, folder: Path, run: Run) -> None:
-    start = time.monotonic()
+    start = processor_seconds()
     code, out, err = gen(run, text, "--timeout", "10")
-    assert time.monotonic() - start < 20
+    assert processor_seconds() - start < 20
     assert code == 0
     assert kept(out, text) or "region-refused" not in err
 

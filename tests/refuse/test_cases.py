@@ -15,6 +15,7 @@ import pytest
 
 from codegen.cli.main import main
 from codegen.source.write import GENERATED
+from codegen.verify.evidence import Finding
 from tests.unmarked import unmarked
 
 FOLDER = Path(__file__).parent / "cases"
@@ -87,10 +88,16 @@ def test_timeout(plain: Path, capsys: pytest.CaptureFixture[str]) -> None:
     note = _check(capsys, plain, plain.read_text(encoding="utf-8"), "--timeout", "0.001")
     assert (note["id"], note["line"], note["column"]) == ("timeout", 3, 1)
     assert "0.001 s" in note["message"]
+    note = _check(capsys, plain, plain.read_text(encoding="utf-8"), "--timeout", "0.005")  # a model, but no plan
+    assert (note["id"], note["line"], note["column"]) == ("timeout", 3, 1)
 
 
 def test_no_proof(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.region.OPERATIONS", 1)
+
+    def nothing(*_: object) -> tuple[None, tuple[Finding, ...]]:
+        return None, (Finding("order", "no luck"),)
+
+    monkeypatch.setattr("codegen.region.finish", nothing)
     note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
     assert (note["id"], note["line"]) == ("no-proof", 3)
 

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.limits import MIB, LimitPassed, Limits
+from codegen.worker import Died, run_again_after_crashes, run_limited
+
+USUAL = Limits(10, 512 * MIB, 2 * MIB, 60)
 
 
 def test_answers_and_ends() -> None:
-    assert run_with_deadline(lambda: os.getpid(), 10) != os.getpid()
+    assert run_limited(lambda: os.getpid(), USUAL) != os.getpid()
     with pytest.raises(ZeroDivisionError):
-        run_with_deadline(lambda: 1 // 0, 10)
+        run_limited(lambda: 1 // 0, USUAL)
     with pytest.raises(Died):
-        run_with_deadline(lambda: os._exit(3), 10)
-    with pytest.raises(TimedOut):
-        run_with_deadline(lambda: time.sleep(30), 0.2)
+        run_limited(lambda: os._exit(3), USUAL)
+    with pytest.raises(Died):
+        run_limited(_crash, USUAL)
+
+
+def _crash() -> None:
+    faulthandler.disable()  # no word of it among those of the tests
+    signal.raise_signal(signal.SIGSEGV)
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+def test_limits() -> None:
+    """Each says which one it was; none of them counts as a crash, after which a simpler plan would be tried."""
+    for work, limits, says in (
+        (_spin, replace(USUAL, cpu=1), "1 s of processor time"),
+        (lambda: bytearray(2048 * MIB), USUAL, "512 MiB of memory"),
+        (lambda: b"x" * 3 * MIB, USUAL, "wrote more than 2 MiB"),
+        (lambda: time.sleep(30), replace(USUAL, wall=0.2), "did not end within 0.2 s"),
+    ):  # fmt: skip
+        with pytest.raises(LimitPassed, match=says):
+            run_again_after_crashes(lambda _, w=work: w(), 2, limits)  # type: ignore[misc]
 
 
 def test_the_child_of_a_process_that_used_threads(tmp_path: Path) -> None:
@@ -31,8 +59,9 @@ def test_the_child_of_a_process_that_used_threads(tmp_path: Path) -> None:
     if subprocess.run(words, cwd=tmp_path, capture_output=True).returncode:
         pytest.skip("needs OpenMP")
     script = (
-        "import cffi\nfrom codegen.worker import run_with_deadline\nffi = cffi.FFI()\nffi.cdef('int count(void);')\n"
-        "lib = ffi.dlopen('./count.so')\nprint(lib.count(), run_with_deadline(lib.count, 20), lib.count())\n"
+        "import cffi\nfrom codegen.limits import Limits\n"
+        "from codegen.worker import run_limited\nffi = cffi.FFI()\nffi.cdef('int count(void);')\n"
+        "lib = ffi.dlopen('./count.so')\nprint(lib.count(), run_limited(lib.count, Limits(20, 0)), lib.count())\n"
     )
     env = {**os.environ, "OMP_DYNAMIC": "false", "OMP_THREAD_LIMIT": "8"}
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)

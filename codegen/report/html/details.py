@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import islpy as isl
 
@@ -33,6 +34,7 @@ from codegen.report.html.trees import rows_of, steps
 from codegen.report.ownership import Table, tables
 from codegen.report.speed import Speed
 from codegen.report.text import array_lines, set_text
+from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
 from codegen.scop.tree import Node
@@ -146,18 +148,11 @@ def _work(p: Program, tree: Node, s: Statement, at: Sample) -> Sequence[Work]:
 
 def _pictures(p: Program, tree: Node, s: Statement, at: Sample) -> tuple[tuple[Picture, ...], ...]:
     """Cuts, each with the dependences in its plane; as many as isl gets done within bounds."""
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
     out: list[tuple[Picture, ...]] = []
-    try:
+    with suppress(isl.Error, Exhausted), at_most(OPERATIONS):
         for cut in cuts(tree, s, at):
             arrows = distance_picture(s, p.deps, at, cut.down, cut.across)
             out.append((space_picture(s, cut, at), *([arrows] if arrows is not None else [])))
-    except isl.Error:
-        pass
-    finally:
-        ctx.set_max_operations(0)
     return tuple(out)
 
 

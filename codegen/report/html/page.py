@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from codegen import __version__
 from codegen.diagnostics import Diagnostic
 from codegen.isas import use as use_isa
+from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Generated, generate, open_source
@@ -19,7 +20,7 @@ from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
 from codegen.sunway.machine import group_for
 from codegen.target.templates import environment
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, run_limited
 
 Speeds = Mapping[int, Speed]  # by the number of the region
 
@@ -85,9 +86,9 @@ def _view(region: Region, state: str, summary: str, plan: str, known: Details) -
 def _bounded(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed | None) -> Details:
     line = s.region.first_line
     try:
-        return run_with_deadline(lambda: details(s, options, machine, speed), options.timeout)
-    except TimedOut:
-        return Details(refusal=Refusal("timeout", f"the analysis took longer than {options.timeout:g} s", line, ""))
+        return run_limited(lambda: details(s, options, machine, speed), analysis(options.timeout))
+    except LimitPassed as error:
+        return Details(refusal=Refusal("limit-passed", f"the analysis {error}", line, ""))
     except RecursionError:
         return Details(refusal=Refusal("nesting-too-deep", "its expressions are nested too deeply", line, ""))
     except Died:

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from statistics import geometric_mean, mean, median
 
 from codegen import __version__
+from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.plan.parse import parse
@@ -31,7 +32,7 @@ from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence
 from codegen.tune.settings import Settings, TunedFile, TunedRegion
 from codegen.tune.timing import Timing, seconds_text
-from codegen.worker import Died, TimedOut, run_with_deadline
+from codegen.worker import Died, run_limited
 
 Tuned = tuple[TunedFile, str, GenOptions]  # a file, its text, and the options it was tuned with
 SHOWN = 8  # candidates in the tables
@@ -166,8 +167,8 @@ def _trees(
         return nest_picture(trees[1]), before, after
 
     try:
-        found = run_with_deadline(work, options.timeout)
-    except (TimedOut, Died):
+        found = run_limited(work, analysis(options.timeout))
+    except (LimitPassed, Died):
         found = None
     return found if found is not None else (None, (), ())
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from codegen.limits import COMPILER, LimitPassed, run
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.resources import templates_dir
@@ -69,12 +69,11 @@ class Workshop:
     def _run(self, more: Sequence[str]) -> None:
         words = [*self.words, *self.flags, *more]
         try:
-            done = subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                  env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Failed(f"the compiler took longer than {SECONDS:g} s") from None
-        if done.returncode:
-            raise Failed(f"does not compile: {first_error(done.stderr.decode('utf-8', 'replace'))}")
+            done = run(words, COMPILER, env={**os.environ, "LC_ALL": "C"})
+        except LimitPassed as error:
+            raise Failed(f"the compiler {error}") from None
+        if done.code:
+            raise Failed(f"does not compile: {first_error(done.err.decode('utf-8', 'replace'))}")
 
 
 @lru_cache(maxsize=1)

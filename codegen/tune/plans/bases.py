@@ -16,7 +16,7 @@ from codegen.plan.parse import parse
 from codegen.plan.strategy import default_plan, loop_plan, source_plan
 from codegen.plan.text import show
 from codegen.record import record
-from codegen.region import OPERATIONS
+from codegen.scop.effort import PER_SECOND, Exhausted, at_most
 from codegen.scop.tree import loops
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
@@ -42,6 +42,9 @@ class Base:
     def text(self, plan: Plan, digest: str) -> str:
         """A plan around this one, as the text of a plan file."""
         return show((replace(plan, digest=digest),), {plan.region: self.program.scop})
+
+
+AUTHOR = 10 * PER_SECOND  # isl operations of one author
 
 
 def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]:
@@ -92,12 +95,8 @@ def _authors(p: Program, machine: Machine) -> tuple[tuple[str, Callable[[], Deci
 
 def _bounded(author: Callable[[], Decision]) -> Decision | None:
     """None when it takes isl too long, or does not work out."""
-    ctx = isl.DEFAULT_CONTEXT
-    ctx.reset_operations()
-    ctx.set_max_operations(OPERATIONS)
     try:
-        return author()
-    except (InputError, isl.Error):
+        with at_most(AUTHOR):
+            return author()
+    except (InputError, isl.Error, Exhausted):
         return None
-    finally:
-        ctx.set_max_operations(0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codegen.record import record
-from codegen.tune.children import alone
+from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.build import Failed, Shop, original_text
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.plans.subject import Subject
@@ -22,7 +22,7 @@ from codegen.verify.check_layout import Layout
 from codegen.verify.check_library import Arena, Library, arena, open_library
 from codegen.verify.check_survey import Survey, Vector, lookers
 from codegen.verify.check_trials import compare
-from codegen.worker import Died, TimedOut
+from codegen.worker import Died
 
 T = TypeVar("T")
 _MEASURE = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-import subprocess
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from codegen.diagnostics import InputError, Loc, TilewrightError
+from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
 from codegen.recognize.work import PARALLEL_MIN
 from codegen.record import record
@@ -19,7 +19,7 @@ from codegen.source.encoding import decode, encode
 from codegen.target.emit import emit_support
 from codegen.target.templates import environment
 from codegen.tune.plans.subject import Subject
-from codegen.verify.check_build import SECONDS, find_compiler, first_error
+from codegen.verify.check_build import find_compiler, first_error
 from codegen.verify.check_emit import cases_text, runtime_text
 
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
@@ -53,12 +53,11 @@ class Shop:
 
     def _run(self, words: list[str]) -> None:
         try:
-            done = subprocess.run([*self.words, *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
-                                  env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Failed(f"the compiler took longer than {SECONDS} s") from None
-        if done.returncode:
-            raise Failed(f"does not compile: {first_error(decode(done.stderr))}")
+            done = run([*self.words, *words], COMPILER, env={**os.environ, "LC_ALL": "C"})
+        except LimitPassed as error:
+            raise Failed(f"the compiler {error}") from None
+        if done.code:
+            raise Failed(f"does not compile: {first_error(decode(done.err))}")
 
 
 _RUNTIMES = ("check_runtime", "tune_runtime")
@@ -105,5 +104,5 @@ def built(subject: Subject, shop: Shop, plan: str, name: str, more: tuple[str, .
 @lru_cache(maxsize=4)
 def compiler_version(words: tuple[str, ...]) -> str:
     """The compiler's first line about itself."""
-    done = subprocess.run([*words, "--version"], capture_output=True, check=False)
-    return decode(done.stdout).partition("\n")[0].strip()
+    done = run([*words, "--version"], QUESTION)
+    return decode(done.out).partition("\n")[0].strip()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
 from codegen.record import record
-from codegen.tune.children import Children
+from codegen.tune.children import Children, TimedOut
 from codegen.tune.plans.bench import Bench
 from codegen.tune.plans.build import Failed, built
 from codegen.tune.plans.space import Point, Space
 from codegen.tune.records import Entry, Records, Setting
 from codegen.tune.timing import Effort, Timing, cores
-from codegen.worker import Died, TimedOut
+from codegen.worker import Died
 
 BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
 

@@ -14,6 +14,7 @@ from codegen.pipeline import Opened
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, make, model_region, printed
 from codegen.source.slice import RegionSlice
+from codegen.supervise import run_region
 from codegen.target.names import DEFAULT
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_regions import as_generated, case_of
@@ -63,7 +64,7 @@ def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
-    outcomes = tuple(pipeline.run_region(source, s, options, machine) for s in source.slices)
+    outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
     subjects = tuple(_subjects(source, outcomes, options, machine))
     return OpenedFile(source, outcomes, subjects, tuple(d for o in outcomes for d in o.diagnostics))
 
@@ -72,7 +73,8 @@ def _subjects(
     source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions, machine: Machine
 ) -> Iterator[Subject]:
     for s, outcome in zip(source.slices, outcomes, strict=True):
-        model = model_region(as_generated(s, outcome), options) if outcome.text is not None else None
+        whole = outcome.text is not None and outcome.parts == 1
+        model = model_region(as_generated(s, outcome), options) if whole else None
         if model is not None:
             case = case_of(s, outcome, source)
             yield Subject(source, s, model, outcome, case.harness, case.original, options, machine)

@@ -13,7 +13,7 @@ from pathlib import Path
 from codegen.diagnostics import TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import effective_options
-from codegen.tune.children import alone
+from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.bench import Bench, open_bench
 from codegen.tune.plans.build import EXACT, Failed, built, compiler_version, open_shop, original_text
 from codegen.tune.plans.contractions import sole_product
@@ -27,7 +27,7 @@ from codegen.tune.plans.subject import Subject
 from codegen.tune.records import CONFIRMED, Entry, Records, Setting
 from codegen.tune.settings import Run, Say, Settings, TunedRegion
 from codegen.tune.timing import Timing, seconds_text
-from codegen.worker import Died, TimedOut
+from codegen.worker import Died
 
 FINALISTS = 3  # plans of a search that meet in the confirming run
 SMALL = 100_000_000  # operations of a product for which loop trees are tried: later on, blocks for the caches matter
