@@ -17,8 +17,8 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupport
 from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.constructs import check_constructs
-from codegen.frontend.derived import with_derived
 from codegen.frontend.plain import not_plain
+from codegen.frontend.prepare import prepared
 from codegen.frontend.symbols import RegionSite, find_site
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
@@ -130,7 +130,7 @@ def _site(s: RegionSlice) -> RegionSite:
     parsed = parse_with_gaps(s)
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
     number, first, after = s.piece
-    return with_derived(replace(site, statements=site.statements[first:after]) if number else site)
+    return prepared(replace(site, statements=site.statements[first:after]) if number else site)
 
 
 def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:

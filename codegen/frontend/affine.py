@@ -142,6 +142,8 @@ class Affiner:
         raise NotAffine(node, f"the value of `{node.name}` changes inside the region or is not an integer")
 
     def _bound(self, node: c_ast.Node, binding: Binding, frame: Frame) -> tuple[isl.PwAff, CType]:
+        if binding.value is not None:
+            return frame.lift(binding.value), binding.ctype
         value, ctype = self.value(binding.node, binding.frame)
         value = self._convert(value, ctype, binding.ctype, binding.frame, node)
         return frame.lift(value), binding.ctype

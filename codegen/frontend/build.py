@@ -17,6 +17,7 @@ from codegen.frontend.control import Walker
 from codegen.frontend.defined import defined, fixed_sizes, unread
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import build_guard, parameter_ranges
+from codegen.frontend.last_values import last_values
 from codegen.frontend.places import Names
 from codegen.frontend.prescan import Prescan, prescan
 from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
@@ -158,7 +159,9 @@ def _assemble(
     arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
     dead = {s.name for s in ordered if s.domain.intersect_params(possible).is_empty()}
     dead |= unread([s for s in ordered if s.name not in dead], arrays)
-    ordered = tuple(s for s in ordered if s.name not in dead)
+    alive = tuple(s for s in ordered if s.name not in dead)
+    ordered = last_values(alive, arrays, site, nodes)
+    dead |= {s.name for s in alive} - {s.name for s in ordered}
     sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
     used = {a.array for s in ordered for a in s.accesses}
     scop = Scop(
@@ -174,7 +177,8 @@ def _assemble(
         frozenset(_identifiers(site)) | {d.name for d in site.derived},
         origins=site.origins,
     )
-    tree = _tree(nodes, {r: made[number[r]] for r in number if made[number[r]].name not in dead})
+    by_name = {s.name: s for s in ordered}
+    tree = _tree(nodes, {r: by_name[made[number[r]].name] for r in number if made[number[r]].name not in dead})
     return Extracted(scop, tree)
 
 

@@ -88,7 +88,8 @@ class Invariants:
     def _name(self, node: c_ast.ID, frame: Frame, affiner: Affiner) -> CType | None:
         if node.name in frame.bindings:
             bound = frame.bindings[node.name]
-            return bound.ctype if self._type(bound.node, bound.frame, affiner) else None
+            known = bound.value is None and self._type(bound.node, bound.frame, affiner)
+            return bound.ctype if known else None
         if frame.iterator(node.name) is not None or node.name in frame.locals:
             return None
         if node.name in affiner.params:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -12,7 +12,8 @@ from pycparser import c_ast
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.body import BodyBuilder
-from codegen.frontend.choice import as_put, choice_value, puts, read_choice
+from codegen.frontend.choice import Put, as_put, choice_value, puts, read_choice
+from codegen.frontend.counted import assigned_in
 from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
@@ -23,7 +24,7 @@ from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.symbols import RegionSite, location, mentions
 from codegen.scop.expr import Affine, Expr
 from codegen.scop.types import INT, CType
 
@@ -56,17 +57,55 @@ class Walker:
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
     used: set[str] = field(default_factory=set)  # names that new variables cannot have
     remarks: list[Diagnostic] = field(default_factory=list)
+    # What outer counters hold behind their loops, by the loop's identity.
+    exits: dict[int, tuple[str, Callable[[], isl.PwAff], CType]] = field(default_factory=dict)
 
     def block(self, items: Sequence[c_ast.Node], frame: Frame) -> tuple[RawNode, ...]:
         """Statements in order; declarations extend the frame for what follows them."""
         nodes: list[RawNode] = []
-        for item in items:
+        for k, item in enumerate(items):
             if isinstance(item, c_ast.Decl):
                 frame, made = self._declaration(item, frame)
                 nodes.extend(made)
             else:
                 nodes.extend(self.statement(item, frame))
+                frame = self._after(item, items[k + 1 :], frame)
         return tuple(nodes)
+
+    def _after(self, item: c_ast.Node, rest: Sequence[c_ast.Node], frame: Frame) -> Frame:
+        """The frame behind a statement: which integers it has set to formulas, or to something unknown."""
+        put = as_put(item) or _chosen(item)
+        if put is not None and isinstance(put.lvalue, c_ast.ID):
+            return frame.bound(put.lvalue.name, self._formula(put, frame))
+        for name in sorted(assigned_in(item)):
+            frame = frame.bound(name, None)
+        if isinstance(item, c_ast.For) and id(item) in self.exits:
+            name, value, ctype = self.exits[id(item)]
+            if frame.predicate is None and any(mentions(x, name) for x in rest):
+                frame = frame.bound(name, Binding(item, frame, ctype, value()))
+        return frame
+
+    def _formula(self, put: Put, frame: Frame) -> Binding | None:
+        """What an assignment makes of an integer variable, if that is a formula of loop variables and parameters."""
+        name = put.lvalue.name
+        shape = self._scalar(name, frame)
+        if shape is None or frame.predicate is not None or isinstance(put.rvalue, c_ast.Assignment):
+            return None
+        value = put.rvalue if put.op == "=" else c_ast.BinaryOp(put.op[:-1], put.lvalue, put.rvalue, put.lvalue.coord)
+        binding = Binding(value, frame, shape.elem)
+        return binding if is_formula(binding, self.affiner) else None
+
+    def _scalar(self, name: str, frame: Frame) -> Shape | None:
+        """The type of a plain integer variable that is no loop counter."""
+        if frame.iterator(name) is not None and name not in frame.locals:
+            return None
+        if name in frame.locals:
+            shape = self.inside[frame.locals[name].array][1]
+        elif name in self.site.variables and name not in self.site.origins.exposed:
+            shape = self.site.variables[name].shape
+        else:
+            return None
+        return shape if not shape.layers and not shape.special and shape.elem.is_int and not shape.elem.enum else None
 
     def statement(self, node: c_ast.Node, frame: Frame) -> tuple[RawNode, ...]:
         kind = type(node).__name__
@@ -136,7 +175,11 @@ class Walker:
         if header.outside:
             self.counters.add(header.name)
         inner = replace(space.inner, locals={k: v for k, v in frame.locals.items() if k != header.name})
+        for name in sorted(assigned_in(node.stmt)):
+            inner = inner.bound(name, None)  # an iteration does not know whether another has set it
         children = self.block(body, inner)
+        if header.outside:
+            self.exits[id(node)] = header.name, space.exit_value, header.ctype
         sign = 1 if header.step > 0 else -1
         made: list[RawNode] = [RawLoop(header.name, len(frame.iterators), sign, children)] if children else []
         if header.outside and not frame.domain.is_empty() and self.site.used_outside(header.name):
@@ -278,7 +321,9 @@ class Walker:
                 loc,
                 "assign the elements one by one",
             )
-        return frame, self._assign(c_ast.ID(node.name, node.coord), "=", node.init, node, frame)
+        own = c_ast.ID(node.name, node.coord)
+        made = self._assign(own, "=", node.init, node, frame)
+        return frame.bound(node.name, self._formula(Put(own, "=", node.init), frame)), made
 
     def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
         name, n = node.name, 2
@@ -362,6 +407,18 @@ class Walker:
         accesses, values = tuple(builder.accesses), tuple(builder.values)
         self.statements.append(RawStatement(builder.frame, op, target, rhs, accesses, values, loc, text))
         return (len(self.statements) - 1,)
+
+
+def _chosen(node: c_ast.Node) -> Put | None:
+    """`if (c) x = a; else x = b;` as the assignment of `c ? a : b`."""
+    choice = read_choice(node) if isinstance(node, c_ast.If) else None
+    yes, no = (choice.yes, choice.no) if choice is not None else (None, None)
+    if choice is None or not isinstance(yes, Put) or not (no is None or isinstance(no, Put)):
+        return None
+    if yes.op != "=" or (no is not None and no.op != "="):
+        return None
+    other = yes.lvalue if no is None else no.rvalue
+    return Put(yes.lvalue, "=", c_ast.TernaryOp(choice.cond, yes.rvalue, other, node.coord))
 
 
 def _always(frame: Frame) -> Frame:

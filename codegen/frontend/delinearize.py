@@ -71,6 +71,8 @@ def _converted(poly: Poly | None, node: c_ast.Node, to: CType, frame: Frame, aff
 def _name(name: str, frame: Frame, affiner: Affiner) -> Poly | None:
     if name in frame.bindings:
         b = frame.bindings[name]
+        if b.value is not None:
+            return None
         return _converted(polynomial(b.node, b.frame, affiner), c_ast.ID(name), b.ctype, frame, affiner)
     it = frame.iterator(name)
     if it is not None:

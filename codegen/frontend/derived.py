@@ -65,7 +65,7 @@ def with_derived(site: RegionSite) -> RegionSite:
         return site
     statements = tuple(_rewritten(s, derived) for s in site.statements)
     told = tuple(Derived(n, k.root, c_text(_element(k, None, None))) for n, k in sorted(derived.items()))
-    return replace(site, statements=statements, original=site.statements, derived=told)
+    return replace(site, statements=statements, original=(*site.original, *site.statements), derived=told)
 
 
 # -- which value reaches the region --------------------------------------------------------------------

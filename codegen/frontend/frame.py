@@ -25,11 +25,15 @@ class Iterator:
 
 @record
 class Binding:
-    """An integer declared inside the region whose value is a formula of iterators and parameters."""
+    """An integer variable whose value is a formula of iterators and parameters: that of `node` where `frame` is.
+
+    With `value` it is known as a function already: what a counter holds behind its loop.
+    """
 
     node: c_ast.Node
     frame: Frame
     ctype: CType
+    value: isl.PwAff | None = None
 
 
 @record
@@ -51,6 +55,11 @@ class Frame:
     locals: Mapping[str, LocalVar] = field(default_factory=dict)
     predicate: c_ast.Node | None = None  # a condition on data under which statements run, in variables of the region
     sure: bool = True  # the source evaluates what stands here at every point of the domain
+
+    def bound(self, name: str, binding: Binding | None) -> Frame:
+        """With another value for a variable; None where it is not known any more."""
+        bindings = {k: b for k, b in self.bindings.items() if k != name}
+        return replace(self, bindings=bindings if binding is None else {**bindings, name: binding})
 
     def under(self, predicate: c_ast.Node) -> Frame:
         """Below an `if` on data."""

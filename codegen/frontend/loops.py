@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
@@ -30,6 +31,7 @@ class Header:
     cond: c_ast.Node
     step: int
     early: bool = False  # it counts in its condition: `for (i = n; i-- > 0;)`
+    wraps: bool = False  # it ends when its counter wraps around: `for (unsigned i = n - 1; i < n; i--)`
 
 
 def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTable, loc: Loc) -> Header:
@@ -40,10 +42,23 @@ def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTabl
     early = counted_before(node)
     if early is not None:
         return Header(name, ctype, outside, first, early, -1, early=True)
-    step = _step(node.next, name)
+    step = _step(node.next, name, {n: v.constant for n, v in variables.items() if v.constant is not None})
     if step is None or step == 0:
         raise Unsupported("loop-form", f"the loop does not change `{name}` by a constant", loc, _FORM)
+    if step == -1 and not ctype.signed and ctype.bits >= 32 and _below(node.cond, name, ctype, variables):
+        stays = c_ast.BinaryOp(">=", c_ast.ID(name), c_ast.Constant("int", "0"), node.cond.coord)
+        cond = c_ast.BinaryOp("&&", stays, node.cond, node.cond.coord)
+        return Header(name, ctype, outside, first, cond, step, wraps=True)
     return Header(name, ctype, outside, first, node.cond, step)
+
+
+def _below(cond: c_ast.Node, name: str, ctype: CType, variables: Mapping[str, Variable]) -> bool:
+    """Is the condition `name < limit`, with a limit that is never above the largest value of the counter's type?"""
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op != "<" or getattr(cond.left, "name", "") != name:
+        return False
+    limit = variables.get(getattr(cond.right, "name", ""))
+    narrow = limit is not None and not limit.shape.layers and limit.shape.elem.bits <= ctype.bits
+    return ctype.bits >= 64 or narrow
 
 
 def _init(
@@ -76,22 +91,22 @@ def _not_counting(init: c_ast.Node | None, variables: dict[str, Variable], types
     return "the loop does not start by setting one integer variable"
 
 
-def _step(node: c_ast.Node | None, name: str) -> int | None:
+def _step(node: c_ast.Node | None, name: str, constants: Mapping[str, int]) -> int | None:
     if isinstance(node, c_ast.UnaryOp) and getattr(node.expr, "name", "") == name:
         return {"++": 1, "p++": 1, "--": -1, "p--": -1}.get(node.op)
     if not isinstance(node, c_ast.Assignment) or getattr(node.lvalue, "name", "") != name:
         return None
     if node.op in ("+=", "-="):
-        value = literal_int(node.rvalue, {})
+        value = literal_int(node.rvalue, constants)
         return None if value is None else (value if node.op == "+=" else -value)
     rv = node.rvalue
     if node.op != "=" or not isinstance(rv, c_ast.BinaryOp) or rv.op not in ("+", "-"):
         return None
     if getattr(rv.left, "name", "") == name:
-        value = literal_int(rv.right, {})
+        value = literal_int(rv.right, constants)
         return None if value is None else (value if rv.op == "+" else -value)
     if getattr(rv.right, "name", "") == name and rv.op == "+":
-        return literal_int(rv.left, {})
+        return literal_int(rv.left, constants)
     return None
 
 
@@ -228,12 +243,13 @@ def _assume_no_wrap(header: Header, body: Frame, it: isl.PwAff, affiner: Affiner
     ctype = header.ctype
     if ctype.signed and ctype.bits >= 32:
         return
-    if header.early and header.outside:
+    if (header.early or header.wraps) and header.outside:
         raise Unsupported(
             "loop-form", f"`{header.name}` wraps around when the loop ends, and lives on", loc, _FORM
         )
     low, high = ctype.safe_range()
-    following = it if header.early else it.add(body.constant(header.step))  # its last step is never looked at
+    # The last step of these is never looked at.
+    following = it if header.early or header.wraps else it.add(body.constant(header.step))
     affiner.assumptions.append(
         Assumption(body.domain, following, low, high, f"loop `{header.name}` ends before its counter wraps", loc)
     )

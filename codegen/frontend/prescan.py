@@ -45,6 +45,7 @@ class _Scan:
     affine_ids: dict[str, None] = field(default_factory=dict)
     affine_members: dict[str, CType] = field(default_factory=dict)
     mentioned: dict[str, None] = field(default_factory=dict)
+    integers: set[str] = field(default_factory=set)  # declared in the region
     read: set[Place] = field(default_factory=set)  # outer variables, with the members on the way
 
     def inside(self, name: str) -> bool:
@@ -65,6 +66,9 @@ class _Scan:
         elif isinstance(node, c_ast.Decl):
             self.visit(node.init, affine=True)
             self.scopes[-1].add(node.name)
+            shape = self.site.types.shape(node.type)
+            if not shape.layers and shape.elem.is_int:
+                self.integers.add(node.name)
         elif isinstance(node, c_ast.If):
             for part in atoms(node.cond):
                 self.visit(part, affine=not _reads_data(part))
@@ -79,7 +83,7 @@ class _Scan:
         elif isinstance(node, c_ast.Assignment):
             self._assigned(node.lvalue)
             self.visit(node.lvalue)
-            self.visit(node.rvalue, affine)
+            self.visit(node.rvalue, affine or (self._integer(node.lvalue) and not _reads_data(node.rvalue)))
         elif isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
             self._assigned(node.expr)
             self.visit(node.expr)
@@ -94,6 +98,15 @@ class _Scan:
         else:
             for child in node:
                 self.visit(child, affine)
+
+    def _integer(self, node: c_ast.Node) -> bool:
+        """Is it an integer variable, whose value may be a formula?"""
+        if not isinstance(node, c_ast.ID):
+            return False
+        if self.inside(node.name):
+            return node.name in self.integers
+        var = self.site.variables.get(node.name)
+        return var is not None and not var.shape.layers and var.shape.elem.is_int
 
     def _for(self, node: c_ast.For) -> None:
         init = node.init

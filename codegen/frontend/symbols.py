@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, parameters
+from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
@@ -24,6 +24,7 @@ class Variable:
     static: bool = False
     const: bool = False  # its elements must not be written
     thread_local: bool = False  # each thread has its own
+    constant: int | None = None  # of a `const` integer that is initialized with a literal
 
 
 @record
@@ -61,17 +62,18 @@ class RegionSite:
         if name in self.hidden:
             return True
         inside = {id(s) for s in (*self.statements, *self.original)}
-        return _mentions(self.function.body, name, inside)
+        return mentions(self.function.body, name, inside)
 
 
-def _mentions(node: c_ast.Node, name: str, skip: set[int]) -> bool:
+def mentions(node: c_ast.Node, name: str, skip: Collection[int] = ()) -> bool:
+    """Does a statement look at a variable, other than after setting it in a `for`?"""
     if id(node) in skip:
         return False
     if isinstance(node, c_ast.ID):
         return bool(node.name == name)
     if isinstance(node, c_ast.For) and _sets(node.init, name):
         return False
-    return any(_mentions(child, name, skip) for child in node)
+    return any(mentions(child, name, skip) for child in node)
 
 
 def _sets(init: c_ast.Node | None, name: str) -> bool:
@@ -164,7 +166,10 @@ def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, plac
     if not shape.function:
         own = THREAD_LOCAL in (decl.funcspec or ())
         static = "static" in (decl.storage or ())
-        into[decl.name] = Variable(decl.name, shape, place, static, _const(decl.type), own)
+        const = _const(decl.type)
+        fixed = const and not shape.layers and shape.elem.is_int and decl.init is not None and place != "param"
+        value = literal_int(decl.init, {}) if fixed else None
+        into[decl.name] = Variable(decl.name, shape, place, static, const, own, value)
 
 
 def _const(node: c_ast.Node) -> bool:

@@ -24,6 +24,8 @@ def declarations(h: Harness) -> Iterator[str]:
     for k, i in enumerate(h.memory.ints):
         if i.how in ("declare", "global"):
             yield f"{i.ctype.spelling + ' ' if i.how == 'declare' else ''}{i.text} = ({i.ctype.spelling})tw_in[{k}];"
+        elif i.how.startswith("constant "):
+            yield f"const {i.ctype.spelling} {i.text} = {i.how.removeprefix('constant ')};"
     buffers = list(enumerate(h.memory.buffers))
     for k, b in buffers:
         if b.how in ("value", "global"):

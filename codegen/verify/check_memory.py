@@ -18,8 +18,8 @@ from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_
 
 @record
 class Int:
-    """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer), or
-    pinned (a constant of the file)."""
+    """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer),
+    pinned (a constant of the file), or constant with its value (of the function)."""
 
     text: str
     ctype: CType
@@ -86,6 +86,7 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
     names |= names_in(sizes) & set(site.variables)
     fixed = _fixed_globals(ast, scan.written, site.variables)
     ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
+    ints = _with_constants(ints, sorted(names), site, fixed)
     buffers: dict[tuple[str, Path], Buffer] = {}
     levels: dict[Level, None] = {}
     for name in sorted(names - {i.text for i in ints}):
@@ -113,6 +114,15 @@ def _ints(
         if ctype is not None and ctype.is_int:
             found[c_text(node)] = ctype
     return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
+
+
+def _with_constants(
+    ints: Sequence[Int], names: Sequence[str], site: RegionSite, fixed: frozenset[str]
+) -> tuple[Int, ...]:
+    """The same with the function's own constants, which have no other value."""
+    own = {n: v for n in names if (v := site.variables[n]).constant is not None and n not in fixed}
+    found = [Int(n, v.shape.elem, f"constant {v.constant}") for n, v in own.items()]
+    return (*(i for i in ints if i.text not in own), *found)
 
 
 def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterator[Int]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.frontend.derived import with_derived
+from codegen.frontend.prepare import prepared
 from codegen.frontend.symbols import find_site
 from codegen.isas import use as use_isa
 from codegen.machine import load_for
@@ -80,7 +80,7 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     """A region that was transformed, with the way to call it."""
     assert outcome.text is not None
     parsed = parse_with_gaps(s)
-    site = with_derived(
+    site = prepared(
         find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
     )
     harness = harness_of(outcome.index, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)

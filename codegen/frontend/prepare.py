@@ -1,0 +1,46 @@
+"""What is done to a region's syntax tree before it is modelled: rewritings that keep its meaning."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from codegen.frontend.counted import counted
+from codegen.frontend.derived import with_derived
+from codegen.frontend.symbols import RegionSite
+
+
+def prepared(site: RegionSite) -> RegionSite:
+    """The region in forms that the walk over it knows. `original` keeps the statements as they were."""
+    made = tuple(counted([_counted(s) for s in site.statements]))
+    if made != site.statements:
+        site = replace(site, statements=made, original=(*site.original, *site.statements))
+    return with_derived(site)
+
+
+def _counted(node: c_ast.Node) -> c_ast.Node:
+    """A statement whose blocks, at any depth, have loops of the usual form; the same object where nothing changes."""
+    if isinstance(node, c_ast.Compound):
+        items = [_counted(item) for item in node.block_items or ()]
+        made = counted(items)
+        return node if _same(made, node.block_items or ()) else c_ast.Compound(made, node.coord)
+    out = node
+    for name, child in node.children():
+        if isinstance(child, (c_ast.For, c_ast.While)) and name in ("stmt", "iftrue", "iffalse"):
+            inner: c_ast.Node = _counted(c_ast.Compound([child], child.coord))
+            inner = child if _same(inner.block_items, [child]) else inner
+        elif isinstance(child, (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)):
+            inner = _counted(child)
+        else:
+            continue
+        if inner is not child:
+            out = copy.copy(node) if out is node else out
+            setattr(out, name, inner)
+    return out
+
+
+def _same(a: Sequence[c_ast.Node], b: Sequence[c_ast.Node]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))

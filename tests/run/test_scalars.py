@@ -1,0 +1,70 @@
+"""Integer variables that hold formulas, counters behind their loops, and loops that count in other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+from tests.run.sources import run
+
+HEAD = (
+    "int f(int n, int m, unsigned u, double *restrict a, const double *restrict b)\n{\n"
+    "  const int S = 4;\n  int i = 7, j = 3, k = 1;\n"
+)
+ALL = "return i + 10 * j + 100 * k;"
+NONE = "return 0;"
+
+FORMS = {
+    "flat index": ("for (i = 0; i < n; i++) for (j = 0; j < m; j++) { k = i * m + j; a[k] = b[k] + 1; }", NONE),
+    "flat index seen": ("for (i = 0; i < n; i++) for (j = 0; j < m; j++) { k = i * m + j; a[k] = b[k] + 1; }", ALL),
+    "set twice": ("for (i = 0; i < n; i++) { k = i; a[k] = 1; k = k + 1; a[k] += b[k]; k += 2; a[k] = k; }", NONE),
+    "chosen": ("for (i = 0; i < n; i++) { k = i == 0 ? 1 : i - 1; a[i] = b[k] * k; }", ALL),
+    "conditional": ("for (i = 0; i < n; i++) { k = i; if (i > 3) k = 3; a[i] = b[k]; }", NONE),
+    "clamped": ("for (i = 0; i < n; i++) { k = i - 2; if (b[i] > 0) k = 0; a[i] = k; }", NONE),
+    "carried": ("k = 0; for (i = 0; i < n; i++) { a[i] = k; k = i + 1; }", ALL),
+    "behind its loop": ("for (i = 0; i < n; i++) a[i] = 1; a[i] = i;", NONE),
+    "between loops": ("for (i = 2; i < n; i++) a[i] = i; for (j = i; j < i + 4; j++) a[j] = b[j];", ALL),
+    "before the condition": ("for (i = n; --i >= 0;) a[i] = i;", ALL),
+    "up before the condition": ("for (i = -1; ++i < n;) a[i] = i;", ALL),
+    "while": ("i = 0; while (i < n) { a[i] += b[i]; i++; }", ALL),
+    "while down": ("i = n - 1; k = 5; while (i >= 0) { a[i] = k; i -= 1; }", ALL),
+    "nested while": ("for (j = 0; j < m; j++) { i = 0; while (i < n) { a[i] += j; ++i; } }", ALL),
+    "two counters": ("for (i = 0, j = n - 1; i < n; i++, j--) a[i] = b[j];", ALL),
+    "two counters in steps": ("for (i = 0, k = 0; i < n; i++, k += 3) a[k] = i;", NONE),
+    "constant step": ("for (i = 0; i < n; i += S) a[i] = S;", NONE),
+    "unsigned down": ("for (unsigned p = u - 1; p < u; p--) a[p] = b[p];", NONE),
+    "declared and set again": ("for (int p = 0; p < n; p++) { int q = p + 1; a[q] = 1; q = 2 * p; a[q] += 2; }", NONE),
+}
+
+
+def source(body: str, end: str) -> str:
+    return f"{HEAD}#pragma scop\n{body}\n#pragma endscop\n  {end}\n}}\n"
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_forms_agree(form: str) -> None:
+    report = run(source(*FORMS[form]), GenOptions(target="c" if form < "d" else "openmp"))
+    assert report.ok and "agree" in report.lines[0], report
+
+
+def test_formulas_leave_no_trace() -> None:
+    out = generate("in.c", source(*FORMS["flat index"]), GenOptions(target="c")).text
+    assert "k =" not in out.split("tilewright: region")[1]
+    assert "a[i * m + j] = b[i * m + j] + 1;" in out
+
+
+@pytest.mark.parametrize(
+    ("body", "id"),
+    [
+        ("i = 0; while (a[i] > 0) { a[i] = 0; i++; }", "nonaffine-bound"),
+        ("i = 0; while (i < n) { if (a[i] > 0) i++; a[i] = 1; i++; }", "while-loop"),
+        ("while (i < n) { a[i] = 0; i++; }", "while-loop"),
+        ("for (i = 0; i < n; i++) { k = k + i; a[k] = 0; }", "data-dependent-subscript"),
+        ("for (i = 0, j = n; i < j; i++, j--) a[i] = b[j];", "loop-form"),
+        ("for (i = 0; i < n; i++) { if (b[i] > 0) k = i; a[k] = 1; }", "data-dependent-subscript"),
+    ],
+)
+def test_what_stays_out(body: str, id: str) -> None:
+    made = generate("in.c", source(body, NONE), GenOptions(target="c"))
+    assert [n.id for d in made.diagnostics for n in d.notes] == [id]
