@@ -18,6 +18,7 @@ from codegen.machine import load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
+from codegen.source.inactive import with_inactive
 from codegen.source.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional
@@ -81,7 +82,7 @@ def open_source(path: str, text: str, options: GenOptions) -> Opened:
         return Opened(name, text, (), (), ())
     pre: Preprocessed
     pre = preprocess(path, text, options.cpp, _load) if options.cpp.enabled else no_preprocess(path, text)
-    slices = slice_unit(pre, path, regions)
+    slices = with_inactive(slice_unit(pre, path, regions), pre, text)
     found = baked(pre, text, slices, options.cpp)
     if options.target != "sunway":  # cores get parameters in a struct, whose members cannot be called as macros are
         slices = with_names(path, text, options.cpp, pre, slices, found)

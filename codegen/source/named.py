@@ -90,7 +90,8 @@ def _paired(s: RegionSlice, other: RegionSlice | None, names: Mapping[str, str])
     kept = {n: b for n, b in names.items() if n in IDENT.findall(other.text[slice(*other.span)])}
     if not kept or _tokens(s.text) != _tokens(substituted(other.text, names)):
         return s
-    other = _without(replace(other, region=s.region), {n: b for n, b in names.items() if n not in kept})
+    rest = {n: b for n, b in names.items() if n not in kept}
+    other = _without(replace(other, region=s.region, hidden=s.hidden), rest)
     return replace(s, named=replace(_declared(other, kept), values=tuple(sorted(kept.items()))))
 
 

@@ -266,3 +266,14 @@ def test_check_knows_the_values(tmp_path: Path) -> None:
     (tmp_path / "in.c").write_text(STENCIL)
     report = check(str(tmp_path / "in.c"), STENCIL, GenOptions(target="c"), lambda _: None)
     assert report.ok, report.lines
+
+
+@pytest.mark.parametrize("size", ["40", "N"])
+def test_code_that_is_switched_off_looks_at_variables(tmp_path: Path, size: str) -> None:
+    loop = f"  for (int i = 0; i < {size}; i++) {{\n    t = a[i] * 2 + i;\n    b[i] = t;\n  }}\n"
+    body = f"  double t = 0;\n#pragma scop\n{loop}"
+    tail = TAIL.replace("  double s", '#ifdef DEBUG\n  printf("%g\\n", t);\n#else\n  /* t */\n#endif\n  double s')
+    text = HEAD.replace("#pragma scop\n", "") + body + tail
+    out = _generated(tmp_path, text)
+    for compiler in with_openmp():
+        assert _run(tmp_path, out, compiler, "-DDEBUG") == (_run(tmp_path, text, compiler, "-DDEBUG")[0], "")
