@@ -36,6 +36,7 @@ class Packing:
     copies: int = 1  # how often every value is stored
     distance: int = AHEAD
     steps: int = 0  # of the depth that are copied at a time, 0: all
+    full: bool = True  # can a sliver be full at all? Compilers see it reach beyond arrays where it cannot
 
 
 def along(scop: Scop, s: Statement, operands: tuple[Expr, ...], d: int) -> tuple[int, ...]:

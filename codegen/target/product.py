@@ -192,7 +192,10 @@ class ProductPrinter:
         count = slivers(elem, width) if numbers else "1"
         lines_of = (d, self.what.depth[-1])
         loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
-        return Packing(values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0)
+        full = side.length is None or not width.isdigit() or side.length >= int(width)
+        return Packing(
+            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, full=full
+        )
 
     # -- coordinates -------------------------------------------------------------------------------
 

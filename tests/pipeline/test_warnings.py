@@ -69,6 +69,18 @@ void f(int n, float **C, float A[n][n], float B[n][n])
 #pragma endscop
 }
 """
+# Fewer columns than a sliver has: none is ever full.
+FEW = """\
+void f(int n, short C[n][3], short A[n][n], short B[n][3])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 3; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] <= B[k][j];
+#pragma endscop
+}
+"""
 # Vectors longer than the processor's, turned around: functions on them have no ABI.
 TURNED = """\
 void f(int n, float *restrict x, float *restrict y)
@@ -79,7 +91,7 @@ void f(int n, float *restrict x, float *restrict y)
 #pragma endscop
 }
 """
-SOURCES = {"unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "turned": TURNED}
+SOURCES = {"unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "turned": TURNED}
 PLANS = {"turned": "region 1\n  vector S1.i by 2 of 64 bytes\n"}
 
 
