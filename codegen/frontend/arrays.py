@@ -10,10 +10,11 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
-from codegen.frontend.delinearize import Flat, extent_value, find_strides, indices, polynomial
+from codegen.frontend.delinearize import Flat, Use, find_flat, place
 from codegen.frontend.frame import Assumption, Frame
 from codegen.frontend.layers import Shape
 from codegen.frontend.members import spelled
+from codegen.frontend.polynomials import polynomial
 from codegen.frontend.raw import InsideVar, RawAccess, RawStatement
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
@@ -92,13 +93,14 @@ def _flat_advice(raw: RawAccess) -> str:
 def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, raw: RawAccess) -> list[isl.PwAff]:
     poly = polynomial(node, frame, affiner)
     assert poly is not None
-    out = indices(poly, flat, frame)
-    for d in range(1, len(out)):
-        room = extent_value(flat, d, frame, affiner).sub(out[d])
-        why = f"`{c_text(node)}` stays within its row"
-        affiner.assumptions.append(Assumption(frame.domain, out[d], 0, 1 << 62, why, raw.loc))
-        affiner.assumptions.append(Assumption(frame.domain, room, 1, 1 << 62, why, raw.loc))
-    return out
+    rows = place(Use(poly, frame), flat, affiner)
+    why = f"`{c_text(node)}` stays within its row"
+    for row in rows:
+        if row.low:
+            affiner.assumptions.append(Assumption(frame.domain, row.value, 0, 1 << 62, why, raw.loc))
+        if row.high and row.room is not None:
+            affiner.assumptions.append(Assumption(frame.domain, row.room.sub(row.value), 1, 1 << 62, why, raw.loc))
+    return [row.value for row in rows]
 
 
 def group_accesses(
@@ -137,19 +139,18 @@ def _group(
 
 def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | None:
     """Strides for an array with one C subscript that is a polynomial somewhere; None if all are affine."""
-    polys = []
-    needed = False
+    found = []
     for access, frame in uses:
         way, last = access.steps[:-1], access.steps[-1:]
         if not last or last[0].kind != "sub" or any(s.kind in ("sub", "deref") for s in way):
             return None  # members on the way to a pointer are fine: img->data[y * img->pitch + x]
         assert last[0].node is not None
-        poly = polynomial(last[0].node, frame, affiner)
+        here = frame if access.where is None else frame.restrict(access.where)
+        poly = polynomial(last[0].node, here, affiner)
         if poly is None:
             return None
-        needed = needed or any(len(m) > 1 or (m and set(c) - {-1}) for m, c in poly.items())
-        polys.append(poly)
-    return find_strides(polys) if needed else None
+        found.append(Use(poly, here))
+    return find_flat(found, affiner)
 
 
 def _array(

@@ -7,9 +7,9 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine
-from codegen.frontend.delinearize import polynomial
 from codegen.frontend.frame import Binding, Frame
 from codegen.frontend.layers import Shape
+from codegen.frontend.polynomials import polynomial
 
 
 def check_plain(node: c_ast.Decl, shape: Shape, loc: Loc) -> None:

@@ -1,174 +1,301 @@
-"""Flat subscripts `A[i*n + j]` as several dimensions, when every inner index provably stays in its row.
+"""Flat subscripts `A[i*n + j]` as several dimensions, where every inner index stays in its row.
 
-A subscript is a polynomial: a sum of parameter products, each with an affine coefficient. The products that
-occur in all accesses to an array are its strides; they must divide one another.
+What loop variables are multiplied by gives the strides, polynomials in the parameters: `x_max + 5` is one as well as
+`n * m`. A subscript is then divided by them, the outermost first. What is divided has no unique quotient:
+`(i + 1)*m - 1 - j` is row i + 1 and column -1 - j, or row i and column m - 1 - j. So rows are carried from one
+dimension to the next until the inner index is in its row, as far as isl can tell; what it cannot prove is tested at run
+time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise, permutations, product
 from math import gcd
 
 import islpy as isl
-from pycparser import c_ast
 
-from codegen.frontend.affine import Affiner, NotAffine
+from codegen.frontend.affine import Affiner, MissingParameter
+from codegen.frontend.computed import Found
 from codegen.frontend.frame import Frame
-from codegen.frontend.layers import int_constant
+from codegen.frontend.polynomials import (
+    CONSTANT,
+    ONE,
+    Atom,
+    Params,
+    Poly,
+    Variable,
+    content,
+    degree,
+    divide,
+    factors,
+    is_affine,
+    params,
+    plus,
+    text,
+    times,
+)
 from codegen.record import record
-from codegen.scop.types import CType
+from codegen.scop.types import LONG
 
-Monomial = tuple[str, ...]  # sorted C texts of parameters
-# Each parameter product has an affine coefficient: loop dimension (-1 is the constant) to integer.
-Poly = Mapping[Monomial, Mapping[int, int]]
-
-
-def polynomial(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Poly | None:
-    """`node` as a polynomial that is at most linear in loop variables, or None."""
-    if isinstance(node, c_ast.Constant):
-        value = int_constant(node)
-        return None if value is None else {(): {-1: value}}
-    if isinstance(node, c_ast.ID):
-        return _name(node.name, frame, affiner)
-    if isinstance(node, c_ast.StructRef):
-        from codegen.frontend.affine import c_text
-
-        text = c_text(node)
-        return {(text,): {-1: 1}} if text in affiner.params else None
-    if isinstance(node, c_ast.Cast):
-        inner = polynomial(node.expr, frame, affiner)
-        return _converted(inner, node, affiner.types.shape(node.to_type).elem, frame, affiner)
-    if isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"):
-        inner = polynomial(node.expr, frame, affiner)
-        return inner if inner is None or node.op == "+" else _scale(inner, -1)
-    if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-", "*"):
-        left, right = polynomial(node.left, frame, affiner), polynomial(node.right, frame, affiner)
-        if left is None or right is None:
-            return None
-        if node.op == "*":
-            return _multiply(left, right)
-        return _add(left, right if node.op == "+" else _scale(right, -1))
-    return None
-
-
-def _converted(poly: Poly | None, node: c_ast.Node, to: CType, frame: Frame, affiner: Affiner) -> Poly | None:
-    """A polynomial after a conversion to an integer type, which must not change it.
-
-    Affine values leave an assumption behind. Products of parameters cannot be bounded that way; for them only
-    types that hold every index are good enough: int (whose overflow would be the source's own) and wider.
-    """
-    if poly is None or not to.is_int:
-        return None
-    if all(len(m) <= 1 and (not m or not set(c) - {-1}) for m, c in poly.items()):
-        try:
-            affiner.value(node, frame)
-        except NotAffine:
-            return None
-        return poly
-    return poly if to.bits >= 64 or (to.bits == 32 and to.signed) else None
-
-
-def _name(name: str, frame: Frame, affiner: Affiner) -> Poly | None:
-    if name in frame.bindings:
-        b = frame.bindings[name]
-        if b.value is not None:
-            return None
-        return _converted(polynomial(b.node, b.frame, affiner), c_ast.ID(name), b.ctype, frame, affiner)
-    it = frame.iterator(name)
-    if it is not None:
-        return {(): {it.pos: 1}}
-    if name in affiner.params:
-        return {(name,): {-1: 1}}
-    return {(): {-1: affiner.enums[name]}} if name in affiner.enums else None
-
-
-def _add(a: Poly, b: Poly) -> Poly:
-    out = {m: dict(c) for m, c in a.items()}
-    for m, coeffs in b.items():
-        mine = out.setdefault(m, {})
-        for d, v in coeffs.items():
-            mine[d] = mine.get(d, 0) + v
-    return {m: {d: v for d, v in c.items() if v} for m, c in out.items() if any(c.values())}
-
-
-def _scale(a: Poly, k: int) -> Poly:
-    return {m: {d: v * k for d, v in c.items()} for m, c in a.items()}
-
-
-def _multiply(a: Poly, b: Poly) -> Poly | None:
-    total: Poly = {}
-    for ma, ca in a.items():
-        for mb, cb in b.items():
-            if set(ca) - {-1} and set(cb) - {-1}:
-                return None
-            term = (
-                {d: v * w for d, v in ca.items() for w in [cb.get(-1, 0)]}
-                if not set(cb) - {-1}
-                else {d: w * ca.get(-1, 0) for d, w in cb.items()}
-            )
-            total = _add(total, {tuple(sorted(ma + mb)): term})
-    return total
+MOST_LAYOUTS = 12  # that are tried for one array
+CARRIES = (0, -1, 1, -2, 2)  # rows that are taken from an index, likely ones first
+MOST_DOUBTS = 1000  # an index that never is in its row counts as so many that may not be
+MOST_FACTOR = 4  # times a parameter of at most 2^60 is no overflow
 
 
 @record
 class Flat:
-    """The dimensions given to a flat array: stride of each, as integer times a parameter product."""
+    """The dimensions given to a flat array, the outermost first: their strides, of which the last is 1.
 
-    strides: tuple[tuple[int, Monomial], ...]  # outermost first; the last is (1, ())
+    `extents` says how often each stride fits into the one before it; the first has none. Where that is not affine in
+    the parameters it is None, until a parameter of the region's own stands for it.
+    """
+
+    strides: tuple[Params, ...]
+    extents: tuple[Params | None, ...]
 
     def stride_texts(self) -> tuple[str, ...]:
-        return tuple(_product_text(k, m) for k, m in self.strides)
+        """As C; a stride that is a product of sums is printed as one."""
+        return tuple(self._text(d) for d in range(len(self.strides)))
 
-    def extent(self, d: int) -> tuple[int, Monomial] | None:
-        """Size of dimension d > 0: how often its stride fits into the next outer one."""
-        (k0, m0), (k1, m1) = self.strides[d - 1], self.strides[d]
-        rest = list(m0)
-        for name in m1:
-            if name not in rest:
+    def _text(self, d: int) -> str:
+        inner = self.extents[d + 1] if d + 1 < len(self.strides) else None
+        if len(self.strides[d]) == 1 or inner is None or self.strides[d + 1] == ONE:
+            return text(self.strides[d])
+        return f"{text(inner)} * {self._text(d + 1)}"
+
+
+@record
+class Index:
+    """One index: numbers of loop variables and atoms, and an offset."""
+
+    counts: Mapping[Variable, int]
+    offset: Params
+
+
+@record
+class Use:
+    """A subscript and where it is evaluated."""
+
+    poly: Poly
+    frame: Frame
+
+
+@record
+class Row:
+    """An index that `rows` were taken from, its extent where that is known, and whether it may be too low or too high.
+
+    `never`: there is no size for which it is in its row.
+    """
+
+    value: isl.PwAff
+    room: isl.PwAff | None = None
+    rows: int = 0
+    low: bool = False
+    high: bool = False
+    never: bool = False
+
+    @property
+    def doubts(self) -> int:
+        return self.low + self.high + MOST_DOUBTS * self.never
+
+
+def find_flat(uses: Sequence[Use], affiner: Affiner) -> Flat | None:
+    """The layout that leaves the fewest row conditions to the run; None where subscripts need none or have none."""
+    if all(is_affine(u.poly) for u in uses):
+        return None
+    best: tuple[int, Flat] | None = None
+    for flat in islice(_layouts([u.poly for u in uses]), MOST_LAYOUTS):
+        doubts = sum(row.doubts for u in uses for row in place(u, flat, affiner))
+        if best is None or doubts < best[0]:
+            best = doubts, flat
+        if not doubts:
+            break
+    return None if best is None else _measured(best[1], uses, affiner)
+
+
+# -- layouts -------------------------------------------------------------------------------------------
+
+
+def _layouts(polys: Sequence[Poly]) -> Iterator[Flat]:
+    """Layouts in which all subscripts have indices, likely ones first.
+
+    Of the strides of one degree one is enough where the others are it and something of lower degree (n + 1 beside n);
+    else all are taken, one within the other, those of outer loops outside.
+    """
+    by_degree: dict[int, list[Params]] = {}
+    for poly in polys:
+        for d, p in factors(poly).items():
+            if d != CONSTANT and degree(p):
+                base = _primitive(p)
+                mine = by_degree.setdefault(degree(p), [])
+                if base not in mine:
+                    mine.append(base)
+    levels = [by_degree[k] for k in sorted(by_degree, reverse=True)]
+    simple = [sorted(level, key=lambda p: (len(p), text(p))) for level in levels]
+    chains = [*product(*simple)]
+    if any(len(level) > 1 for level in levels):
+        orders = product(*(permutations(level) for level in levels))
+        chains += [tuple(p for level in order for p in level) for order in islice(orders, MOST_LAYOUTS)]
+    for chain in chains:
+        flat = _layout((*chain, ONE), polys)
+        if flat is not None:
+            yield flat
+
+
+def _primitive(p: Params) -> Params:
+    """Without the number that divides it; the first term is positive."""
+    sign = -1 if p[0][1] < 0 else 1
+    return params((m, k // (sign * content(p))) for m, k in p)
+
+
+def _layout(chain: tuple[Params, ...], polys: Sequence[Poly]) -> Flat | None:
+    """These strides, times the numbers that all indices share."""
+    split = [x for x in (_split(poly, chain) for poly in polys) if x is not None]
+    if len(split) < len(polys):
+        return None
+    strides: list[Params] = []
+    common = 0
+    for d, p in enumerate(chain):
+        numbers = (k for x in split for k in (*x[d].counts.values(), *(v for _, v in x[d].offset)))
+        common = gcd(common, *numbers) if p != ONE else 1
+        strides.append(times(p, common or 1))
+    extents: list[Params | None] = [None]
+    for outer, inner in pairwise(strides):
+        if not _formula(outer, inner):
+            return None
+        quotient, rest = divide(outer, inner)
+        extents.append(None if rest or degree(quotient) > 1 else quotient)
+    return Flat(tuple(strides), tuple(extents))
+
+
+def _split(poly: Poly, strides: Sequence[Params]) -> tuple[Index, ...] | None:
+    """The indices of a subscript, with nothing carried; None where they are not affine."""
+    counts: list[dict[Variable, int]] = [{} for _ in strides]
+    offsets = [params(()) for _ in strides]
+    for variable, rest in factors(poly).items():
+        for d, stride in enumerate(strides):
+            quotient, rest = divide(rest, stride)
+            if degree(quotient) > (variable == CONSTANT):
                 return None
-            rest.remove(name)
-        return (k0 // k1, tuple(rest)) if k0 % k1 == 0 else None
+            if variable == CONSTANT:
+                offsets[d] = quotient
+            elif quotient:
+                counts[d][variable] = quotient[0][1]
+    return tuple(Index(c, o) for c, o in zip(counts, offsets, strict=True))
 
 
-def _product_text(k: int, m: Monomial) -> str:
-    parts = ([str(k)] if k != 1 or not m else []) + list(m)
-    return " * ".join(parts)
+# -- extents that are not affine ------------------------------------------------------------------------
 
 
-def find_strides(polys: Sequence[Poly]) -> Flat | None:
-    """Common strides of all accesses, or None when the products do not nest."""
-    monomials = sorted({m for p in polys for m in p} | {()}, key=lambda m: (-len(m), m))
-    strides = []
-    for m in monomials:
-        step = 1
-        if m:
-            step = 0
-            for p in polys:
-                for v in p.get(m, {}).values():
-                    step = gcd(step, abs(v))
-        strides.append((step or 1, m))
-    flat = Flat(tuple(strides))
-    ok = all((e := flat.extent(d)) is not None and len(e[1]) <= 1 for d in range(1, len(strides)))
-    return flat if ok and len(strides) > 1 else None
+def _formula(outer: Params, inner: Params) -> str:
+    """How often a stride fits into the one around it, as C that overflows nowhere; empty where there is none."""
+    quotient, rest = divide(outer, inner)
+    if not rest and len(quotient) == 1:
+        (names, k), = quotient
+        words = [f"(unsigned long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
+        return f"(long)({' * '.join(words)})" if len(words) > 1 else f"(long){[str(k), *names][-1]}"
+    if not rest and degree(quotient) == 1:
+        return text(quotient)
+    if len(outer) == len(inner) == 1 and degree(outer) == degree(inner) == 1 and outer[0][1] <= MOST_FACTOR:
+        (names, k), = outer
+        return f"{f'{k} * (long)' if k > 1 else ''}{names[0]} / {text(inner)}"
+    return ""
 
 
-def indices(poly: Poly, flat: Flat, frame: Frame) -> list[isl.PwAff]:
-    """One affine index per dimension."""
-    out = []
-    for step, m in flat.strides:
-        value = frame.zero()
-        for d, v in sorted(poly.get(m, {}).items()):
-            term = frame.constant(1) if d < 0 else frame.dim(d)
-            value = value.add(term.scale_val(isl.Val(v // step, context=value.get_ctx())))
-        out.append(value)
-    return out
+def _measured(flat: Flat, uses: Sequence[Use], affiner: Affiner) -> Flat:
+    """The layout with a parameter for each extent that is not affine. It is evaluated where the rows inside are."""
+    extents = list(flat.extents)
+    for d in range(1, len(extents)):
+        if extents[d] is not None:
+            continue
+        outer, inner = flat.strides[d - 1], flat.strides[d]
+        name = _evaluated(outer, inner, uses, affiner)
+        if name:
+            extents[d] = params([((name,), 1)])
+            continue
+        formula = _formula(outer, inner)
+        if formula not in affiner.computed:
+            divisors = (text(inner),) if " / " in formula else ()
+            raise MissingParameter(Found(formula, formula, divisors, (), LONG))
+        name, _ = affiner.computed[formula]
+        for use in uses:
+            where = use.frame.domain
+            if " / " in formula:
+                where = where.intersect(_value(Index({}, inner), use.frame, affiner).gt_set(use.frame.zero()))
+            here = where.params()
+            affiner.evaluated[name] = affiner.evaluated.get(name, here).union(here).coalesce()
+        extents[d] = params([((name,), 1)])
+    return Flat(flat.strides, tuple(extents))
 
 
-def extent_value(flat: Flat, d: int, frame: Frame, affiner: Affiner) -> isl.PwAff:
-    """The size of inner dimension d as an affine value."""
-    size = flat.extent(d)
-    if size is None or len(size[1]) > 1:
-        raise NotAffine(c_ast.Constant("int", "0"), "its row length is a product of parameters")
-    k, names = size
-    value = frame.constant(1) if not names else frame.param(affiner.params[names[0]][0])
-    return value.scale_val(isl.Val(k, context=value.get_ctx()))
+def _evaluated(outer: Params, inner: Params, uses: Sequence[Use], affiner: Affiner) -> str:
+    """The parameter for a product that the source itself evaluates wherever the array is used; empty if there is none.
+    Unsigned ones may have wrapped around."""
+    quotient, rest = divide(outer, inner)
+    if rest or len(quotient) != 1 or quotient[0][1] != 1:
+        return ""
+    for source, (name, ctype) in sorted(affiner.computed.items()):
+        factors = tuple(sorted(re.split(r"[ ()]*\*[ ()]*", source.strip("()"))))
+        same = factors == quotient[0][0] and ctype.signed and name in affiner.evaluated
+        if same and all(u.frame.domain.params().is_subset(affiner.evaluated[name]) for u in uses):
+            return name
+    return ""
+
+
+# -- rows ----------------------------------------------------------------------------------------------
+
+
+def place(use: Use, flat: Flat, affiner: Affiner) -> tuple[Row, ...]:
+    """The indices of one access: rows are carried from the innermost dimension outwards, so that each index is in its
+    row if that can be."""
+    index = _split(use.poly, flat.strides)
+    assert index is not None
+    domain = use.frame.domain.intersect_params(affiner.ranges)
+    found: list[Row] = []
+    for d in reversed(range(len(index))):
+        rows = found[-1].rows if found else 0
+        mine, extent = Index(index[d].counts, plus(index[d].offset, times(ONE, rows))), flat.extents[d]
+        if d and extent is not None:
+            outer = next((k for m, k in index[d - 1].offset if not m), 0)
+            found.append(_in_row(mine, extent, outer, domain, use.frame, affiner))
+        else:
+            value = _value(mine, use.frame, affiner)
+            low = d > 0 and not domain.intersect(value.lt_set(use.frame.zero())).is_empty()
+            found.append(Row(value, low=low, high=d > 0))
+    return tuple(reversed(found))
+
+
+def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Frame, affiner: Affiner) -> Row:
+    """An index with the rows taken from it that leave the fewest doubts; `outer` is how many there are by now."""
+    zero, room = frame.zero(), _value(Index({}, extent), frame, affiner)
+    best: Row | None = None
+    for rows in dict.fromkeys((*CARRIES, -outer)):
+        value = _value(Index(index.counts, plus(index.offset, times(extent, -rows))), frame, affiner)
+        low, high = domain.intersect(value.lt_set(zero)), domain.intersect(value.ge_set(room))
+        found = not low.is_empty(), not high.is_empty()
+        never = any(found) and bool(domain.params().subtract(low.union(high).params()).is_empty())
+        row = Row(value, room, rows, *found, never)
+        if best is None or row.doubts < best.doubts:
+            best = row
+        if not row.doubts:
+            break
+    assert best is not None
+    return best
+
+
+def _value(index: Index, frame: Frame, affiner: Affiner) -> isl.PwAff:
+    value = frame.zero()
+    for variable, k in index.counts.items():
+        one = frame.lift(variable.value) if isinstance(variable, Atom) else frame.dim(variable)
+        value = value.add(_times(one, k))
+    for names, k in index.offset:
+        one = frame.param(affiner.params[names[0]][0]) if names else frame.constant(1)
+        value = value.add(_times(one, k))
+    return value
+
+
+def _times(value: isl.PwAff, k: int) -> isl.PwAff:
+    return value.scale_val(isl.Val.read_from_str(value.get_ctx(), str(k)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Mapping
 
 import islpy as isl
@@ -110,11 +112,22 @@ def levels(access: Access, rank: int) -> list[tuple[Path, tuple[int, ...], tuple
 
 
 def stride_value(text: str, values: Values) -> int:
-    """A product of integers and parameters."""
-    result = 1
-    for factor in text.split(" * "):
-        result *= values[factor] if factor in values else int(factor)
-    return result
+    """The value of a stride: sums and products of integers and parameters."""
+    names = "|".join(re.escape(n) for n in sorted(values, key=len, reverse=True))
+    numbers = re.sub(rf"(?<![\w.>])(?:{names})(?!\w)", lambda m: f"({values[m.group()]})", text) if names else text
+    return _evaluated(ast.parse(numbers.replace("(long)", ""), mode="eval").body)
+
+
+def _evaluated(e: ast.expr) -> int:
+    if isinstance(e, ast.BinOp):
+        left, right = _evaluated(e.left), _evaluated(e.right)
+        if isinstance(e.op, ast.Mult):
+            return left * right
+        return left + right if isinstance(e.op, ast.Add) else left - right
+    if isinstance(e, ast.UnaryOp):
+        return -_evaluated(e.operand)
+    assert isinstance(e, ast.Constant)
+    return int(str(e.value))
 
 
 def _bounds(indices: isl.Set, t: Touch, values: Values) -> tuple[int, int] | None:
