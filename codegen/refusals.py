@@ -56,8 +56,9 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "always-wraps",
         "An unsigned or narrow counter would wrap around for every value of the parameters, so "
-        "the loop is not the counted loop it looks like.",
-        "Use a signed loop variable, or bounds within the type's range.",
+        "the loop is not the counted loop it looks like; or the index within a row of a flat array leaves the row for "
+        "every value.",
+        "Use a signed loop variable, bounds within the type's range, and in a[i*n + j] a j that stays below n.",
         "for (unsigned i = 9; i >= 0; i--)",
     ),
     _refusal(
