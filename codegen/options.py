@@ -34,7 +34,8 @@ class GenOptions:
     plan_name: str = "<plan>"
     plan_paths: tuple[str, ...] = ()  # folders where plans that a source names may lie, besides its own
     reassociate: bool = False
-    check_alias: bool = False
+    check_alias: bool = False  # also refuse what no run-time test can tell
+    assume_no_alias: bool = False  # no run-time test, but for what the function itself shows
     fp_contract: str = ""  # may a product and a sum be fused: on, off, or as the compiler's flags say
     fusion: str = "auto"  # which statements share loops, see FUSIONS
     context: str = ""
@@ -79,8 +80,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--isa={_base(options.isa)}")
     if options.plan_text is not None:
         words.append(f"--plan={_base(options.plan_name)}")
-    flags = (("--reassociate", options.reassociate), ("--check-alias", options.check_alias))
-    words += [flag for flag, on in flags if on]
+    flags = ("reassociate", "check_alias", "assume_no_alias")
+    words += [f"--{flag.replace('_', '-')}" for flag in flags if getattr(options, flag)]
     if options.fp_contract:
         words.append(f"--fp-contract={options.fp_contract}")
     if options.fusion != "auto":

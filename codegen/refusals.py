@@ -532,9 +532,9 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "overlap",
         REMARK,
-        "Two arrays of the region may be the same memory, as far as the function shows: the fast version runs where a "
-        "test finds that they do not overlap.",
-        "Use one of them for both, if they always do.",
+        "The function sets two arrays of the region from one another, and the fast version runs only where they do not "
+        "overlap; or an array behind pointers in memory, which no test can tell from others, is taken not to overlap.",
+        "Use one array for both; or see that such rows are memory of their own, or give `--check-alias`.",
     ),
     Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
     Entry(

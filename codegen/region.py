@@ -244,7 +244,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     plan = replace(made.plan, digest=model.digest, part=model.piece)
     summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan)
     fallback = as_written(original)
-    alias = alias_test(scop, not options.check_alias, options.check_alias)
+    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     target = model.target(options)
     alone = target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(

@@ -104,7 +104,7 @@ class Function:
         return self._ffi.cast("void *", array.ctypes.data)
 
     def _check_overlap(self, values: Mapping[str, Any]) -> None:
-        """Generated code takes distinct names for distinct memory; here that can be seen."""
+        """With assume_no_alias, generated code takes distinct names for distinct memory; here that can be seen."""
         if self._may_overlap:
             return
         arrays = [p for p in self.signature.parameters if p.array]
@@ -114,7 +114,7 @@ class Function:
                 apart = spans[k][1] <= spans[j][0] or spans[j][1] <= spans[k][0]
                 if not apart and not (p.const and q.const):
                     raise ValueError(f"{self.signature.name}: {q.name} and {p.name} overlap in memory; "
-                                     "copy one, or compile with check_alias=True")
+                                     "copy one, or compile without assume_no_alias")
 
 
 def _sizes(s: Signature) -> dict[str, tuple[str, int]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def generate(source: Source, **options: Unpack[Options]) -> Result:
     """Transform the marked loop nests of a C file, or of C text (any string with a line break in it).
 
-    The keywords are the options of `tilewright gen`: target, machine, isa, plan, reassociate, check_alias, fusion,
+    The keywords are the options of `tilewright gen`: target, machine, isa, plan, reassociate, assume_no_alias, fusion,
     context, ... (`codegen.api.options.Options` lists all). Regions that cannot be transformed stay as they are, and
     `Result.diagnostics` says why; InputError is raised for what the user must mend.
     """

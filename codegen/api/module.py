@@ -86,7 +86,7 @@ def compile(
     callable_ = [s for s in found if not s.problem]
     extra = ["void omp_set_num_threads(int);"] if openmp else []
     ffi, lib = library.load(path, "\n".join([*map(declaration, callable_), *extra]))
-    apart = transform and any(r.transformed for r in result.regions) and not given.options.check_alias
+    apart = transform and any(r.transformed for r in result.regions) and given.options.assume_no_alias
     functions = {s.name: Function(s, ffi, None if s.problem else getattr(lib, s.name), not apart) for s in found}
     return Module(result, path, ffi, lib, functions)
 

@@ -121,6 +121,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         plan_paths=tuple(values.get("plan_path", ())),
         reassociate=arguments.reassociate,
         check_alias=arguments.check_alias,
+        assume_no_alias=arguments.assume_no_alias,
         fp_contract=values.get("fp_contract", rest.fp_contract),
         fusion=values.get("fusion", rest.fusion),
         context=arguments.context,

@@ -169,7 +169,11 @@ TABLE: tuple[Option, ...] = (
            "known (tilewright-cc, -p), else on",
            "value", choices=("on", "off", "fast"), default=_DEFAULTS.fp_contract, affects_output=True),
     Option(("--check-alias",), "generation", _SOURCES,
-           "guard the fast version with a run-time overlap test of its arrays", affects_output=True),
+           "leave regions alone whose arrays no run-time test can tell apart (rows behind pointers to pointers)",
+           affects_output=True),
+    Option(("--assume-no-alias",), "generation", _SOURCES,
+           "arrays with different names do not overlap: no run-time test, but for what the function itself shows",
+           affects_output=True),
     Option(("--fusion",), "generation", SOURCE_COMMANDS,
            "which statements share loops: none that need not, those that stay parallel (smart), all that can (max), or "
            "what the cost model prefers",

@@ -15,7 +15,7 @@ from codegen.frontend.frame import Assumption, Frame
 from codegen.frontend.layers import Shape
 from codegen.frontend.members import spelled
 from codegen.frontend.polynomials import polynomial
-from codegen.frontend.raw import InsideVar, RawAccess, RawStatement
+from codegen.frontend.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.model import Array, Step
@@ -193,7 +193,15 @@ def _array(
     extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.layers)
     pointers = [k + 1 for k, la in enumerate(var_outer.shape.layers) if la.kind == "pointer"]
     depth = rank if sig else max(pointers, default=0)  # members may be pointers, too
-    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole)
+    scattered = any(_scattered(a.steps) for a, _ in uses)
+    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole, scattered)
+
+
+def _scattered(steps: Sequence[RawStep]) -> bool:
+    """Do the elements hang on more than one pointer?"""
+    first = next((k for k, s in enumerate(steps) if s.kind in ("sub", "deref")), len(steps))
+    later = steps[first + 1 :]
+    return any(s.kind == "arrow" or (s.layer is not None and s.layer.kind == "pointer") for s in later)
 
 
 def _object_type(shape: Shape, by_members: bool) -> CType:

@@ -38,6 +38,7 @@ def origins_of(site: RegionSite) -> Origins:
         frozenset(settled),
         frozenset(scan.exposed),
         scan.families(along=False),
+        frozenset(n for n, v in site.variables.items() if v.place == "global" and not v.shape.layers and not v.const),
     )
 
 

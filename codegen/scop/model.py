@@ -65,6 +65,7 @@ class Array:
     depth: int = 0  # C subscripts up to the last that follows a pointer; from 2 on, rows may lie anywhere
     mixed: bool = False  # `elem` is a struct or union, and accesses reach parts of it, of several types
     unshared: bool = False  # nobody else can see it while the region runs: it may be stored with what it holds
+    scattered: bool = False  # pointers are followed behind its first subscript
 
     @property
     def dims(self) -> int:

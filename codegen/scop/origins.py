@@ -19,6 +19,7 @@ class Origins:
     settled     parameters that never change: they lead nowhere that the function itself made
     exposed     local variables whose address is taken
     direct      as `family`, with the members of a struct apart from the struct
+    visible     global scalars that may change: pointers of other files may lead to them
     """
 
     family: Mapping[Place, int] = field(default_factory=dict)
@@ -27,6 +28,7 @@ class Origins:
     settled: frozenset[str] = frozenset()
     exposed: frozenset[str] = frozenset()
     direct: Mapping[Place, int] = field(default_factory=dict)
+    visible: frozenset[str] = frozenset()
 
     def related(self, one: Place, two: Place) -> bool:
         """Does the function itself show that the two may lead to the same memory?

@@ -111,7 +111,7 @@ def _on_cores(
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback = as_written(original)
-    alias = alias_test(scop, not options.check_alias, options.check_alias)
+    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             text = emit_sunway(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-import islpy as isl
-
-from codegen.ast.generate import expression
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
+from codegen.scop.expr import Sym, walk
 from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
+from codegen.scop.types import CType
 from codegen.target.cexpr import IntPrinter
 from codegen.target.pointers import pointer_of
+from codegen.target.spans import cell_text, pointee, span_pointer, span_text
 
 SEPARATE = "arrays do not overlap"  # what generated code says about it
 
@@ -26,31 +28,63 @@ class AliasTest:
     remarks: tuple[Diagnostic, ...] = ()
 
 
+@record
+class _Pair:
+    """Arrays that may overlap, and of which one is written; `shown` if the function itself says so."""
+
+    one: Array
+    two: Array
+    shown: bool
+
+
 def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
-    """What has to be tested. With `trust`, only arrays that the function itself sets from one another may overlap; what
-    no test can tell is refused then, and if `strict` for all arrays."""
+    """What has to be tested. With `trust`, only arrays that the function itself sets from one another may overlap. What
+    no test can tell is refused for those, and if `strict` for all; others are then taken not to overlap.
+
+    One list of memory serves all pairs: that more pairs are tested than have to be costs a comparison each."""
+    pairs = _pairs(scop, trust)
+    tested: dict[str, Array] = {}
+    remarks: dict[Diagnostic, None] = {}
+    for p in pairs:
+        hidden = [x for x in (p.one, p.two) if not span_pointer(scop, x)]
+        if not hidden:
+            tested |= {p.one.name: p.one, p.two.name: p.two}
+            if p.shown:
+                remarks[_tested(scop, p)] = None
+        elif p.shown or strict:
+            raise _unknown(scop, hidden[0], p.two if hidden[0] is p.one else p.one, p.shown)
+        else:
+            remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
+    written = _written(scop)
+    cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
+    tested |= {n: scop.arrays[n] for names in cells.values() for n in names}
+    if not tested:
+        return AliasTest(remarks=tuple(remarks))
     ints = IntPrinter({p.name: p for p in scop.params}, {})
-    spans: dict[str, str] = {}
-    tests = []
-    remarks: dict[str, Diagnostic] = {}
-    for one, two, shown in _pairs(scop, trust):
-        for x in (one, two):
-            if x.name not in spans:
-                spans[x.name] = _span(scop, x, ints)
-        missing = next((x for x in (one, two) if not spans[x.name]), None)
-        if missing is None:
-            tests.append(f"tw_disjoint({spans[one.name]}, {spans[two.name]})")
-            if shown:
-                remarks[f"{one.base} {two.base}"] = _tested(scop, one, two)
-        elif shown or strict:
-            raise _unknown(scop, missing, two if missing is one else one, shown)
-    helpers = set(ints.helpers) | ({"tw_disjoint"} if tests else set())
-    return AliasTest(" && ".join(tests), frozenset(helpers), tuple(remarks.values()))
+    spans: dict[str, list[Array]] = {}
+    for name in sorted(tested, key=lambda n: (n not in written, n)):
+        spans.setdefault(span_pointer(scop, tested[name]), []).append(tested[name])
+    first = sum(any(x.name in written for x in same) for same in spans.values())
+    texts = [span_text(scop, same, ints) for same in spans.values()]
+    texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
+    text = f"tw_apart({first}, {len(texts)}, (tw_span[]){{ {', '.join(texts)} }})"
+    return AliasTest(text, frozenset(ints.helpers) | {"tw_apart"}, tuple(remarks))
 
 
-def _pairs(scop: Scop, trust: bool) -> list[tuple[Array, Array, bool]]:
-    """Arrays of which one is written, and that may overlap; and whether the function itself shows that."""
-    written = {a.array for _, a in scop.accesses() if a.write}
+# -- which arrays may overlap --------------------------------------------------------------------------
+
+
+def may_overlap(scop: Scop, trust: bool) -> list[tuple[str, str]]:
+    """Arrays, by name, of which one is written and that may overlap as far as the generator knows."""
+    return [(p.one.name, p.two.name) for p in _pairs(scop, trust)]
+
+
+def _written(scop: Scop) -> frozenset[str]:
+    return frozenset(a.array for _, a in scop.accesses() if a.write)
+
+
+def _pairs(scop: Scop, trust: bool) -> list[_Pair]:
+    written = _written(scop)
     arrays = [scop.arrays[n] for n in sorted(scop.arrays) if _shared(scop, scop.arrays[n])]
     places = {x.name: (_place(scop, x), *(() if x.rank else scop.origins.inside(x.base))) for x in arrays}
     out = []
@@ -59,7 +93,7 @@ def _pairs(scop: Scop, trust: bool) -> list[tuple[Array, Array, bool]]:
             continue
         shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
         if shown or not (trust or _apart(scop, one, two) or _apart(scop, two, one)):
-            out.append((one, two, shown))
+            out.append(_Pair(one, two, shown))
     return out
 
 
@@ -71,16 +105,25 @@ def _shared(scop: Scop, array: Array) -> bool:
 
 def _own(array: Array) -> bool:
     """Whether the name stands for the storage itself, not for a pointer to it."""
-    return array.place in ("global", "local") and array.depth == 0
+    return (array.place in ("global", "local") and array.depth == 0) or array.rank == 0
 
 
 def _apart(scop: Scop, one: Array, two: Array) -> bool:
     """Is the first memory that the second, which is not set from it, cannot lead to?"""
     origins = scop.origins
-    direct = one.depth <= 1 and len(_place(scop, one)) == 1
-    alone = (_own(one) and one.place == "local") or (direct and one.base in origins.restricted | origins.fresh)
-    plain = two.depth <= 1 and len(_place(scop, two)) == 1
-    return alone and (_own(two) or (plain and two.base in origins.settled | origins.fresh))
+    settled = _direct(scop, two) and two.base in origins.settled | origins.fresh
+    return _alone(scop, one) and (_own(two) or settled)
+
+
+def _alone(scop: Scop, array: Array) -> bool:
+    """Is it memory that only its own name leads to, when the function begins or when it is allocated?"""
+    local = _own(array) and array.place != "global"
+    return local or (_direct(scop, array) and array.base in scop.origins.restricted | scop.origins.fresh)
+
+
+def _direct(scop: Scop, array: Array) -> bool:
+    """Do the elements lie behind the variable itself, not behind pointers in memory?"""
+    return array.depth <= 1 and len(_place(scop, array)) == 1
 
 
 def _place(scop: Scop, array: Array) -> Place:
@@ -104,11 +147,61 @@ def _same(scop: Scop, one: Array, two: Array) -> bool:
     return a is not None and b is not None and a.text == b.text
 
 
-def _tested(scop: Scop, one: Array, two: Array) -> Diagnostic:
-    loc = _accesses(scop, one)[0].loc
-    names = f"`{one.base}` and `{two.base}`"
+def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
+    """Pointers to single values in memory that the region only reads, with the arrays that may be stored over them.
+
+    An object is stored to with its own type, or as characters."""
+    out: dict[str, list[str]] = {}
+    for text, ctype in _values(scop):
+        behind, base = pointee(text), re.split(r"\W", text)[0]
+        if not behind and ("->" in text or base not in scop.origins.visible | scop.origins.exposed):
+            continue
+        over = [x.name for x in written if x.base != behind and _stores(x, ctype) and _reaches(scop, x)]
+        if over:
+            out[behind or f"&{text}"] = over
+    for read in (r for c in scop.computed for r in c.reads):
+        over = [x.name for x in written if x.base != read.base and _stores(x, read.ctype) and _reaches(scop, x)]
+        if over and not _kept(scop, read.base):
+            out[f"&{read.text}"] = over
+    return out
+
+
+def _kept(scop: Scop, base: str) -> bool:
+    """Is what a variable leads to out of reach for all pointers that are not set from it?"""
+    return base in scop.origins.restricted | scop.origins.fresh
+
+
+def _values(scop: Scop) -> Iterator[tuple[str, CType]]:
+    yield from ((p.text, p.ctype) for p in scop.params)
+    for s in scop.statements:
+        yield from ((e.text, e.ctype) for e in walk(s.rhs) if isinstance(e, Sym) and e.ctype is not None)
+
+
+def _stores(array: Array, ctype: CType) -> bool:
+    e = array.elem
+    return (e.kind, e.bits) == (ctype.kind, ctype.bits) or (e.is_int and e.bits == 8) or e.kind == "other"
+
+
+def _reaches(scop: Scop, array: Array) -> bool:
+    """May its elements lie in memory of other variables, as far as one pointer tells?"""
+    free = not array.inside and array.place != "buffer" and not _own(array) and not _alone(scop, array)
+    return free and array.rank > 0 and span_pointer(scop, array) != ""
+
+
+# -- messages ------------------------------------------------------------------------------------------
+
+
+def _tested(scop: Scop, pair: _Pair) -> Diagnostic:
+    names = f"`{pair.one.base}` and `{pair.two.base}`"
     words = f"the function sets {names} from one another: the source's own loops run where they overlap"
+    loc = _accesses(scop, pair.one)[0].loc
     return Diagnostic(Severity.REMARK, "overlap", words, loc, "use one of them for both", kind="missed")
+
+
+def _assumed(scop: Scop, array: Array) -> Diagnostic:
+    words = f"`{array.base}` is found through pointers in memory, and taken not to overlap with other arrays"
+    hint = "--check-alias leaves the region as it is instead"
+    return Diagnostic(Severity.REMARK, "overlap", words, _accesses(scop, array)[0].loc, hint, kind="analysis")
 
 
 def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported:
@@ -128,26 +221,3 @@ def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported
         loc,
         "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
     )
-
-
-def _span(scop: Scop, array: Array, ints: IntPrinter) -> str:
-    """`pointer, first byte, byte past the last` of what the region touches; empty where one pointer does not tell."""
-    if array.rank == 0:
-        return f"&{array.base}, 0, (long)sizeof {array.base}"
-    at = pointer_of(scop, array.name)
-    if at is None:
-        return ""
-    uses = [(s, a) for s, a in scop.accesses() if a.array == array.name]
-    touched: isl.Set | None = None
-    for s, a in uses:
-        image = a.relation.intersect_domain(s.domain).range()
-        touched = image if touched is None else touched.union(image)
-    assert touched is not None
-    build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
-    unit = f"(long)sizeof *{at.text}"
-    low = ints.wide(expression(build.expr_from_pw_aff(touched.dim_min(at.first))), 6)
-    high = ints.wide(expression(build.expr_from_pw_aff(touched.dim_max(at.first))), 5)
-    flat = next((x for _, a in uses for x in a.path if x.kind == "flat"), None)
-    if flat is not None:
-        return f"{at.text}, ({low}) * {flat.strides[0]} * {unit}, ({high} + 1) * {flat.strides[0]} * {unit}"
-    return f"{at.text}, ({low}) * {unit}, ({high} + 1) * {unit}"

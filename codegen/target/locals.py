@@ -37,7 +37,7 @@ def with_locals(scop: Scop, read: str, taken: frozenset[str]) -> tuple[Scop, Map
     written = {a.array for _, a in scop.accesses() if a.write}
     for array in scop.arrays.values():
         at = pointer_of(scop, array.name)
-        if at is not None and at.steps and array.elem.kind != "other" and _safe(at.text, read):
+        if at is not None and at.steps and at.flat and array.elem.kind != "other" and _safe(at.text, read):
             name = fresh("_".join(re.findall(r"\w+", at.text)), names)
             names |= {name}
             pointers[array.name] = at, name

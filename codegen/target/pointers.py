@@ -9,11 +9,12 @@ from codegen.scop.model import Scop, Step
 @record
 class Pointer:
     """The C text of a pointer to the array's first element, as many steps into its accesses; the indices of the model
-    from number `first` on count from there."""
+    from number `first` on count from there. `flat` if one subscript leads to an element."""
 
     text: str
     steps: int
     first: int
+    flat: bool
 
 
 def pointer_of(scop: Scop, name: str) -> Pointer | None:
@@ -21,17 +22,12 @@ def pointer_of(scop: Scop, name: str) -> Pointer | None:
     array = scop.arrays[name]
     paths = {a.path for _, a in scop.accesses() if a.array == name}
     found = {_way(p) for p in paths}
-    if array.inside or len(found) != 1:
+    if array.inside or array.scattered or len(found) != 1:
         return None
     way = next(iter(found))
-    if not way:
-        members = [k for p in paths for k, step in enumerate(p) if step.kind in ("member", "arrow")]
-        more = any(step.kind in ("sub", "flat", "deref") for p in paths for step in p[min(members, default=len(p)) :])
-        return None if more or (not members and array.depth > 1) else Pointer(array.base, 0, 0)
-    if any(len(p) != len(way) + 1 for p in paths):
-        return None  # what a second subscript follows may be a pointer again
     text = array.base + "".join(("->" if step.kind == "arrow" else ".") + step.text for step in way)
-    return Pointer(text, len(way), sum(step.kind == "arrow" for step in way))
+    flat = all(len(p) == len(way) + 1 for p in paths)
+    return Pointer(text, len(way), sum(step.kind == "arrow" for step in way), flat)
 
 
 def _way(path: tuple[Step, ...]) -> tuple[Step, ...]:

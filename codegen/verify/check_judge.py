@@ -11,6 +11,7 @@ from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.verify.check_library import open_library
+from codegen.verify.check_overlap import overlap_text, overlapping
 from codegen.verify.check_regions import Case, model_of
 from codegen.verify.check_sanitize import Complaint, Program, complaints, subset
 from codegen.verify.check_show import values_text
@@ -30,11 +31,13 @@ class Verdict:
 
 @record
 class Tried:
-    """A region after its runs without sanitizers. `survey` is a sentence when there was nothing to run."""
+    """A region after its runs without sanitizers. `survey` is a sentence when there was nothing to run. So many of the
+    runs that agree had arrays that `overlap`."""
 
     case: Case
     survey: Survey | str
     trials: Trials
+    overlap: int = 0
 
 
 def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried:
@@ -43,7 +46,11 @@ def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried
     if isinstance(found, str):
         return Tried(case, found, Trials(0))
     vectors = [v for v in found.vectors if not v.doubtful]
-    return Tried(case, found, run_trials(case.harness, pair, found, vectors, folder))
+    trials = run_trials(case.harness, pair, found, vectors, folder)
+    if trials.failure:
+        return Tried(case, found, trials)
+    more = run_trials(case.harness, pair, found, found.overlapping, folder)
+    return Tried(case, found, replace(more, agreed=0).after(trials), more.agreed)
 
 
 def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
@@ -51,7 +58,10 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
 
     def work() -> Survey:
         library = open_library(pair.original, pair.numbers)
-        return survey(case.harness, model_of(case, options), case.outcome.plan, library)
+        model = model_of(case, options)
+        found = survey(case.harness, model, case.outcome.plan, library)
+        more = overlapping(case.harness, model.program.scop, options.assume_no_alias, found.vectors)
+        return replace(found, overlapping=more)
 
     try:
         return run_limited(work, analysis(options.timeout))
@@ -120,13 +130,15 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
     r, ints = t.trials, t.case.harness.memory.ints
     if r.failure:
         assert r.vector is not None
-        return Verdict(False, f"{t.case.title}: {r.failure}, at {values_text(ints, r.vector.ints)}")
+        where = values_text(ints, r.vector.ints) + overlap_text(t.case.harness, r.vector)
+        return Verdict(False, f"{t.case.title}: {r.failure}, at {where}")
     if r.agreed == 0:
         return Verdict(False, f"{t.case.title}: no sizes were found at which the source can be run")
     if s.statements and not s.reached:
         why = "at the sizes at which the source stays inside its arrays, none of its statements runs"
         return Verdict(False, f"{t.case.title}: nothing was compared: {why}")
     line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
+    line += f", {t.overlap} more with arrays that overlap" if t.overlap else ""
     line += f", {sanitized} under sanitizers" if sanitized else ""
     if s.statements:
         line += f", {s.reached} of {_count(s.statements, 'statement')} run"

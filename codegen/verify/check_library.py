@@ -77,28 +77,44 @@ class Arena:
     ffi: Any
     args: Any
     starts: tuple[Any, ...]
-    sizes: tuple[int, ...]
+    blocks: tuple[tuple[int, Any, int], ...]  # a buffer, and the beginning and size of what lies between two zones
     kept: tuple[Any, ...]
 
     def damaged(self) -> int | None:
         """The number of a buffer that was written outside of, or None."""
-        for k, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
+        for k, start, size in self.blocks:
             before, after = self.ffi.buffer(start - _ZONE, _ZONE), self.ffi.buffer(start + size, _ZONE)
             if before[:] != _MARK or after[:] != _MARK:
                 return k
         return None
 
 
-def arena(ffi: Any, sizes: Sequence[int]) -> Arena:
-    """Zeroed buffers of these sizes, aligned like malloc's best."""
-    kept, starts = [], []
-    for size in sizes:
-        block = ffi.new("char[]", size + 3 * _ZONE)
-        address = int(ffi.cast("uintptr_t", block))
-        start = block + (_ZONE - address % _ZONE) % _ZONE + _ZONE
-        ffi.memmove(start - _ZONE, _MARK, _ZONE)
-        ffi.memmove(start + size, _MARK, _ZONE)
+def arena(ffi: Any, sizes: Sequence[int], overlap: tuple[int, int, int] | None = None) -> Arena:
+    """Zeroed buffers of these sizes, aligned like malloc's best; of two that overlap, the second begins so many bytes
+    after the first."""
+    starts, blocks, kept = {}, [], []
+    for k, size in enumerate(sizes):
+        if overlap is None or k not in overlap[:2]:
+            block, starts[k] = _zoned(ffi, size)
+            kept.append(block)
+            blocks.append((k, starts[k], size))
+    if overlap is not None:
+        one, two, shift = overlap
+        low, high = min(0, shift), max(sizes[one], shift + sizes[two])
+        block, start = _zoned(ffi, high - low)
+        starts[one], starts[two] = start - low, start - low + shift
         kept.append(block)
-        starts.append(start)
-    args = ffi.new("void *[]", [*starts, ffi.NULL])
-    return Arena(ffi, args, tuple(starts), tuple(sizes), (*kept, args))
+        blocks.append((one, start, high - low))
+    ordered = tuple(starts[k] for k in range(len(sizes)))
+    args = ffi.new("void *[]", [*ordered, ffi.NULL])
+    return Arena(ffi, args, ordered, tuple(blocks), (*kept, args))
+
+
+def _zoned(ffi: Any, size: int) -> tuple[Any, Any]:
+    """Memory with a zone on either side, and where it begins behind the first."""
+    block = ffi.new("char[]", size + 3 * _ZONE)
+    address = int(ffi.cast("uintptr_t", block))
+    start = block + (_ZONE - address % _ZONE) % _ZONE + _ZONE
+    ffi.memmove(start - _ZONE, _MARK, _ZONE)
+    ffi.memmove(start + size, _MARK, _ZONE)
+    return block, start

@@ -46,7 +46,8 @@ class Vector:
     """One run. `ints` are the integers, `ins` everything the case is told, `sizes` the bytes of the buffers.
 
     `doubtful`: the model does not describe the source at these sizes, so it may do anything; `special`: chosen to
-    reach a statement of the result that the others do not.
+    reach a statement of the result that the others do not; `overlap`: of two buffers, the second begins so many
+    elements after the first.
     """
 
     ints: tuple[int, ...]
@@ -56,6 +57,7 @@ class Vector:
     doubtful: bool
     special: bool = False
     seed: int = 0
+    overlap: tuple[int, int, int] | None = None
 
 
 @record
@@ -72,6 +74,7 @@ class Survey:
     reassociate: bool
     statements: int
     reached: int
+    overlapping: tuple[Vector, ...] = ()  # more to run, with arrays that share memory
 
     def forgets(self, name: str, scalar: bool) -> bool:
         """Can nobody look at a variable any more? Scalars that the model does not have are iterators."""

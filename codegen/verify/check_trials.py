@@ -94,12 +94,12 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
     for k, v in enumerate(vectors):
         _mark(marker, k, 0)
         layout = original.layout(h, v.ins)
-        want = _filled(h, original, v)
+        want = _filled(h, original, layout, v)
         original.call(h.number, 2, v.ins, want.args, original.ffi.NULL)
         _mark(marker, k, 1)
         for least in WORK:
             result.lib.tw_threads_from(least)
-            got = _filled(h, original, v)
+            got = _filled(h, original, layout, v)
             result.call(h.number, 2, v.ins, result.ffi.cast("void **", got.args), result.ffi.NULL)
             outside = got.damaged()
             if outside is not None and want.damaged() is None:
@@ -118,16 +118,17 @@ def _mark(marker: Path, vector: int, phase: int) -> None:
     marker.write_text(f"{vector} {phase}")
 
 
-def _filled(h: Harness, original: Library, v: Vector) -> Arena:
+def _filled(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     """Fresh memory with the vector's data."""
-    memory = arena(original.ffi, v.sizes)
+    overlap = None if v.overlap is None else (*v.overlap[:2], v.overlap[2] * layout.buffers[v.overlap[0]].size)
+    memory = arena(original.ffi, v.sizes, overlap)
     original.call(h.number, 1, v.ins, memory.args, original.ffi.new("long *", v.seed))
     return memory
 
 
 def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     """What the original makes of data that differ in their last bits: where that changes much, rounding rules."""
-    memory = _filled(h, original, v)
+    memory = _filled(h, original, layout, v)
     for k, have in enumerate(layout.buffers):
         for numbers in have.leaves:
             original.nudge(memory.starts[k], have, numbers)

@@ -9,13 +9,29 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
-#ifndef TW_DISJOINT
-#define TW_DISJOINT
-/* Do bytes [a0, a1) after a and [b0, b1) after b have nothing in common? */
-static inline int tw_disjoint(const void *a, long a0, long a1, const void *b, long b0, long b1)
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
 {
-  const long pa = (long)a, pb = (long)b;
-  return a1 <= a0 || b1 <= b0 || pa + a1 <= pb + b0 || pb + b1 <= pa + a0;
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
 }
 #endif
 /* The shortest nest of all. */
@@ -24,8 +40,7 @@ void axpy(int n, double a, const double *x, double *y)
     /* tilewright: region 1 of axpy: threads over i; vectors along i */
     {
       /* The fast version assumes: arrays do not overlap. */
-      if (tw_disjoint(x, (0L) * (long)sizeof *x, ((long)n - 1 + 1) * (long)sizeof *x, y,
-                      (0L) * (long)sizeof *y, ((long)n - 1 + 1) * (long)sizeof *y)) {
+      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(y, 0, n), TW_SPAN(x, 0, n) })) {
         if ((double)n < TW_PARALLEL_MIN) {
 #pragma omp simd
           for (long i = 0; i < n; i++)

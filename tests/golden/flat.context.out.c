@@ -37,267 +37,299 @@ typedef int tw_f32x4u_places __attribute__((vector_size(16)));
 #define tw_f32x4u_low(x, y) TW_F32X4U_PICK(x, y, 0, 4, 1, 5)
 #define tw_f32x4u_high(x, y) TW_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
     /* tilewright: region 1 of transpose: tiles i:64 j:128; threads over it; vectors along i */
     {
-      if (m >= 128) {
-#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
-        for (long it = 0; it < (long)n - 63; it += 64) {  /* tiles of 64 */
-          for (long jt = 0; jt < (long)m - 127; jt += 128) {  /* tiles of 128 */
-            const long i_end = it + 64;
-            long i = it;
-            for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
-              long j = jt;
-              for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[j * n + i + 4]) = r18;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
-              }
-            }
-          }
-          {
-            const long i_end = it + 64;
-            long i = it;
-            for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
-              long j = (long)m - m % 128;
-              for (; j + 3 < m; j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[j * n + i + 4]) = r18;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
-              }
-              for (; j < m; j++) {  /* the rest */
-                const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
-                const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                 src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                TW_F32X4U(dst[j * n + i]) = u0;
-                TW_F32X4U(dst[j * n + i + 4]) = u1;
-              }
-            }
-          }
-        }
-      }
-      if (m <= 127 || n % 64 >= 1) {
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(1, 2, (tw_span[]){ TW_ROWS(dst, 0, m, n), TW_ROWS(src, 0, n, ld) })) {
         if (m >= 128) {
-          for (long jt = 0; jt < m; jt += 128) {  /* tiles of 128 */
-            const long i_end = n;
-            long i = (long)n - n % 64;
-            for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
-              long j = jt;
-              for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[j * n + i + 4]) = r18;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
-              }
-              for (; j < tw_min(m, jt + 128); j++) {  /* the rest */
-                const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
-                const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                 src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                TW_F32X4U(dst[j * n + i]) = u0;
-                TW_F32X4U(dst[j * n + i + 4]) = u1;
-              }
-            }
-            for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
-              long j = jt;
-              for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-              }
-              for (; j < tw_min(m, jt + 128); j++)  /* the rest */
-                TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                        src[(i + 2) * ld + j],
-                                                        src[(i + 3) * ld + j]};
-            }
-            for (; i < i_end; i++) {  /* the rest */
-              for (long j = jt; j < tw_min(m, jt + 128); j++)  /* inside the tile */
-                dst[j * n + i] = src[i * ld + j];
-            }
-          }
-        } else {
 #pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
-          for (long it = 0; it < n; it += 64) {  /* tiles of 64 */
-            const long i_end = tw_min(n, it + 64);
-            long i = it;
-            for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
-              long j = 0;
-              for (; j + 3 < m; j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[j * n + i + 4]) = r18;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
-              }
-              for (; j < m; j++) {  /* the rest */
-                const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                 src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
-                const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
-                                                 src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                TW_F32X4U(dst[j * n + i]) = u0;
-                TW_F32X4U(dst[j * n + i + 4]) = u1;
+          for (long it = 0; it < (long)n - 63; it += 64) {  /* tiles of 64 */
+            for (long jt = 0; jt < (long)m - 127; jt += 128) {  /* tiles of 128 */
+              const long i_end = it + 64;
+              long i = it;
+              for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                long j = jt;
+                for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
+                  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
+                  const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
+                  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
+                  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
+                  const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
+                  const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
+                  const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
+                  const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
+                  const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
+                  const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
+                  const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[j * n + i + 4]) = r18;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                  TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                }
               }
             }
-            for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
-              long j = 0;
-              for (; j + 3 < m; j += 4) {  /* 4 turned */
-                const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                TW_F32X4U(dst[j * n + i]) = r6;
-                TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+            {
+              const long i_end = it + 64;
+              long i = it;
+              for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                long j = (long)m - m % 128;
+                for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
+                  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
+                  const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
+                  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
+                  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
+                  const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
+                  const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
+                  const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
+                  const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
+                  const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
+                  const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
+                  const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[j * n + i + 4]) = r18;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                  TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                }
+                for (; j < m; j++) {  /* the rest */
+                  const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                   src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                  const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                   src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
+                  TW_F32X4U(dst[j * n + i]) = u0;
+                  TW_F32X4U(dst[j * n + i + 4]) = u1;
+                }
               }
-              for (; j < m; j++)  /* the rest */
-                TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                        src[(i + 2) * ld + j],
-                                                        src[(i + 3) * ld + j]};
-            }
-            for (; i < i_end; i++) {  /* the rest */
-              for (long j = 0; j < m; j++)  /* inside the tile */
-                dst[j * n + i] = src[i * ld + j];
             }
           }
         }
+        if (m <= 127 || n % 64 >= 1) {
+          if (m >= 128) {
+            for (long jt = 0; jt < m; jt += 128) {  /* tiles of 128 */
+              const long i_end = n;
+              long i = (long)n - n % 64;
+              for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                long j = jt;
+                for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
+                  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
+                  const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
+                  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
+                  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
+                  const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
+                  const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
+                  const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
+                  const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
+                  const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
+                  const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
+                  const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[j * n + i + 4]) = r18;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                  TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                }
+                for (; j < tw_min(m, jt + 128); j++) {  /* the rest */
+                  const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                   src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                  const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                   src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
+                  TW_F32X4U(dst[j * n + i]) = u0;
+                  TW_F32X4U(dst[j * n + i + 4]) = u1;
+                }
+              }
+              for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
+                long j = jt;
+                for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                }
+                for (; j < tw_min(m, jt + 128); j++)  /* the rest */
+                  TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                          src[(i + 2) * ld + j],
+                                                          src[(i + 3) * ld + j]};
+              }
+              for (; i < i_end; i++) {  /* the rest */
+                for (long j = jt; j < tw_min(m, jt + 128); j++)  /* inside the tile */
+                  dst[j * n + i] = src[i * ld + j];
+              }
+            }
+          } else {
+#pragma omp parallel for if(parallel: (double)n * m >= TW_PARALLEL_MIN)
+            for (long it = 0; it < n; it += 64) {  /* tiles of 64 */
+              const long i_end = tw_min(n, it + 64);
+              long i = it;
+              for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
+                long j = 0;
+                for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
+                  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
+                  const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
+                  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
+                  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
+                  const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
+                  const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
+                  const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
+                  const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
+                  const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
+                  const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
+                  const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[j * n + i + 4]) = r18;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                  TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                }
+                for (; j < m; j++) {  /* the rest */
+                  const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                   src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                  const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                   src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
+                  TW_F32X4U(dst[j * n + i]) = u0;
+                  TW_F32X4U(dst[j * n + i + 4]) = u1;
+                }
+              }
+              for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
+                long j = 0;
+                for (; j + 3 < m; j += 4) {  /* 4 turned */
+                  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
+                  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
+                  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
+                  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
+                  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
+                  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
+                  const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
+                  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
+                  const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
+                  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
+                  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
+                  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
+                  TW_F32X4U(dst[j * n + i]) = r6;
+                  TW_F32X4U(dst[(j + 1) * n + i]) = r7;
+                  TW_F32X4U(dst[(j + 2) * n + i]) = r10;
+                  TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                }
+                for (; j < m; j++)  /* the rest */
+                  TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                          src[(i + 2) * ld + j],
+                                                          src[(i + 3) * ld + j]};
+              }
+              for (; i < i_end; i++) {  /* the rest */
+                for (long j = 0; j < m; j++)  /* inside the tile */
+                  dst[j * n + i] = src[i * ld + j];
+              }
+            }
+          }
+        }
+      } else {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                dst[j * n + i] = src[i * ld + j];
       }
     }
 }

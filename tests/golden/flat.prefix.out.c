@@ -37,13 +37,40 @@ typedef int mine_f32x4u_places __attribute__((vector_size(16)));
 #define mine_f32x4u_low(x, y) MINE_F32X4U_PICK(x, y, 0, 4, 1, 5)
 #define mine_f32x4u_high(x, y) MINE_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #endif
+#ifndef MINE_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } mine_span;
+static inline mine_span mine_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const mine_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define MINE_SPAN(p, first, past) mine_span_of(p, first, past, sizeof *(p))
+#define MINE_ROWS(p, first, past, stride) \
+    mine_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define MINE_NOWHERE mine_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int mine_apart(int written, int all, const mine_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
     /* tilewright: region 1 of transpose: tiles i:64 j:128; threads over it; vectors along i */
     {
-      /* The fast version assumes: `(i * ld) + j` stays within its row. */
-      if (ld >= m) {
+      /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not
+       * overlap. */
+      if (ld >= m
+          && mine_apart(1, 2, (mine_span[]){ MINE_ROWS(dst, 0, m, n), MINE_ROWS(src, 0, n, ld) })) {
         if (n >= 1) {
           if (m >= 128) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)

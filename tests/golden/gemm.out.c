@@ -17,6 +17,31 @@ static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #define TW_MAX
 static inline long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 #ifndef TW_SIZE
 #define TW_SIZE(n) (n) /* sizes chosen for the processor; tests make them small */
 #endif
@@ -334,168 +359,179 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
 {
     /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
     {
-      if ((double)n * m < TW_PARALLEL_MIN) {
-        for (long i = 0; i < n; i++) {
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(1, 3, (tw_span[]){ TW_SPAN(C, 0, n), TW_SPAN(A, 0, n), TW_SPAN(B, 0, p) })) {
+        if ((double)n * m < TW_PARALLEL_MIN) {
+          for (long i = 0; i < n; i++) {
 #pragma omp simd
-          for (long j = 0; j < m; j++)
-            C[i][j] *= beta;
-        }
-      } else {
+            for (long j = 0; j < m; j++)
+              C[i][j] *= beta;
+          }
+        } else {
 #pragma omp parallel for
-        for (long i = 0; i < n; i++) {
+          for (long i = 0; i < n; i++) {
 #pragma omp simd
-          for (long j = 0; j < m; j++)
-            C[i][j] *= beta;
+            for (long j = 0; j < m; j++)
+              C[i][j] *= beta;
+          }
         }
-      }
-      if (n >= 1 && m >= 1 && p >= 1) {
-        /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
-         * A product of rows i and columns j over k, in register tiles of 4 x 6. */
-        {
-          const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
-          const long tw_nr = 6; /* columns of a register tile */
-          /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the right
-           * one in L1. */
-          const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
-          const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
-          const long tw_team =
-              (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
-          /* Few rows leave room in L2: so many columns of the packed right operand for each thread;
-           * else L3 holds them. */
-          const int tw_few = 2 * tw_rows <= TW_SIZE(128);
-          const long tw_beside =
-              tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
-          const long tw_nc =
-              tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
-          const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
-          const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
-          double *const tw_right =
-              tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
-          if (tw_right) {
+        if (n >= 1 && m >= 1 && p >= 1) {
+          /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
+           * A product of rows i and columns j over k, in register tiles of 4 x 6. */
+          {
+            const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
+            const long tw_nr = 6; /* columns of a register tile */
+            /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the
+             * right one in L1. */
+            const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
+            const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
+            const long tw_team =
+                (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
+            /* Few rows leave room in L2: so many columns of the packed right operand for each
+             * thread; else L3 holds them. */
+            const int tw_few = 2 * tw_rows <= TW_SIZE(128);
+            const long tw_beside =
+                tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
+            const long tw_nc =
+                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
+            const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
+            const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
+            double *const tw_right =
+                tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+            if (tw_right) {
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
-            {
-              const long tw_size = tw_team_size(), tw_me = tw_thread();
-              const long tw_down =
-                  tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
-              const long tw_across = tw_size / tw_down;
-              const long tw_first = tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
-              const long tw_past =
-                  tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
-              double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
-              double tw_tile[4 * 6] = {0};
-              const long tw_stride = tw_mc;
-              /* all rows in one block: it stays packed */
-              const int tw_once = tw_first + tw_stride >= tw_past;
-              for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
-                const long tw_k = tw_min(tw_kc, p - kb);
-                for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
-                  const long tw_c = tw_min(tw_nc, m - jb);
-                  const long tw_left_edge =
-                      tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                  const long tw_right_edge = tw_min(tw_c,
-                                                    tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1)
-                                                        / tw_across * tw_nr);
-                  /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                  const long tw_group =
-                      tw_min(10, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
+              {
+                const long tw_size = tw_team_size(), tw_me = tw_thread();
+                const long tw_down =
+                    tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
+                const long tw_across = tw_size / tw_down;
+                const long tw_first = tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
+                const long tw_past =
+                    tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
+                double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
+                double tw_tile[4 * 6] = {0};
+                const long tw_stride = tw_mc;
+                /* all rows in one block: it stays packed */
+                const int tw_once = tw_first + tw_stride >= tw_past;
+                for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
+                  const long tw_k = tw_min(tw_kc, p - kb);
+                  for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
+                    const long tw_c = tw_min(tw_nc, m - jb);
+                    const long tw_left_edge =
+                        tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                    const long tw_right_edge = tw_min(tw_c,
+                                                      tw_panels(tw_c, tw_nr)
+                                                          * (tw_me % tw_across + 1) / tw_across
+                                                          * tw_nr);
+                    /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
+                    const long tw_group =
+                        tw_min(10, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
-                  /* slivers side by side, as their elements lie in memory */
-                  for (long jp = 0; jp < tw_c; jp += tw_group) {
-                    const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6,
-                        tw_n = tw_end - tw_full;
-                    for (long kr = 0; kr < tw_k; kr++) {
-                      const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
-                      for (long jt = jp; jt < tw_full; jt += 6) {
-                        double *const tw_to = tw_right + (jt * tw_k + kr * 6);
-                        __builtin_prefetch(&B[tw_ahead][jb + jt]);
-                        /* all is read before it is written: nothing to be said about overlaps */
-                        double tw_v[6];
-                        for (long jr = 0; jr < 6; jr++)
-                          tw_v[jr] = B[kb + kr][jb + jt + jr];
-                        for (long tw_l = 0; tw_l < 6; tw_l++)
-                          tw_to[tw_l] = tw_v[tw_l];
+                    /* slivers side by side, as their elements lie in memory */
+                    for (long jp = 0; jp < tw_c; jp += tw_group) {
+                      const long tw_end = tw_min(tw_c, jp + tw_group),
+                          tw_full = tw_end - tw_end % 6, tw_n = tw_end - tw_full;
+                      for (long kr = 0; kr < tw_k; kr++) {
+                        const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
+                        for (long jt = jp; jt < tw_full; jt += 6) {
+                          double *const tw_to = tw_right + (jt * tw_k + kr * 6);
+                          __builtin_prefetch(&B[tw_ahead][jb + jt]);
+                          /* all is read before it is written: nothing to be said about overlaps */
+                          double tw_v[6];
+                          for (long jr = 0; jr < 6; jr++)
+                            tw_v[jr] = B[kb + kr][jb + jt + jr];
+                          for (long tw_l = 0; tw_l < 6; tw_l++)
+                            tw_to[tw_l] = tw_v[tw_l];
+                        }
+                      }
+                      if (tw_n) {
+                        const long jt = tw_full;
+                        double *const tw_to = tw_right + jt * tw_k;
+                        for (long tw_z = 0; tw_z < tw_k * 6; tw_z++)
+                          tw_to[tw_z] = 0;
+                        for (long kr = 0; kr < tw_k; kr++)
+                          for (long jr = 0; jr < tw_n; jr++)
+                            tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
-                    if (tw_n) {
-                      const long jt = tw_full;
-                      double *const tw_to = tw_right + jt * tw_k;
-                      for (long tw_z = 0; tw_z < tw_k * 6; tw_z++)
-                        tw_to[tw_z] = 0;
-                      for (long kr = 0; kr < tw_k; kr++)
-                        for (long jr = 0; jr < tw_n; jr++)
-                          tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
-                    }
-                  }
-                  for (long ib = tw_first; ib < tw_past; ib += tw_stride) { /* blocks of rows */
-                    const long tw_r = tw_min(tw_mc, tw_past - ib);
-                    if (!tw_once || jb == 0) { /* pack the left operand: slivers of 4 rows */
-                      for (long it = 0; it < tw_r; it += 4) {
-                        double *const tw_to = tw_left + it * tw_k;
-                        const long tw_n = tw_min(4, tw_r - it);
-                        if (tw_n == 4) {
-                          for (long kr = 0; kr < tw_k; kr++)
-                            for (long ir = 0; ir < 4; ir++)
-                              tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
-                        } else {
-                          for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
-                            tw_to[tw_z] = 0;
-                          for (long ir = 0; ir < tw_n; ir++)
+                    for (long ib = tw_first; ib < tw_past; ib += tw_stride) { /* blocks of rows */
+                      const long tw_r = tw_min(tw_mc, tw_past - ib);
+                      if (!tw_once || jb == 0) { /* pack the left operand: slivers of 4 rows */
+                        for (long it = 0; it < tw_r; it += 4) {
+                          double *const tw_to = tw_left + it * tw_k;
+                          const long tw_n = tw_min(4, tw_r - it);
+                          if (tw_n == 4) {
                             for (long kr = 0; kr < tw_k; kr++)
-                              tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
-                        }
-                      }
-                    }
-                    /* The less depth, the more slivers of the right operand stay in L1, and so long
-                     * are runs along the rows of tiles. */
-                    const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
-                    for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
-                      const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
-                      for (long it = 0; it < tw_r; it += 4) {
-                        for (long jt = jp; jt < tw_stop; jt += 6) {
-                          const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
-                          const double *const tw_a = tw_left + it * tw_k,
-                              *const tw_b = tw_right + jt * tw_k;
-                          const int tw_in_place =
-                              (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
-                          double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                          const long tw_ld =
-                              tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
-                          if (!tw_in_place) { /* the kernel works on a copy of the tile */
-                            for (long ir = 0; ir < tw_m; ir++)
-                              for (long jr = 0; jr < tw_n; jr++)
-                                tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
-                          }
-                          if (tw_n <= 2)
-                            tw_v128_f64_4x2_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                          else if (tw_n <= 4)
-                            tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                          else if (tw_m <= 2)
-                            tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                          else
-                            tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                          if (!tw_in_place) {
-                            for (long ir = 0; ir < tw_m; ir++)
-                              for (long jr = 0; jr < tw_n; jr++)
-                                C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                              for (long ir = 0; ir < 4; ir++)
+                                tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
+                          } else {
+                            for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
+                              tw_to[tw_z] = 0;
+                            for (long ir = 0; ir < tw_n; ir++)
+                              for (long kr = 0; kr < tw_k; kr++)
+                                tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
                       }
+                      /* The less depth, the more slivers of the right operand stay in L1, and so
+                       * long are runs along the rows of tiles. */
+                      const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
+                      for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
+                        const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
+                        for (long it = 0; it < tw_r; it += 4) {
+                          for (long jt = jp; jt < tw_stop; jt += 6) {
+                            const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
+                            const double *const tw_a = tw_left + it * tw_k,
+                                *const tw_b = tw_right + jt * tw_k;
+                            const int tw_in_place =
+                                (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
+                            double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
+                            const long tw_ld =
+                                tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
+                            if (!tw_in_place) { /* the kernel works on a copy of the tile */
+                              for (long ir = 0; ir < tw_m; ir++)
+                                for (long jr = 0; jr < tw_n; jr++)
+                                  tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
+                            }
+                            if (tw_n <= 2)
+                              tw_v128_f64_4x2_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            else if (tw_n <= 4)
+                              tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            else if (tw_m <= 2)
+                              tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            else
+                              tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            if (!tw_in_place) {
+                              for (long ir = 0; ir < tw_m; ir++)
+                                for (long jr = 0; jr < tw_n; jr++)
+                                  C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
+                            }
+                          }
+                        }
+                      }
                     }
-                  }
 #pragma omp barrier
+                  }
                 }
               }
-            }
-            tw_free(tw_right);
-          } else { /* too small to be worth packing, or no memory for it */
-            for (long i = 0; i < n; i++) {  /* rows */
-              for (long k = 0; k < p; k++) {  /* depth */
-                for (long j = 0; j < m; j++)  /* columns */
-                  C[i][j] += alpha * A[i][k] * B[k][j];
+              tw_free(tw_right);
+            } else { /* too small to be worth packing, or no memory for it */
+              for (long i = 0; i < n; i++) {  /* rows */
+                for (long k = 0; k < p; k++) {  /* depth */
+                  for (long j = 0; j < m; j++)  /* columns */
+                    C[i][j] += alpha * A[i][k] * B[k][j];
+                }
               }
             }
           }
         }
+      } else {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++) {
+                C[i][j] *= beta;
+                for (int k = 0; k < p; k++)
+                    C[i][j] += alpha * A[i][k] * B[k][j];
+            }
       }
     }
 }

@@ -43,6 +43,31 @@ static inline long tw_until(const void *p, unsigned long bytes, unsigned long ea
  * compute the addresses of all rows ahead of that one, and fetch them from the stack one by one. */
 #define TW_HERE(x) __asm__("" : "+r"(x))
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
@@ -133,70 +158,124 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
     /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along
      * j */
     {
-      (void)t;
-      (void)i;
-      (void)j;
-      const long t_ahead = tw_even_tiles(steps, 8);
-      {
-        tw_place tw_line[TW_LINE];
-        tw_begin(tw_line);
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })) {
+        const long t_ahead = tw_even_tiles(steps, 8);
+        {
+          tw_place tw_line[TW_LINE];
+          tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
     if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-        /* tiles of 8, on threads, one behind the other */
-        for (long tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
-          const long tt = 8 * tt_turn - t_ahead;
-          tw_enter(tw_line, tt_turn);
-          for (long t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
-               t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14);
-               t_it += 8) {  /* tiles of 8, stages */
-            tw_follow(tw_line, tt_turn, t_it);
-            for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
-                 t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
-                 t_jt += 128) {  /* tiles of 128 */
-              for (long t = tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1),
-                                   tw_floord(n + t_jt, 2) - n + 1);
-                   t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
-                   t++) {  /* inside the tile */
-                {
-                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
-                  long i = tw_max(1, t_it - 2 * t);
-                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
-                    long j = tw_max(1, t_jt - 2 * t);
-                    TW_HERE(j);
-                    if (j + 1 < j_end) {
-                      {
-                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
-                                                    + TW_F64X2U(A[i][j + 1])
-                                                    + TW_F64X2U(A[i + 1][j])
-                                                    + TW_F64X2U(A[i - 1][j]));
-                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
-                                                    + TW_F64X2U(A[i + 1][j - 1])
-                                                    + TW_F64X2U(A[i + 1][j + 1])
-                                                    + TW_F64X2U(A[i + 2][j]) + TW_F64X2U(A[i][j]));
-                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
-                                                    + TW_F64X2U(A[i + 2][j - 1])
-                                                    + TW_F64X2U(A[i + 2][j + 1])
-                                                    + TW_F64X2U(A[i + 3][j])
-                                                    + TW_F64X2U(A[i + 1][j]));
-                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
-                                                    + TW_F64X2U(A[i + 3][j - 1])
-                                                    + TW_F64X2U(A[i + 3][j + 1])
-                                                    + TW_F64X2U(A[i + 4][j])
-                                                    + TW_F64X2U(A[i + 2][j]));
-                        TW_F64X2U(B[i][j]) = v0;
-                        TW_F64X2U(B[i + 1][j]) = v1;
-                        TW_F64X2U(B[i + 2][j]) = v2;
-                        TW_F64X2U(B[i + 3][j]) = v3;
-                      }
-                      j += 1 + tw_until(&B[i][j + 1], 16, 8);
+          for (long tt_turn = tw_thread();
+               8 * tt_turn - t_ahead < steps;
+               tt_turn += tw_team_size()) {  /* tiles of 8, on threads, one behind the other */
+            const long tt = 8 * tt_turn - t_ahead;
+            tw_enter(tw_line, tt_turn);
+            for (long t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
+                 t_it < tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14);
+                 t_it += 8) {  /* tiles of 8, stages */
+              tw_follow(tw_line, tt_turn, t_it);
+              for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
+                   t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
+                   t_jt += 128) {  /* tiles of 128 */
+                for (long t = tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1),
+                                     tw_floord(n + t_jt, 2) - n + 1);
+                     t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
+                     t++) {  /* inside the tile */
+                  {
+                    const long i_end = tw_min((long)n - 1, t_it - 2 * t + 8);
+                    long i = tw_max(1, t_it - 2 * t);
+                    for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                      const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 128);
+                      long j = tw_max(1, t_jt - 2 * t);
+                      TW_HERE(j);
                       if (j + 1 < j_end) {
-                        tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
-                        tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
-                        tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
-                        tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
-                        for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                          {
+                        {
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
+                                                      + TW_F64X2U(A[i][j + 1])
+                                                      + TW_F64X2U(A[i + 1][j])
+                                                      + TW_F64X2U(A[i - 1][j]));
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
+                                                      + TW_F64X2U(A[i + 1][j - 1])
+                                                      + TW_F64X2U(A[i + 1][j + 1])
+                                                      + TW_F64X2U(A[i + 2][j])
+                                                      + TW_F64X2U(A[i][j]));
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
+                                                      + TW_F64X2U(A[i + 2][j - 1])
+                                                      + TW_F64X2U(A[i + 2][j + 1])
+                                                      + TW_F64X2U(A[i + 3][j])
+                                                      + TW_F64X2U(A[i + 1][j]));
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
+                                                      + TW_F64X2U(A[i + 3][j - 1])
+                                                      + TW_F64X2U(A[i + 3][j + 1])
+                                                      + TW_F64X2U(A[i + 4][j])
+                                                      + TW_F64X2U(A[i + 2][j]));
+                          TW_F64X2U(B[i][j]) = v0;
+                          TW_F64X2U(B[i + 1][j]) = v1;
+                          TW_F64X2U(B[i + 2][j]) = v2;
+                          TW_F64X2U(B[i + 3][j]) = v3;
+                        }
+                        j += 1 + tw_until(&B[i][j + 1], 16, 8);
+                        if (j + 1 < j_end) {
+                          tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
+                          tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
+                          tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
+                          tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
+                          for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                            {
+                              const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
+                              const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
+                              const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
+                              const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
+                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
+                                                          + TW_F64X2U(A[i + 1][j])
+                                                          + TW_F64X2U(A[i - 1][j]));
+                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
+                                                          + TW_F64X2U(A[i + 2][j])
+                                                          + TW_F64X2U(A[i][j]));
+                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
+                                                          + TW_F64X2U(A[i + 3][j])
+                                                          + TW_F64X2U(A[i + 1][j]));
+                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
+                                                          + TW_F64X2U(A[i + 4][j])
+                                                          + TW_F64X2U(A[i + 2][j]));
+                              TW_F64X2U(B[i][j]) = v0;
+                              TW_F64X2U(B[i + 1][j]) = v1;
+                              TW_F64X2U(B[i + 2][j]) = v2;
+                              TW_F64X2U(B[i + 3][j]) = v3;
+                              again0 = last0;
+                              again1 = last1;
+                              again2 = last2;
+                              again3 = last3;
+                            }
+                            {
+                              const tw_f64x2u last0 = TW_F64X2U(A[i][j + 3]);
+                              const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 3]);
+                              const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 3]);
+                              const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 3]);
+                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j + 2]) + again0 + last0
+                                                          + TW_F64X2U(A[i + 1][j + 2])
+                                                          + TW_F64X2U(A[i - 1][j + 2]));
+                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j + 2]) + again1
+                                                          + last1 + TW_F64X2U(A[i + 2][j + 2])
+                                                          + TW_F64X2U(A[i][j + 2]));
+                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j + 2]) + again2
+                                                          + last2 + TW_F64X2U(A[i + 3][j + 2])
+                                                          + TW_F64X2U(A[i + 1][j + 2]));
+                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j + 2]) + again3
+                                                          + last3 + TW_F64X2U(A[i + 4][j + 2])
+                                                          + TW_F64X2U(A[i + 2][j + 2]));
+                              TW_F64X2U(B[i][j + 2]) = v0;
+                              TW_F64X2U(B[i + 1][j + 2]) = v1;
+                              TW_F64X2U(B[i + 2][j + 2]) = v2;
+                              TW_F64X2U(B[i + 3][j + 2]) = v3;
+                              again0 = last0;
+                              again1 = last1;
+                              again2 = last2;
+                              again3 = last3;
+                            }
+                          }
+                          for (; j + 1 < j_end; j += 2) {  /* inside the tile */
                             const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
                             const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
                             const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
@@ -222,152 +301,154 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                             again2 = last2;
                             again3 = last3;
                           }
-                          {
-                            const tw_f64x2u last0 = TW_F64X2U(A[i][j + 3]);
-                            const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 3]);
-                            const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 3]);
-                            const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 3]);
-                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j + 2]) + again0 + last0
-                                                        + TW_F64X2U(A[i + 1][j + 2])
-                                                        + TW_F64X2U(A[i - 1][j + 2]));
-                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j + 2]) + again1 + last1
-                                                        + TW_F64X2U(A[i + 2][j + 2])
-                                                        + TW_F64X2U(A[i][j + 2]));
-                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j + 2]) + again2 + last2
-                                                        + TW_F64X2U(A[i + 3][j + 2])
-                                                        + TW_F64X2U(A[i + 1][j + 2]));
-                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j + 2]) + again3 + last3
-                                                        + TW_F64X2U(A[i + 4][j + 2])
-                                                        + TW_F64X2U(A[i + 2][j + 2]));
-                            TW_F64X2U(B[i][j + 2]) = v0;
-                            TW_F64X2U(B[i + 1][j + 2]) = v1;
-                            TW_F64X2U(B[i + 2][j + 2]) = v2;
-                            TW_F64X2U(B[i + 3][j + 2]) = v3;
-                            again0 = last0;
-                            again1 = last1;
-                            again2 = last2;
-                            again3 = last3;
-                          }
                         }
-                        for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                          const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
-                          const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
-                          const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
-                          const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
+                        for (; j < j_end; j += 2) {  /* the rest, and some again */
+                          j = tw_min(j, j_end - 2);
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
+                                                      + TW_F64X2U(A[i][j + 1])
                                                       + TW_F64X2U(A[i + 1][j])
                                                       + TW_F64X2U(A[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
+                                                      + TW_F64X2U(A[i + 1][j - 1])
+                                                      + TW_F64X2U(A[i + 1][j + 1])
                                                       + TW_F64X2U(A[i + 2][j])
                                                       + TW_F64X2U(A[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
+                                                      + TW_F64X2U(A[i + 2][j - 1])
+                                                      + TW_F64X2U(A[i + 2][j + 1])
                                                       + TW_F64X2U(A[i + 3][j])
                                                       + TW_F64X2U(A[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
+                                                      + TW_F64X2U(A[i + 3][j - 1])
+                                                      + TW_F64X2U(A[i + 3][j + 1])
                                                       + TW_F64X2U(A[i + 4][j])
                                                       + TW_F64X2U(A[i + 2][j]));
                           TW_F64X2U(B[i][j]) = v0;
                           TW_F64X2U(B[i + 1][j]) = v1;
                           TW_F64X2U(B[i + 2][j]) = v2;
                           TW_F64X2U(B[i + 3][j]) = v3;
-                          again0 = last0;
-                          again1 = last1;
-                          again2 = last2;
-                          again3 = last3;
+                        }
+                      } else {
+                        for (; j < j_end; j++) {
+                          TW_ONE_BY_ONE();
+                          const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]
+                                                   + A[i - 1][j]);
+                          const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1]
+                                                   + A[i + 2][j] + A[i][j]);
+                          const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1]
+                                                   + A[i + 3][j] + A[i + 1][j]);
+                          const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1]
+                                                   + A[i + 4][j] + A[i + 2][j]);
+                          B[i][j] = v0;
+                          B[i + 1][j] = v1;
+                          B[i + 2][j] = v2;
+                          B[i + 3][j] = v3;
                         }
                       }
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
-                                                    + TW_F64X2U(A[i][j + 1])
-                                                    + TW_F64X2U(A[i + 1][j])
-                                                    + TW_F64X2U(A[i - 1][j]));
-                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
-                                                    + TW_F64X2U(A[i + 1][j - 1])
-                                                    + TW_F64X2U(A[i + 1][j + 1])
-                                                    + TW_F64X2U(A[i + 2][j]) + TW_F64X2U(A[i][j]));
-                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
-                                                    + TW_F64X2U(A[i + 2][j - 1])
-                                                    + TW_F64X2U(A[i + 2][j + 1])
-                                                    + TW_F64X2U(A[i + 3][j])
-                                                    + TW_F64X2U(A[i + 1][j]));
-                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
-                                                    + TW_F64X2U(A[i + 3][j - 1])
-                                                    + TW_F64X2U(A[i + 3][j + 1])
-                                                    + TW_F64X2U(A[i + 4][j])
-                                                    + TW_F64X2U(A[i + 2][j]));
-                        TW_F64X2U(B[i][j]) = v0;
-                        TW_F64X2U(B[i + 1][j]) = v1;
-                        TW_F64X2U(B[i + 2][j]) = v2;
-                        TW_F64X2U(B[i + 3][j]) = v3;
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        const double v0 =
+                    }
+                    for (; i < i_end; i++) {  /* the rest */
+#pragma omp simd
+                      for (long j = tw_max(1, t_jt - 2 * t);
+                           j < tw_min((long)n - 1, t_jt - 2 * t + 128);
+                           j++)  /* inside the tile */
+                        B[i][j] =
                             0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                        const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1]
-                                                 + A[i + 2][j] + A[i][j]);
-                        const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1]
-                                                 + A[i + 3][j] + A[i + 1][j]);
-                        const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1]
-                                                 + A[i + 4][j] + A[i + 2][j]);
-                        B[i][j] = v0;
-                        B[i + 1][j] = v1;
-                        B[i + 2][j] = v2;
-                        B[i + 3][j] = v3;
-                      }
                     }
                   }
-                  for (; i < i_end; i++) {  /* the rest */
-#pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t);
-                         j < tw_min((long)n - 1, t_jt - 2 * t + 128);
-                         j++)  /* inside the tile */
-                      B[i][j] =
-                          0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
-                  }
-                }
-                {
-                  const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
-                  long i = tw_max(1, t_it - 2 * t - 1);
-                  for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
-                    const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
-                    long j = tw_max(1, t_jt - 2 * t - 1);
-                    TW_HERE(j);
-                    if (j + 1 < j_end) {
-                      {
-                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
-                                                    + TW_F64X2U(B[i][j + 1])
-                                                    + TW_F64X2U(B[i + 1][j])
-                                                    + TW_F64X2U(B[i - 1][j]));
-                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
-                                                    + TW_F64X2U(B[i + 1][j - 1])
-                                                    + TW_F64X2U(B[i + 1][j + 1])
-                                                    + TW_F64X2U(B[i + 2][j]) + TW_F64X2U(B[i][j]));
-                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
-                                                    + TW_F64X2U(B[i + 2][j - 1])
-                                                    + TW_F64X2U(B[i + 2][j + 1])
-                                                    + TW_F64X2U(B[i + 3][j])
-                                                    + TW_F64X2U(B[i + 1][j]));
-                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
-                                                    + TW_F64X2U(B[i + 3][j - 1])
-                                                    + TW_F64X2U(B[i + 3][j + 1])
-                                                    + TW_F64X2U(B[i + 4][j])
-                                                    + TW_F64X2U(B[i + 2][j]));
-                        TW_F64X2U(A[i][j]) = v0;
-                        TW_F64X2U(A[i + 1][j]) = v1;
-                        TW_F64X2U(A[i + 2][j]) = v2;
-                        TW_F64X2U(A[i + 3][j]) = v3;
-                      }
-                      j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                  {
+                    const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
+                    long i = tw_max(1, t_it - 2 * t - 1);
+                    for (; i + 3 < i_end; i += 4) {  /* inside the tile, 4 at a time */
+                      const long j_end = tw_min((long)n - 1, t_jt - 2 * t + 127);
+                      long j = tw_max(1, t_jt - 2 * t - 1);
+                      TW_HERE(j);
                       if (j + 1 < j_end) {
-                        tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
-                        tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
-                        tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
-                        tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
-                        for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                          {
+                        {
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
+                                                      + TW_F64X2U(B[i][j + 1])
+                                                      + TW_F64X2U(B[i + 1][j])
+                                                      + TW_F64X2U(B[i - 1][j]));
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
+                                                      + TW_F64X2U(B[i + 1][j - 1])
+                                                      + TW_F64X2U(B[i + 1][j + 1])
+                                                      + TW_F64X2U(B[i + 2][j])
+                                                      + TW_F64X2U(B[i][j]));
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
+                                                      + TW_F64X2U(B[i + 2][j - 1])
+                                                      + TW_F64X2U(B[i + 2][j + 1])
+                                                      + TW_F64X2U(B[i + 3][j])
+                                                      + TW_F64X2U(B[i + 1][j]));
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
+                                                      + TW_F64X2U(B[i + 3][j - 1])
+                                                      + TW_F64X2U(B[i + 3][j + 1])
+                                                      + TW_F64X2U(B[i + 4][j])
+                                                      + TW_F64X2U(B[i + 2][j]));
+                          TW_F64X2U(A[i][j]) = v0;
+                          TW_F64X2U(A[i + 1][j]) = v1;
+                          TW_F64X2U(A[i + 2][j]) = v2;
+                          TW_F64X2U(A[i + 3][j]) = v3;
+                        }
+                        j += 1 + tw_until(&A[i][j + 1], 16, 8);
+                        if (j + 1 < j_end) {
+                          tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
+                          tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
+                          tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
+                          tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
+                          for (; j + 3 < j_end; j += 4) {  /* inside the tile */
+                            {
+                              const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
+                              const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
+                              const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
+                              const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
+                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
+                                                          + TW_F64X2U(B[i + 1][j])
+                                                          + TW_F64X2U(B[i - 1][j]));
+                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
+                                                          + TW_F64X2U(B[i + 2][j])
+                                                          + TW_F64X2U(B[i][j]));
+                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
+                                                          + TW_F64X2U(B[i + 3][j])
+                                                          + TW_F64X2U(B[i + 1][j]));
+                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
+                                                          + TW_F64X2U(B[i + 4][j])
+                                                          + TW_F64X2U(B[i + 2][j]));
+                              TW_F64X2U(A[i][j]) = v0;
+                              TW_F64X2U(A[i + 1][j]) = v1;
+                              TW_F64X2U(A[i + 2][j]) = v2;
+                              TW_F64X2U(A[i + 3][j]) = v3;
+                              again0 = last0;
+                              again1 = last1;
+                              again2 = last2;
+                              again3 = last3;
+                            }
+                            {
+                              const tw_f64x2u last0 = TW_F64X2U(B[i][j + 3]);
+                              const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 3]);
+                              const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 3]);
+                              const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 3]);
+                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j + 2]) + again0 + last0
+                                                          + TW_F64X2U(B[i + 1][j + 2])
+                                                          + TW_F64X2U(B[i - 1][j + 2]));
+                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j + 2]) + again1
+                                                          + last1 + TW_F64X2U(B[i + 2][j + 2])
+                                                          + TW_F64X2U(B[i][j + 2]));
+                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j + 2]) + again2
+                                                          + last2 + TW_F64X2U(B[i + 3][j + 2])
+                                                          + TW_F64X2U(B[i + 1][j + 2]));
+                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j + 2]) + again3
+                                                          + last3 + TW_F64X2U(B[i + 4][j + 2])
+                                                          + TW_F64X2U(B[i + 2][j + 2]));
+                              TW_F64X2U(A[i][j + 2]) = v0;
+                              TW_F64X2U(A[i + 1][j + 2]) = v1;
+                              TW_F64X2U(A[i + 2][j + 2]) = v2;
+                              TW_F64X2U(A[i + 3][j + 2]) = v3;
+                              again0 = last0;
+                              again1 = last1;
+                              again2 = last2;
+                              again3 = last3;
+                            }
+                          }
+                          for (; j + 1 < j_end; j += 2) {  /* inside the tile */
                             const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
                             const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
                             const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
@@ -393,118 +474,76 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                             again2 = last2;
                             again3 = last3;
                           }
-                          {
-                            const tw_f64x2u last0 = TW_F64X2U(B[i][j + 3]);
-                            const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 3]);
-                            const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 3]);
-                            const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 3]);
-                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j + 2]) + again0 + last0
-                                                        + TW_F64X2U(B[i + 1][j + 2])
-                                                        + TW_F64X2U(B[i - 1][j + 2]));
-                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j + 2]) + again1 + last1
-                                                        + TW_F64X2U(B[i + 2][j + 2])
-                                                        + TW_F64X2U(B[i][j + 2]));
-                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j + 2]) + again2 + last2
-                                                        + TW_F64X2U(B[i + 3][j + 2])
-                                                        + TW_F64X2U(B[i + 1][j + 2]));
-                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j + 2]) + again3 + last3
-                                                        + TW_F64X2U(B[i + 4][j + 2])
-                                                        + TW_F64X2U(B[i + 2][j + 2]));
-                            TW_F64X2U(A[i][j + 2]) = v0;
-                            TW_F64X2U(A[i + 1][j + 2]) = v1;
-                            TW_F64X2U(A[i + 2][j + 2]) = v2;
-                            TW_F64X2U(A[i + 3][j + 2]) = v3;
-                            again0 = last0;
-                            again1 = last1;
-                            again2 = last2;
-                            again3 = last3;
-                          }
                         }
-                        for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                          const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
-                          const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
-                          const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
-                          const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
+                        for (; j < j_end; j += 2) {  /* the rest, and some again */
+                          j = tw_min(j, j_end - 2);
+                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
+                                                      + TW_F64X2U(B[i][j + 1])
                                                       + TW_F64X2U(B[i + 1][j])
                                                       + TW_F64X2U(B[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
+                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
+                                                      + TW_F64X2U(B[i + 1][j - 1])
+                                                      + TW_F64X2U(B[i + 1][j + 1])
                                                       + TW_F64X2U(B[i + 2][j])
                                                       + TW_F64X2U(B[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
+                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
+                                                      + TW_F64X2U(B[i + 2][j - 1])
+                                                      + TW_F64X2U(B[i + 2][j + 1])
                                                       + TW_F64X2U(B[i + 3][j])
                                                       + TW_F64X2U(B[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
+                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
+                                                      + TW_F64X2U(B[i + 3][j - 1])
+                                                      + TW_F64X2U(B[i + 3][j + 1])
                                                       + TW_F64X2U(B[i + 4][j])
                                                       + TW_F64X2U(B[i + 2][j]));
                           TW_F64X2U(A[i][j]) = v0;
                           TW_F64X2U(A[i + 1][j]) = v1;
                           TW_F64X2U(A[i + 2][j]) = v2;
                           TW_F64X2U(A[i + 3][j]) = v3;
-                          again0 = last0;
-                          again1 = last1;
-                          again2 = last2;
-                          again3 = last3;
+                        }
+                      } else {
+                        for (; j < j_end; j++) {
+                          TW_ONE_BY_ONE();
+                          const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j]
+                                                   + B[i - 1][j]);
+                          const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1]
+                                                   + B[i + 2][j] + B[i][j]);
+                          const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1]
+                                                   + B[i + 3][j] + B[i + 1][j]);
+                          const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1]
+                                                   + B[i + 4][j] + B[i + 2][j]);
+                          A[i][j] = v0;
+                          A[i + 1][j] = v1;
+                          A[i + 2][j] = v2;
+                          A[i + 3][j] = v3;
                         }
                       }
-                      for (; j < j_end; j += 2) {  /* the rest, and some again */
-                        j = tw_min(j, j_end - 2);
-                        const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
-                                                    + TW_F64X2U(B[i][j + 1])
-                                                    + TW_F64X2U(B[i + 1][j])
-                                                    + TW_F64X2U(B[i - 1][j]));
-                        const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
-                                                    + TW_F64X2U(B[i + 1][j - 1])
-                                                    + TW_F64X2U(B[i + 1][j + 1])
-                                                    + TW_F64X2U(B[i + 2][j]) + TW_F64X2U(B[i][j]));
-                        const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
-                                                    + TW_F64X2U(B[i + 2][j - 1])
-                                                    + TW_F64X2U(B[i + 2][j + 1])
-                                                    + TW_F64X2U(B[i + 3][j])
-                                                    + TW_F64X2U(B[i + 1][j]));
-                        const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
-                                                    + TW_F64X2U(B[i + 3][j - 1])
-                                                    + TW_F64X2U(B[i + 3][j + 1])
-                                                    + TW_F64X2U(B[i + 4][j])
-                                                    + TW_F64X2U(B[i + 2][j]));
-                        TW_F64X2U(A[i][j]) = v0;
-                        TW_F64X2U(A[i + 1][j]) = v1;
-                        TW_F64X2U(A[i + 2][j]) = v2;
-                        TW_F64X2U(A[i + 3][j]) = v3;
-                      }
-                    } else {
-                      for (; j < j_end; j++) {
-                        TW_ONE_BY_ONE();
-                        const double v0 =
-                            0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
-                        const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1]
-                                                 + B[i + 2][j] + B[i][j]);
-                        const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1]
-                                                 + B[i + 3][j] + B[i + 1][j]);
-                        const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1]
-                                                 + B[i + 4][j] + B[i + 2][j]);
-                        A[i][j] = v0;
-                        A[i + 1][j] = v1;
-                        A[i + 2][j] = v2;
-                        A[i + 3][j] = v3;
-                      }
                     }
-                  }
-                  for (; i < i_end; i++) {  /* the rest */
+                    for (; i < i_end; i++) {  /* the rest */
 #pragma omp simd
-                    for (long j = tw_max(1, t_jt - 2 * t - 1);
-                         j < tw_min((long)n - 1, t_jt - 2 * t + 127);
-                         j++)  /* inside the tile */
-                      A[i][j] =
-                          0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                      for (long j = tw_max(1, t_jt - 2 * t - 1);
+                           j < tw_min((long)n - 1, t_jt - 2 * t + 127);
+                           j++)  /* inside the tile */
+                        A[i][j] =
+                            0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                    }
                   }
                 }
               }
+              tw_reach(tw_line, t_it);
             }
-            tw_reach(tw_line, t_it);
+            tw_follow(tw_line, tt_turn, TW_LAST);
+            tw_reach(tw_line, TW_LAST);
           }
-          tw_follow(tw_line, tt_turn, TW_LAST);
-          tw_reach(tw_line, TW_LAST);
+        }
+      } else {
+        for (t = 0; t < steps; t++) {
+            for (i = 1; i < n - 1; i++)
+                for (j = 1; j < n - 1; j++)
+                    B[i][j] = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+            for (i = 1; i < n - 1; i++)
+                for (j = 1; j < n - 1; j++)
+                    A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
         }
       }
     }

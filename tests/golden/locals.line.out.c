@@ -9,6 +9,31 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 #ifndef TW_MAX_THREADS
 #define TW_MAX_THREADS
 #ifdef _OPENMP
@@ -30,8 +55,10 @@ void rows(int n, int m, double A[n][m], double norm[n])
 
     /* tilewright: region 1 of rows: threads over i */
     {
-      /* The fast version assumes: there is work for more than one thread. */
-      if (tw_max_threads() > 1 && (double)n * m >= TW_PARALLEL_MIN) {
+      /* The fast version assumes: arrays do not overlap, and there is work for more than one
+       * thread. */
+      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(norm, 0, n), TW_SPAN(A, 0, n) })
+          && tw_max_threads() > 1 && (double)n * m >= TW_PARALLEL_MIN) {
 #pragma omp parallel for
         for (long i = 0; i < n; i++) {
           double sum;
@@ -53,25 +80,32 @@ void rows(int n, int m, double A[n][m], double norm[n])
     /* between two regions */
     /* tilewright: region 2 of rows: threads over i; vectors along j */
     {
-      if ((double)n * m < TW_PARALLEL_MIN) {
-        for (long i = 0; i < n; i++) {
-          if (0 < m) {
-            const double c0 = norm[i];
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(norm, 0, n) })) {
+        if ((double)n * m < TW_PARALLEL_MIN) {
+          for (long i = 0; i < n; i++) {
+            if (0 < m) {
+              const double c0 = norm[i];
 #pragma omp simd
-            for (long j = 0; j < m; j++)
-              A[i][j] /= c0;
+              for (long j = 0; j < m; j++)
+                A[i][j] /= c0;
+            }
+          }
+        } else {
+#pragma omp parallel for
+          for (long i = 0; i < n; i++) {
+            if (0 < m) {
+              const double c0 = norm[i];
+#pragma omp simd
+              for (long j = 0; j < m; j++)
+                A[i][j] /= c0;
+            }
           }
         }
       } else {
-#pragma omp parallel for
-        for (long i = 0; i < n; i++) {
-          if (0 < m) {
-            const double c0 = norm[i];
-#pragma omp simd
-            for (long j = 0; j < m; j++)
-              A[i][j] /= c0;
-          }
-        }
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                A[i][j] /= norm[i];
       }
     }
 #line 24 "locals.c"

@@ -9,6 +9,31 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 /* Struct members as sizes, as scalars and as arrays; an array of structs. */
 struct image {
     int width, height;
@@ -23,22 +48,34 @@ void brighten(const struct image *src, struct image *dst, float offset)
 {
     /* tilewright: region 1 of brighten: threads over y; vectors along x */
     {
-      const int src_height = src->height;
-      const int src_width = src->width;
-      const float src_gain = src->gain;
-      if ((double)src_height * src_width < TW_PARALLEL_MIN) {
-        for (long y = 0; y < src_height; y++) {
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(1, 3,
+                   (tw_span[]){ (src->height >= 1 && src->width >= 1
+                                 ? TW_SPAN(dst->data, 0, src->height) : TW_NOWHERE),
+                                (src->height >= 1 && src->width >= 1
+                                 ? TW_SPAN(src->data, 0, src->height) : TW_NOWHERE),
+                                TW_SPAN(src, 0, 1)})) {
+        const int src_height = src->height;
+        const int src_width = src->width;
+        const float src_gain = src->gain;
+        if ((double)src_height * src_width < TW_PARALLEL_MIN) {
+          for (long y = 0; y < src_height; y++) {
 #pragma omp simd
-          for (long x = 0; x < src_width; x++)
-            dst->data[y][x] = src_gain * src->data[y][x] + offset;
+            for (long x = 0; x < src_width; x++)
+              dst->data[y][x] = src_gain * src->data[y][x] + offset;
+          }
+        } else {
+#pragma omp parallel for
+          for (long y = 0; y < src_height; y++) {
+#pragma omp simd
+            for (long x = 0; x < src_width; x++)
+              dst->data[y][x] = src_gain * src->data[y][x] + offset;
+          }
         }
       } else {
-#pragma omp parallel for
-        for (long y = 0; y < src_height; y++) {
-#pragma omp simd
-          for (long x = 0; x < src_width; x++)
-            dst->data[y][x] = src_gain * src->data[y][x] + offset;
-        }
+        for (int y = 0; y < src->height; y++)
+            for (int x = 0; x < src->width; x++)
+                dst->data[y][x] = src->gain * src->data[y][x] + offset;
       }
     }
 }

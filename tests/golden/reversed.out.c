@@ -17,6 +17,31 @@ static inline long tw_min(long a, long b) { return a < b ? a : b; }
 #define TW_MAX
 static inline long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
@@ -294,64 +319,71 @@ void back(int n, double x[n], const double L[n][n])
 {
     /* tilewright: region 1 of back: blocked product S2; vectors along i */
     {
-      for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
-        for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) {  /* -j */
-          if (-40 * jb - 39 < -j) {
-            const double c0 = x[-j];
+      /* The fast version assumes: arrays do not overlap. */
+      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(x, 0, n), TW_SPAN(L, 1, n) })) {
+        for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
+          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) {  /* -j */
+            if (-40 * jb - 39 < -j) {
+              const double c0 = x[-j];
 #pragma omp simd
-            for (long i = -40 * jb - 39; i < -j; i++)
-              x[i] -= L[-j][i] * c0;
+              for (long i = -40 * jb - 39; i < -j; i++)
+                x[i] -= L[-j][i] * c0;
+            }
           }
-        }
-        /* S2: x[i] -= L[j][i] * x[j];, beyond
-         * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
-        {
-          const long tw_rows = -40 * jb - 39,
-              tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
-          const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
-          double *const tw_room =
-              tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
-          if (tw_room) {
-            const double *const tw_a0 =
-                (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-            const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0]
-                                   - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-            double *tw_next = tw_room;
-            double *const tw_x0 = tw_next;
-            for (long tw_i = 0; tw_i < tw_depth; tw_i++)
-              *tw_next++ = x[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + tw_i)];
-            double *const tw_y = (double *)&x[0];
-            const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
-            /* From memory, one line after the other comes fastest. */
-            const int tw_alone =
-                tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
-            if (tw_team > 1) {
+          /* S2: x[i] -= L[j][i] * x[j];, beyond
+           * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
+          {
+            const long tw_rows = -40 * jb - 39,
+                tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
+            const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
+            double *const tw_room =
+                tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
+            if (tw_room) {
+              const double *const tw_a0 =
+                  (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+              const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0]
+                                     - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+              double *tw_next = tw_room;
+              double *const tw_x0 = tw_next;
+              for (long tw_i = 0; tw_i < tw_depth; tw_i++)
+                *tw_next++ = x[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + tw_i)];
+              double *const tw_y = (double *)&x[0];
+              const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
+              /* From memory, one line after the other comes fastest. */
+              const int tw_alone =
+                  tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
+              if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
-              {
-                const long tw_size = tw_team_size(), tw_me = tw_thread(),
-                    tw_units = tw_panels(tw_rows, 8);
-                const long tw_first = tw_units * tw_me / tw_size * 8;
-                const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
-                for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
-                                                     tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b,
-                                                     tw_pitch0, tw_x0, tw_y + tw_b);
+                {
+                  const long tw_size = tw_team_size(), tw_me = tw_thread(),
+                      tw_units = tw_panels(tw_rows, 8);
+                  const long tw_first = tw_units * tw_me / tw_size * 8;
+                  const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
+                  for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
+                    tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b),
+                                                       tw_depth, tw_alone ? 0 : tw_depth / 7 * 7,
+                                                       tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+                }
+              } else {
+                for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
+                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b),
+                                                     tw_depth, tw_alone ? 0 : tw_depth / 7 * 7,
+                                                     tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
               }
+              tw_free(tw_room);
             } else {
-              for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
-                                                   tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b,
-                                                   tw_pitch0, tw_x0, tw_y + tw_b);
-            }
-            tw_free(tw_room);
-          } else {
-            for (long i = 0; i < -40 * jb - 39; i++) {  /* rows */
-              /* depth */
-              for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)
-                x[i] -= L[-j][i] * x[-j];
+              for (long i = 0; i < -40 * jb - 39; i++) {  /* rows */
+                /* depth */
+                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)
+                  x[i] -= L[-j][i] * x[-j];
+              }
             }
           }
         }
+      } else {
+        for (int i = n - 1; i >= 0; i--)
+            for (int j = n - 1; j > i; j--)
+                x[i] -= L[j][i] * x[j];
       }
     }
 }

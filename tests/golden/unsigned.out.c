@@ -9,13 +9,39 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
+#ifndef TW_SPAN
+/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
+ * there are none. */
+typedef struct { unsigned long begin, end; } tw_span;
+static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+{
+  const unsigned long at = (unsigned long)p;
+  const tw_span none = { 0, 0 },
+      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  return first < past ? some : none;
+}
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+#define TW_ROWS(p, first, past, stride) \
+    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
+#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
+/* Are the spans that are written, which come first, apart from each other and from the others? */
+static inline int tw_apart(int written, int all, const tw_span *s)
+{
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < all; j++)
+      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
+        return 0;
+  return 1;
+}
+#endif
 /* Unsigned sizes: `n - 1` wraps for n == 0, so that case runs the source's own loops. */
 void smooth(unsigned n, float a[], const float b[])
 {
     /* tilewright: region 1 of smooth: threads over i; vectors along i */
     {
-      /* The fast version assumes: `n - 1` does not wrap around. */
-      if ((long)n >= 1) {
+      /* The fast version assumes: `n - 1` does not wrap around, and arrays do not overlap. */
+      if ((long)n >= 1
+          && tw_apart(1, 2, (tw_span[]){ TW_SPAN(a, 1, (long)n - 1), TW_SPAN(b, 0, n) })) {
         if ((double)((long)n - 2) < TW_PARALLEL_MIN) {
 #pragma omp simd
           for (long i = 1; i < (long)n - 1; i++)

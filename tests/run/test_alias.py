@@ -1,4 +1,4 @@
-"""--check-alias against the source where arrays do overlap: parameters, members, global pointers and scalars."""
+"""The overlap test against the source where arrays do overlap: parameters, members, global pointers and scalars."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.target.alias import AliasTest
+from codegen.verify.check import check
 from tests.run.test_microkernel import compiler
 
 SOURCE = """\
 struct line { int n; int *data; int *more; };
 struct pair { int re, im; };
-extern int *from, *to, total;
+extern int *from, *to, total, limit;
 void shift(int n, int *a, const int *b)
 {
 #pragma scop
@@ -56,11 +60,25 @@ void elements(int n, struct pair *x)
         x[i].re = x[i].im + 1;
 #pragma endscop
 }
+void bound(int *a)
+{
+#pragma scop
+    for (int i = 0; i < limit; i++)
+        a[i] = limit + i;
+#pragma endscop
+}
+void apart(int n, int *restrict a, const int *b)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        a[i] = b[i] + 1;
+#pragma endscop
+}
 """
 DRIVER = r"""
 #include <stdio.h>
 #include <string.h>
-int *from, *to, total;
+int *from, *to, total, limit;
 #define TRY(NAME, ...) do { \
   for (int k = 0; k < 100; k++) x[k] = y[k] = k * k % 37; \
   from = x; to = x + 1; l.data = x + 1; l.more = m.data = x; old_##NAME(__VA_ARGS__);  \
@@ -75,17 +93,22 @@ int main(void)
   TRY(members, &l);
   TRY(globals, 64);
   TRY(elements, 32, (struct pair *)now);
+  TRY(shift, -3, now + 1, now);
+  l.n = 0;
+  new_structs(&l, 0); /* no iteration: the second pointer leads nowhere */
   return 0;
 }
 """
 
 
 def test_overlapping_arrays(tmp_path: Path) -> None:
-    made = generate("new.c", SOURCE, GenOptions(check_alias=True))
+    made = generate("new.c", SOURCE, GenOptions())
     assert all(r.transformed for r in made.regions)
     texts = made.text.split("\nvoid ")[1:]
-    assert ["tw_disjoint(" in t for t in texts] == [True, True, True, True, True, False]
-    assert "&total, 0, (long)sizeof total" in " ".join(texts[4].split())  # one C object each, so nothing to run
+    assert ["tw_apart(" in t for t in texts] == [True, True, True, True, True, False, True, False]
+    assert "TW_SPAN(&total, 0, 1)" in texts[4]  # one C object each, so nothing to run
+    assert "TW_SPAN(&limit, 0, 1)" in texts[6]  # read only, and it may be among what is written
+    assert "(a->n >= 1 ? TW_SPAN(b->data, 0, a->n) : TW_NOWHERE)" in " ".join(texts[1].split())
     assert "const int *const b_data = b->data;" not in texts[1]  # b is read by the loop alone: it may lead nowhere
     assert "int *const p_data = p->data;" in texts[2] and "const int *const p_more = p->more;" in texts[2]
     words = re.compile(r"\bvoid (\w+)\(")
@@ -99,3 +122,49 @@ def test_overlapping_arrays(tmp_path: Path) -> None:
     subprocess.run([compiler(""), *flags, *files, "-o", str(tmp_path / "run")], check=True)
     run = subprocess.run([str(tmp_path / "run")], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_a_promise_takes_the_tests_away() -> None:
+    made = generate("new.c", SOURCE, GenOptions(assume_no_alias=True))
+    assert "tw_apart" not in made.text and all(r.transformed for r in made.regions)
+
+
+def test_both_refusing_and_testing() -> None:
+    """What no test can tell is taken not to overlap, with a word about it; --check-alias refuses it."""
+    rows = "void f(int n, double **a, const double *b)\n{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
+    rows += "    a[i][0] = b[i];\n#pragma endscop\n}\n"
+    made = generate("new.c", rows, GenOptions())
+    assert made.regions[0].transformed and "tw_apart" not in made.text
+    assert [d.loc.line for d in made.diagnostics if d.id == "overlap"] == [5]
+    assert not generate("new.c", rows, GenOptions(check_alias=True)).regions[0].transformed
+
+
+def test_fresh_and_local_memory_needs_none() -> None:
+    text = """void *malloc(unsigned long);
+void use(double *);
+void fresh(int n, double *b)
+{
+  double *t = malloc(n * sizeof *t), u[64];
+#pragma scop
+  for (int j = 0; j < n; j++) {
+    t[j] = b[j] + 1;
+    u[j % 64] = b[j] * 2;
+  }
+#pragma endscop
+  use(t);
+  use(u);
+}
+"""
+    made = generate("new.c", text, GenOptions(target="c"))
+    assert made.regions[0].transformed and "tw_apart" not in made.text
+
+
+def test_check_finds_a_missing_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "shift.c"
+    path.write_text("void f(int n, double *a, const double *b)\n{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
+                    "    a[i] = b[i] + 1;\n#pragma endscop\n}\n")  # fmt: skip
+    report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
+    assert report.ok and "more with arrays that overlap" in report.lines[0]
+    monkeypatch.setattr("codegen.region.alias_test", lambda *_: AliasTest())
+    report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
+    assert not report.ok and "` one element after `" in report.lines[0]

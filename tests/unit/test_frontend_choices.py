@@ -29,7 +29,7 @@ def scop_of(text: str) -> Scop:
 
 def printed(text: str) -> list[str]:
     """The statements of the result, in order."""
-    made = generate("in.c", text, GenOptions(target="c", banner=False))
+    made = generate("in.c", text, GenOptions(target="c", banner=False, assume_no_alias=True))
     assert all(r.transformed for r in made.regions), [n.message for d in made.diagnostics for n in d.notes]
     inside = made.text.split("*/", 1)[1]
     return re.findall(r"^\s*((?:if \(.*\) )?[A-Z]\[.*;|[a-z]\w* = .*;)$", inside, re.M)

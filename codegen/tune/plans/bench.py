@@ -149,7 +149,7 @@ class Bench:
         for size in self.vector.sizes:
             starts.append(whole + at)
             at += -(-size // _ALIGNED) * _ALIGNED
-        return Arena(ffi, ffi.NULL, tuple(starts), self.vector.sizes, (whole,))
+        return Arena(ffi, ffi.NULL, tuple(starts), (), (whole,))
 
     def _copy(self, library: Library, source: Arena, target: Arena) -> None:
         for a, b, n in zip(source.starts, target.starts, self.vector.sizes, strict=True):
