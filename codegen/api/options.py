@@ -60,8 +60,8 @@ class Input:
     options: GenOptions
 
 
-_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion", "context",
-         "threads", "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
+_SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion",
+         "context", "threads", "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

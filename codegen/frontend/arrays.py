@@ -194,7 +194,7 @@ def _array(
     pointers = [k + 1 for k, la in enumerate(var_outer.shape.layers) if la.kind == "pointer"]
     depth = rank if sig else max(pointers, default=0)  # members may be pointers, too
     scattered = any(_scattered(a.steps) for a, _ in uses)
-    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole, scattered)
+    return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole, scattered=scattered)
 
 
 def _scattered(steps: Sequence[RawStep]) -> bool:

@@ -76,12 +76,12 @@ def _stored(h: Harness, original: Library, library: Library, v: Vector) -> list[
     library.call(h.number, 4, v.ins, memory.args, ffi.NULL)
     own = ffi.new("long[]", [int(ffi.cast("long", start)) for start in memory.starts])
     library.call(h.number, 5, v.ins, memory.args, own)  # the file's own variables are where they are
-    notes = [ffi.new("unsigned char[]", size + 1) for size in memory.sizes]
-    kept = ffi.new("long[]", memory.sizes), ffi.new("unsigned char *[]", notes)
+    notes = [ffi.new("unsigned char[]", size + 1) for size in v.sizes]
+    kept = ffi.new("long[]", v.sizes), ffi.new("unsigned char *[]", notes)
     library.lib.tw_watch(len(notes), ffi.cast("const char **", own), *kept)
     library.call(h.number, 3, v.ins, memory.args, ffi.NULL)
     library.lib.tw_watch(0, ffi.NULL, ffi.NULL, ffi.NULL)
-    return [bytes(ffi.buffer(x, size)) for x, size in zip(notes, memory.sizes, strict=True)]
+    return [bytes(ffi.buffer(x, size)) for x, size in zip(notes, v.sizes, strict=True)]
 
 
 def _element(h: Harness, k: int, have: BufferLayout, v: Vector, byte: int) -> str:
