@@ -5,6 +5,7 @@ Errors have one base class and three families: the user's input, unsupported, in
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from codegen.record import record
@@ -75,7 +76,32 @@ class InputError(TilewrightError):
 
 
 class Unsupported(TilewrightError):
-    """The region is outside what the tool handles; it comes out as it went in."""
+    """The region is outside what the tool handles; it comes out as it went in. `others` stand in its way, too."""
+
+    def __init__(
+        self, id: str, message: str, loc: Loc, hint: str = "", others: tuple["Unsupported", ...] = ()
+    ) -> None:
+        super().__init__(id, message, loc, hint)
+        self.others = others
+
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Everything that stands in its way."""
+        return tuple(e.diagnostic(Severity.NOTE) for e in (self, *self.others))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.id, self.message, self.loc, self.hint, self.others))
+
+
+MOST_REFUSALS = 10  # that one region is told at once
+
+
+def gathered(found: Iterable[Unsupported]) -> Unsupported:
+    """One refusal for all that were found, in the order of the source; what one line says twice is said once."""
+    once: dict[tuple[str, str, int], Unsupported] = {}
+    for e in found:
+        once.setdefault((e.id, e.loc.file, e.loc.line), e)
+    first, *others = sorted(once.values(), key=lambda e: (e.loc.line, e.loc.col))[:MOST_REFUSALS]
+    return Unsupported(first.id, first.message, first.loc, first.hint, tuple(others))
 
 
 class InternalError(TilewrightError):

@@ -476,8 +476,8 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "region-refused",
         WARNING,
-        "A region is left as it is; the note that follows says why.",
-        "See the id of the note.",
+        "A region is left as it is; the notes that follow say why, all that stands in its way at once.",
+        "See the ids of the notes.",
     ),
     Entry("error-limit", NOTE, "More errors were found than are shown.", "Raise `--error-limit`."),
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),

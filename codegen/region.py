@@ -235,7 +235,7 @@ def process_region(
                 raise
         return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
-        return _refused(s, error)
+        return refused(s, error)
 
 
 def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
@@ -292,22 +292,12 @@ def indent(original: str, fallback: str) -> str:
     return fallback
 
 
-def _refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
-    loc = Loc(s.file, s.region.first_line, 1)
-    note = Diagnostic(Severity.NOTE, error.id, error.message, error.loc, error.hint)
-    warning = Diagnostic(
-        Severity.WARNING, "region-refused", f"region {s.region.index} is left as it is", loc, notes=(note,)
-    )
-    return RegionOutcome(
-        s.region.index,
-        s.region.first_line,
-        None,
-        frozenset(),
-        frozenset(),
-        "",
-        f"left as it is ({error.id})",
-        (warning,),
-    )
+def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
+    """The region stays as it was: everything that stands in its way."""
+    loc, index = Loc(s.file, s.region.first_line, 1), s.region.index
+    words = f"region {index} is left as it is: {error.message}"
+    warning = Diagnostic(Severity.WARNING, "region-refused", words, loc, notes=error.notes())
+    return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({error.id})", (warning,))
 
 
 def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 0) -> Made:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, TilewrightError
+from codegen.diagnostics import InputError, InternalError, Loc, TilewrightError, Unsupported
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
@@ -140,7 +140,7 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
 
     isl has crashed while it joined pieces of a relation; simpler plans ask less of it.
     """
-    from codegen.region import AUTHORS, process_region
+    from codegen.region import AUTHORS, process_region, refused
 
     original = text.replace("\r\n", "\n")
     tries = 1 if options.plan_text is not None or options.target == "sunway" else len(AUTHORS)
@@ -151,16 +151,9 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
     except LimitPassed as error:
         raise _past_limit(s, error) from None
     except RecursionError:
-        return _left(s, "nesting-too-deep", "its expressions are nested too deeply", "split the expressions")
+        loc = Loc(s.file, s.region.first_line, 1)
+        why = "its expressions are nested too deeply"
+        return refused(s, Unsupported("nesting-too-deep", why, loc, "split the expressions"))
     except Died:
         loc = Loc(s.file, s.region.first_line, 1)
         raise InternalError("worker-died", f"the analysis of region {s.region.index} crashed", loc) from None
-
-
-def _left(s: RegionSlice, id: str, why: str, hint: str) -> RegionOutcome:
-    from codegen.region import RegionOutcome
-
-    loc, index = Loc(s.file, s.region.first_line, 1), s.region.index
-    note = Diagnostic(Severity.NOTE, id, why, loc, hint)
-    warning = Diagnostic(Severity.WARNING, "region-refused", f"region {index} is left as it is", loc, notes=(note,))
-    return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({id})", (warning,))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import Unsupported, gathered
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.delinearize import Flat, Use, find_flat, place
 from codegen.frontend.frame import Assumption, Frame
@@ -105,13 +105,20 @@ def _flat_index(node: c_ast.Node, flat: Flat, frame: Frame, affiner: Affiner, ra
 
 def group_accesses(
     raws: Sequence[RawStatement], variables: Mapping[str, Variable], inside: Mapping[str, InsideVar], affiner: Affiner
-) -> dict[str, ArrayGroup]:
-    """Groups by variable name (model name for variables declared inside)."""
+) -> tuple[dict[str, ArrayGroup], list[Unsupported]]:
+    """Groups by variable name (model name for variables declared inside), and why some variables have none."""
     by_base: dict[str, list[tuple[RawAccess, Frame]]] = {}
     for s in raws:
         for a in s.accesses:
             by_base.setdefault(a.base, []).append((a, s.frame))
-    return {base: _group(base, uses, variables, inside, affiner) for base, uses in by_base.items()}
+    out: dict[str, ArrayGroup] = {}
+    refusals: list[Unsupported] = []
+    for base, uses in by_base.items():
+        try:
+            out[base] = _group(base, uses, variables, inside, affiner)
+        except Unsupported as error:
+            refusals += (error, *error.others)
+    return out, refusals
 
 
 def _group(
@@ -140,6 +147,7 @@ def _group(
 def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | None:
     """Strides for an array with one C subscript that is a polynomial somewhere; None if all are affine."""
     found = []
+    odd = []  # uses that no strides can be found for
     for access, frame in uses:
         way, last = access.steps[:-1], access.steps[-1:]
         if not last or last[0].kind != "sub" or any(s.kind in ("sub", "deref") for s in way):
@@ -148,9 +156,19 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
         here = frame if access.where is None else frame.restrict(access.where)
         poly = polynomial(last[0].node, here, affiner)
         if poly is None:
-            return None
+            odd.append((access, here, last[0].node))
+            continue
         found.append(Use(poly, here))
-    return find_flat(found, affiner)
+    flat = find_flat(found, affiner) if found else None
+    refusals = []
+    for access, here, node in odd if flat is not None else ():  # these stand in the way, not the flat ones
+        try:
+            _index(node, here, affiner, access)
+        except Unsupported as error:
+            refusals.append(error)
+    if refusals:
+        raise gathered(refusals)
+    return None if odd else flat
 
 
 def _array(

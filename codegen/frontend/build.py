@@ -9,7 +9,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Diagnostic, Loc, Unsupported
+from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
 from codegen.frontend.affine import Affiner, MissingParameter
 from codegen.frontend.arrays import ArrayGroup, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
@@ -146,13 +146,22 @@ def _assemble(
     context: Sequence[tuple[str, Loc]],
 ) -> Extracted:
     raws = walker.statements
-    groups = group_accesses(raws, site.variables, {k: v[0] for k, v in walker.inside.items()}, affiner)
+    inside = {k: v[0] for k, v in walker.inside.items()}
+    groups, refusals = group_accesses(raws, site.variables, inside, affiner)
+    refusals += walker.refusals
     order = _textual_order(nodes)
     number = {raw: k for k, raw in enumerate(order)}
     made = {}
     for raw_number, raw in enumerate(raws):
-        name = f"S{number[raw_number] + 1}"
-        made[number[raw_number]] = _statement(name, raw, groups, affiner)
+        if any(a.base not in groups for a in raw.accesses):
+            continue
+        at = number.get(raw_number, -1)  # none where what is around it was refused
+        try:
+            made[at] = _statement(f"S{at + 1}", raw, groups, affiner)
+        except Unsupported as error:
+            refusals.append(error)
+    if refusals:
+        raise gathered(refusals)
     ordered = tuple(made[k] for k in sorted(made))
     guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)

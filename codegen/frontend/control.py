@@ -59,17 +59,27 @@ class Walker:
     remarks: list[Diagnostic] = field(default_factory=list)
     # What outer counters hold behind their loops, by the loop's identity.
     exits: dict[int, tuple[str, Callable[[], isl.PwAff], CType]] = field(default_factory=dict)
+    refusals: list[Unsupported] = field(default_factory=list)  # with any of them the rest here means nothing
 
     def block(self, items: Sequence[c_ast.Node], frame: Frame) -> tuple[RawNode, ...]:
-        """Statements in order; declarations extend the frame for what follows them."""
+        """Statements in order; declarations extend the frame for what follows them.
+
+        A statement that cannot be read is noted and passed over, so that users learn of all obstacles at once. What
+        follows a declaration like that may need it, and is not looked at.
+        """
         nodes: list[RawNode] = []
         for k, item in enumerate(items):
-            if isinstance(item, c_ast.Decl):
-                frame, made = self._declaration(item, frame)
-                nodes.extend(made)
-            else:
+            try:
+                if isinstance(item, c_ast.Decl):
+                    frame, made = self._declaration(item, frame)
+                    nodes.extend(made)
+                    continue
                 nodes.extend(self.statement(item, frame))
-                frame = self._after(item, items[k + 1 :], frame)
+            except Unsupported as error:
+                self.refusals.append(error)
+                if isinstance(item, c_ast.Decl) or error.id == "region-too-large":
+                    break
+            frame = self._after(item, items[k + 1 :], frame)
         return tuple(nodes)
 
     def _after(self, item: c_ast.Node, rest: Sequence[c_ast.Node], frame: Frame) -> Frame:
@@ -171,7 +181,13 @@ class Walker:
         exits, body = leading_breaks(plain_body(node.stmt))
         if exits:
             header = self._until(header, exits, frame, loc)
-        space = loop_space(header, frame, self.affiner, loc)
+        try:
+            space = loop_space(header, frame, self.affiner, loc)
+        except Unsupported:  # it may not be the only one
+            mark = len(self.statements)
+            self.block(body, frame.enter(header.name, header.ctype, header.outside))
+            del self.statements[mark:]
+            raise
         if header.outside:
             self.counters.add(header.name)
         inner = replace(space.inner, locals={k: v for k, v in frame.locals.items() if k != header.name})
@@ -291,11 +307,7 @@ class Walker:
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
             return ()
-        return (
-            self.block(node.block_items or (), frame)
-            if isinstance(node, c_ast.Compound)
-            else self.statement(node, frame)
-        )
+        return self.block((node.block_items or ()) if isinstance(node, c_ast.Compound) else (node,), frame)
 
     # -- leaves ------------------------------------------------------------------------------------
 
