@@ -65,7 +65,7 @@ TABLE: tuple[Entry, ...] = (
         "array-as-value",
         "An array, a row of one or a pointer is used where an element is expected.",
         "Subscript it down to an element.",
-        "double B[n][4]; ... x = B[i] == 0;",
+        "double B[n][4]; ... x = B[i] == C;",
     ),
     _refusal(
         "counter-after-loop",
@@ -168,9 +168,16 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "pointer-arithmetic",
-        "An element is reached by computing with addresses.",
-        "Write `A[i]` instead of `*(A + i)`.",
-        "*(A + i) = 0;",
+        "An address is used for more than an element of an array of the region.",
+        "Write the element as a subscript of the array.",
+        "x = &A[i] == B;",
+    ),
+    _refusal(
+        "pointer-unknown",
+        "The region sets a pointer, and it is not one array with an offset wherever it is used: two branches set it "
+        "differently, a loop moves it by data, it is used behind the region, or it has another type than the array.",
+        "Set it in the block that uses it, `double *p = A + i * n;`, or write the array itself with subscripts.",
+        "double *p = x[i] > 0 ? A : B; p[i] = 0;",
     ),
     _refusal(
         "region-outside-function",

@@ -100,12 +100,15 @@ class Affiner:
         """The computed parameter that `node` is, if any."""
         if self.invariants is None or not isinstance(node, _COMPUTABLE):
             return None
-        found = self.invariants.find(node, frame, self) if self.computed else None
+        return self._computed(self.invariants.find(node, frame, self) if self.computed else None, frame)
+
+    def _computed(self, found: Found | None, frame: Frame) -> tuple[str, CType] | None:
         if found is None or found.text not in self.computed:
             return None
         name, ctype = self.computed[found.text]
         here = frame.domain.params()
-        if not frame.sure:
+        here = isl.Set.universe(here.get_space()) if found.harmless else here
+        if not frame.sure and not found.harmless:
             return (name, ctype) if name in self.evaluated and here.is_subset(self.evaluated[name]) else None
         self.evaluated[name] = self.evaluated[name].union(here).coalesce() if name in self.evaluated else here
         return name, ctype
@@ -115,6 +118,19 @@ class Affiner:
         found = None if self.invariants is None or not frame.sure else self.invariants.find(node, frame, self)
         if found is not None and found.text not in self.computed:
             raise MissingParameter(found) from None
+
+    def pointer_test(self, node: c_ast.Node, frame: Frame) -> isl.PwAff | None:
+        """The value of a test of a pointer against 0, which is a parameter; None for other conditions."""
+        found = None if self.invariants is None else self.invariants.pointer_test(node, frame, self)
+        if found is None:
+            return None
+        known = self._computed(found, frame)
+        if known is None and found.text not in self.computed and (frame.sure or found.harmless):
+            raise MissingParameter(found)
+        if known is None:
+            raise NotAffine(node, f"`{c_text(node)}` may not be evaluated ahead of the region")
+        value = frame.param(known[0])
+        return value if node.op == "!=" else frame.constant(1).sub(value)
 
     def _ArrayRef(self, node: c_ast.ArrayRef, frame: Frame) -> tuple[isl.PwAff, CType]:
         self.want(node, frame)
@@ -285,6 +301,9 @@ class Affiner:
         if isinstance(node, c_ast.BinaryOp) and node.op == "||":
             left = self.condition(node.left, frame)
             return left.union(self.condition(node.right, frame.restrict(left.complement()))).coalesce()
+        asked = self.pointer_test(node, frame)
+        if asked is not None:
+            return asked.ge_set(frame.constant(1))
         if isinstance(node, c_ast.BinaryOp) and node.op in _COMPARE:
             a, at = self.value(node.left, frame)
             b, bt = self.value(node.right, frame)

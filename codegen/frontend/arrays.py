@@ -51,6 +51,8 @@ class ArrayGroup:
                     values = _flat_index(step.node, flat, frame, affiner, raw)
                 else:
                     values = [_index(step.node, frame, affiner, raw)]
+                    if step.row:
+                        _stay_in_row(step, values[0], frame, affiner, raw)
                 strides = flat.stride_texts() if flat else ()
                 path.append(Step("flat" if flat else "sub", len(index), strides=strides))
                 index.extend(values)
@@ -82,6 +84,26 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> 
             "subscripts may use loop variables and integers the region does not change, with + - and * / % by "
             f"constants; {_flat_advice(raw)}",
         ) from None
+
+
+def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
+    """The index of an element that a pointer into a row leads to lies in that row, or the region does not run."""
+    assert step.node is not None
+    size = None if step.layer is None else step.layer.dim
+    try:
+        length = None if size is None else affiner.value(size, frame)[0]
+    except NotAffine:
+        length = None
+    if length is None:
+        raise Unsupported(
+            "pointer-unknown",
+            f"the length of the row that `{c_text(step.node)}` is an index of is not known",
+            raw.loc,
+            "write the subscripts of the array itself",
+        )
+    why = f"`{c_text(step.node)}` stays within its row"
+    affiner.assumptions.append(Assumption(frame.domain, value, 0, 1 << 62, why, raw.loc))
+    affiner.assumptions.append(Assumption(frame.domain, length.sub(value), 1, 1 << 62, why, raw.loc))
 
 
 def _flat_advice(raw: RawAccess) -> str:

@@ -158,6 +158,9 @@ class BodyBuilder(Places):
         return Lit(c_text(node))
 
     def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
+        asked = self.affiner.pointer_test(node, self.frame)
+        if asked is not None:
+            return self._affine(asked, INT)
         left = self.expr(node.left)
         if node.op not in ("&&", "||"):
             return Binary(node.op, left, self.expr(node.right))

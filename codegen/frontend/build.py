@@ -62,7 +62,7 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
             hint = "compute some of them before the region, and use the variables"
             raise Unsupported("nonaffine-bound", why, site.loc, hint)
         taken = frozenset({*_identifiers(site), *site.variables, *(d.param.name for d in computed)})
-        name = name_for(found.text, taken)
+        name = name_for(found.text, taken, found.stem)
         computed = (*computed, _Named(Param(name, name, found.ctype), found))
 
 

@@ -38,6 +38,8 @@ class Found:
     divisors: tuple[str, ...]
     reads: tuple[MemoryRead, ...]
     ctype: CType
+    stem: str = ""  # of a name for it
+    harmless: bool = False  # it may be evaluated anywhere
 
 
 @record
@@ -56,6 +58,23 @@ class Invariants:
         reads: list[MemoryRead] = []
         gaps = self._gaps(whole, frame, affiner, reads)
         return Found(c_text(whole), c_text(gaps), tuple(_divisors(gaps)), tuple(reads), ctype)
+
+    def pointer_test(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
+        """`p != 0`, for a pointer that the region does not set, also where it stands as `p == 0`."""
+        if not isinstance(node, c_ast.BinaryOp) or node.op not in ("==", "!=") or not _is_zero(node.right):
+            return None
+        if not isinstance(node.left, (c_ast.ID, c_ast.StructRef)) or any(_reaches(x) for x in _way(node.left)):
+            return None
+        base = node.left.name if isinstance(node.left, c_ast.ID) else _base(node.left)
+        if base is None or base in frame.locals or base in frame.bindings or frame.iterator(base) is not None:
+            return None
+        shape = self._shape(node.left, affiner)
+        plain = isinstance(node.left, c_ast.ID) or self.scan.untouched(base, members(node.left))
+        if shape is None or not shape.layers or shape.special or not plain:
+            return None
+        text = c_text(c_ast.BinaryOp("!=", node.left, node.right))
+        stem = "_".join(["has", *re.findall(r"\w+", c_text(node.left))])
+        return Found(text, text, (), (), INT, stem, all(s.type == "." for s in _way(node.left)))
 
     def _type(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> CType | None:
         """The type of an invariant integer."""
@@ -165,6 +184,15 @@ class Invariants:
         return MemoryRead(c_text(node), shape.elem, base, tuple(levels))
 
 
+def _is_zero(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and int_constant(node) == 0
+
+
+def _reaches(node: c_ast.Node) -> bool:
+    """Does it read an element of memory, not a member?"""
+    return not isinstance(node, c_ast.StructRef)
+
+
 def _divisors(node: c_ast.Node) -> Iterator[str]:
     """C texts of what is divided by."""
     if isinstance(node, c_ast.BinaryOp) and node.op in ("/", "%") and not isinstance(node.right, c_ast.Constant):
@@ -205,12 +233,13 @@ def _spelled_out(node: c_ast.Node, frame: Frame) -> c_ast.Node:
     return out
 
 
-def name_for(text: str, taken: Mapping[str, object] | frozenset[str]) -> str:
-    """A C identifier that reminds of an expression: `l_h_l_w` for `l.h * l.w`."""
+def name_for(text: str, taken: Mapping[str, object] | frozenset[str], stem: str = "") -> str:
+    """A C identifier that reminds of an expression: `l_h_l_w` for `l.h * l.w`; or `stem` with a number if need be."""
     words = re.findall(r"[A-Za-z_]\w*|\d+", text)
-    stem = "_".join(words)
-    stem = f"{stem}_value" if len(words) == 1 else stem
-    stem = stem if len(stem) <= 32 and re.match(r"[A-Za-z]", stem) else "_".join(["size", *words[:1]])
+    if not stem:
+        stem = "_".join(words)
+        stem = f"{stem}_value" if len(words) == 1 else stem
+        stem = stem if len(stem) <= 32 and re.match(r"[A-Za-z]", stem) else "_".join(["size", *words[:1]])
     name, k = stem, 2
     while name in taken:
         name, k = f"{stem}_{k}", k + 1

@@ -42,7 +42,7 @@ def read_header(node: c_ast.For, variables: dict[str, Variable], types: TypeTabl
     early = counted_before(node)
     if early is not None:
         return Header(name, ctype, outside, first, early, -1, early=True)
-    step = _step(node.next, name, {n: v.constant for n, v in variables.items() if v.constant is not None})
+    step = step_of(node.next, name, {n: v.constant for n, v in variables.items() if v.constant is not None})
     if step is None or step == 0:
         raise Unsupported("loop-form", f"the loop does not change `{name}` by a constant", loc, _FORM)
     if step == -1 and not ctype.signed and ctype.bits >= 32 and _below(node.cond, name, ctype, variables):
@@ -91,7 +91,7 @@ def _not_counting(init: c_ast.Node | None, variables: dict[str, Variable], types
     return "the loop does not start by setting one integer variable"
 
 
-def _step(node: c_ast.Node | None, name: str, constants: Mapping[str, int]) -> int | None:
+def step_of(node: c_ast.Node | None, name: str, constants: Mapping[str, int]) -> int | None:
     if isinstance(node, c_ast.UnaryOp) and getattr(node.expr, "name", "") == name:
         return {"++": 1, "p++": 1, "--": -1, "p--": -1}.get(node.op)
     if not isinstance(node, c_ast.Assignment) or getattr(node.lvalue, "name", "") != name:

@@ -13,6 +13,7 @@ from codegen.frontend.frame import Frame
 from codegen.frontend.layers import Shape, TypeTable
 from codegen.frontend.members import find_member
 from codegen.frontend.raw import InsideVar, RawStep
+from codegen.frontend.rewrite.address import ArrayRef as RowElement
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 
@@ -49,7 +50,9 @@ class Places:
             return self._base(node)
         if isinstance(node, c_ast.ArrayRef):
             base, inside, shape, steps = self.path(node.name)
-            return base, inside, self._inner(shape, node), [*steps, RawStep("sub", node.subscript, "", shape.layers[0])]
+            below = self._inner(shape, node)
+            step = RawStep("sub", node.subscript, "", shape.layers[0], row=isinstance(node, RowElement))
+            return base, inside, below, [*steps, step]
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             base, inside, shape, steps = self.path(node.expr)
             return base, inside, self._inner(shape, node), [*steps, RawStep("deref", None, "", shape.layers[0])]

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pycparser import c_ast
 
 from codegen.frontend.counted import counted
 from codegen.frontend.derived import with_derived
+from codegen.frontend.rewrite.pointers import with_bound
+from codegen.frontend.rewrite.tree import with_statements
 from codegen.frontend.symbols import RegionSite
 
 
 def prepared(site: RegionSite) -> RegionSite:
-    """The region in forms that the walk over it knows. `original` keeps the statements as they were."""
+    """The region in forms that the walk over it knows; its function holds it in these forms, too."""
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
-        site = replace(site, statements=made, original=(*site.original, *site.statements))
-    return with_derived(site)
+        site = with_statements(site, made)
+    return with_derived(with_bound(site))
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

@@ -26,6 +26,7 @@ class RawStep:
     node: c_ast.Node | None = None
     member: str = ""
     layer: Layer | None = None  # what a sub or deref steps through
+    row: bool = False  # a pointer led to this row: the index must be shown to stay in it
     shared: bool = False  # the member shares its storage with its siblings
     fills: bool = False  # a store to the member leaves nothing of what its siblings were
     alike: tuple[int, int] = (0, 0)  # a member's place, and how many there are, if all are numbers of one type

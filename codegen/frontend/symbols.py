@@ -166,13 +166,13 @@ def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, plac
     if not shape.function:
         own = THREAD_LOCAL in (decl.funcspec or ())
         static = "static" in (decl.storage or ())
-        const = _const(decl.type)
+        const = has_const_elements(decl.type)
         fixed = const and not shape.layers and shape.elem.is_int and decl.init is not None and place != "param"
         value = literal_int(decl.init, {}) if fixed else None
         into[decl.name] = Variable(decl.name, shape, place, static, const, own, value)
 
 
-def _const(node: c_ast.Node) -> bool:
+def has_const_elements(node: c_ast.Node) -> bool:
     """Are the elements, or the variable itself, constant?"""
     while isinstance(node, (c_ast.ArrayDecl, c_ast.PtrDecl)):
         node = node.type

@@ -77,13 +77,18 @@ class BodyPrinter:
             return self._plain(value, s, at)
         cond = self._text(value.cond, s, at, 1)
         if self._keeps(value.yes, s, at):
-            return f"if (!({cond})) {self._store(value.no, s, at)}"
+            return f"if (!({cond})) {self._apart(self._store(value.no, s, at))}"
         yes = self._store(value.yes, s, at)
         if self._keeps(value.no, s, at):
-            return f"if ({cond}) {yes}"
+            return f"if ({cond}) {self._apart(yes)}"
         if isinstance(value.yes, Ternary) and value.yes.branch:
             yes = f"{{ {yes} }}"  # or the `else` would be the inner one's
         return f"if ({cond}) {yes} else {self._store(value.no, s, at)}"
+
+    @staticmethod
+    def _apart(text: str) -> str:
+        """A statement below an `if` without `else`: in braces where readers could take an inner `else` for its own."""
+        return f"{{ {text} }}" if text.startswith("if (") and " else " in text else text
 
     def _keeps(self, value: Expr, s: Statement, at: Instance) -> bool:
         return isinstance(value, Ref) and self.access(s, at, value.access) == self.access(s, at, s.target)

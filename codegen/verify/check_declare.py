@@ -38,7 +38,8 @@ def declarations(h: Harness) -> Iterator[str]:
         if i.how == "member":
             yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
-    yield from (f"__typeof__(&{d.root}[0]) {d.name} = &{d.element};" for d in h.site.derived)
+    for d in h.site.derived:
+        yield f"__typeof__(&{d.root}[0]) {d.name}{f' = &{d.element}' if d.element else ''};"
     for k, i in enumerate(h.memory.ints):
         if i.how == "element":
             yield f"*({i.ctype.spelling} *)&{i.text} = ({i.ctype.spelling})tw_in[{k}];"

@@ -3,6 +3,6 @@ void f(int n, double A[n], double B[n][4])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        A[i] = B[i][0] + (B[i] == 0);
+        A[i] = B[i][0] + (B[i] == A);
 #pragma endscop
 }

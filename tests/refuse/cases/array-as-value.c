@@ -1,8 +1,8 @@
 /* expect: array-as-value 6:16 */
-void f(int n, double A[n])
+void f(int n, double A[n], double *B)
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        A[i] = A == 0;
+        A[i] = A == B;
 #pragma endscop
 }

@@ -3,6 +3,6 @@ void f(int n, double A[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        *(A + i) = 0.0;
+        ((int *)A)[i] = 0;
 #pragma endscop
 }

@@ -1,0 +1,165 @@
+"""Pointers that walk: how far one moves in an iteration of a loop, and in a whole loop.
+
+`for (y = 0; y < h; y++) for (x = 0; x < w; x++) *p++ = 0;` leaves p at `y * w + x` behind its start, in the inner loop:
+who is there knows that it runs w times. Outside of it w may be negative, and nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from codegen.frontend.layers import literal_int
+from codegen.frontend.loops import step_of
+from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes
+from codegen.record import record
+
+Steady = Callable[[c_ast.Node], bool]
+_MOVES = {"++": 1, "p++": 1, "+=": 1, "--": -1, "p--": -1, "-=": -1}
+
+
+@record
+class Walk:
+    """A loop that counts from `first` by `step`."""
+
+    counter: str
+    first: c_ast.Node
+    step: int
+
+    @classmethod
+    def of(cls, node: c_ast.For) -> Walk | None:
+        init = node.init
+        if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
+            name, first = str(init.decls[0].name), init.decls[0].init
+        elif isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
+            name, first = str(init.lvalue.name), init.rvalue
+        else:
+            return None
+        parts = node.next.exprs if isinstance(node.next, c_ast.ExprList) else [node.next]
+        steps = [s for s in (step_of(x, name, {}) for x in parts) if s]
+        return cls(name, first, steps[0]) if len(steps) == 1 else None
+
+    def times(self, value: c_ast.Node) -> c_ast.Node:
+        """What `value` once for each iteration before this one comes to."""
+        done: c_ast.Node = c_ast.ID(self.counter, value.coord)
+        if literal_int(self.first, {}) != 0:
+            done = c_ast.BinaryOp("-", done, self.first, value.coord)
+        if abs(self.step) != 1:
+            done = c_ast.BinaryOp("/", done, c_ast.Constant("int", str(abs(self.step))), value.coord)
+        done = c_ast.UnaryOp("-", done, value.coord) if self.step < 0 else done
+        return _product(done, value)
+
+
+@record
+class Advance:
+    """Signs and values that are added to a pointer; right only `within` these loops."""
+
+    parts: tuple[tuple[int, c_ast.Node], ...]
+    within: frozenset[int] = frozenset()
+
+
+@record
+class Trips:
+    """How often a loop runs; not `sure`: if it runs at all."""
+
+    count: c_ast.Node
+    sure: bool
+
+    def of(self, value: c_ast.Node) -> c_ast.Node:
+        return _product(self.count, value)
+
+
+def advance(name: str, node: c_ast.For, steady: Steady) -> Advance | None:
+    """How far one iteration moves a pointer; None where that differs from one to the next."""
+    last = list(node.next.exprs) if isinstance(node.next, c_ast.ExprList) else [node.next] if node.next else []
+    if name in assigned(node.stmt) and any(isinstance(n, (c_ast.Continue, c_ast.Label)) for n in nodes(node.stmt)):
+        return None
+    return _moved(name, [*items_of(node.stmt), *last], steady)
+
+
+def _moved(name: str, items: list[c_ast.Node], steady: Steady) -> Advance | None:
+    parts: list[tuple[int, c_ast.Node]] = []
+    within: frozenset[int] = frozenset()
+    for item in items:
+        if name not in assigned(item):
+            continue
+        if isinstance(item, c_ast.Compound):
+            inside = _moved(name, items_of(item), steady)
+        elif isinstance(item, c_ast.For):
+            inside = _whole(name, item, steady)
+        else:
+            inside = _step(name, item, steady)
+        if inside is None:
+            return None
+        parts, within = [*parts, *inside.parts], within | inside.within
+    return Advance(tuple(parts), within)
+
+
+def _whole(name: str, node: c_ast.For, steady: Steady) -> Advance | None:
+    """How far a loop moves it."""
+    each, count = advance(name, node, steady), trips(node, steady)
+    header = [x for x in (node.init, node.cond) if x is not None]
+    if each is None or count is None or any(name in assigned(x) for x in header):
+        return None
+    parts = tuple((sign, count.of(value)) for sign, value in each.parts)
+    return Advance(parts, each.within if count.sure else each.within | {id(node)})
+
+
+def _step(name: str, item: c_ast.Node, steady: Steady) -> Advance | None:
+    """`p++`, `p += n` or an expression in which the first stands once, where it is sure to be evaluated."""
+    found = [n for n in nodes(item) if _moves(name, n)]
+    if len(found) != 1 or any(isinstance(n, (c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)) for n in nodes(item)):
+        return None
+    node = found[0]
+    if isinstance(node, c_ast.UnaryOp):
+        return Advance(((_MOVES[node.op], c_ast.Constant("int", "1", node.coord)),)) if _sure(item, node) else None
+    by = node.rvalue
+    return Advance(((_MOVES[node.op], by),)) if node is item and node.op in _MOVES and steady(by) else None
+
+
+def _moves(name: str, node: c_ast.Node) -> bool:
+    if isinstance(node, c_ast.UnaryOp):
+        return node.op in STEPS and isinstance(node.expr, c_ast.ID) and node.expr.name == name
+    return isinstance(node, c_ast.Assignment) and isinstance(node.lvalue, c_ast.ID) and node.lvalue.name == name
+
+
+def _sure(whole: c_ast.Node, part: c_ast.Node) -> bool:
+    """Is a part of an expression evaluated with the whole?"""
+    if whole is part:
+        return True
+    inside = list(whole)
+    if isinstance(whole, c_ast.BinaryOp) and whole.op in ("&&", "||"):
+        inside = [whole.left]
+    elif isinstance(whole, c_ast.TernaryOp):
+        inside = [whole.cond]
+    return any(_sure(child, part) for child in inside)
+
+
+def trips(node: c_ast.For, steady: Steady) -> Trips | None:
+    """How often a loop that counts by one runs, if nothing in it changes that."""
+    walk, cond = Walk.of(node), node.cond
+    if walk is None or abs(walk.step) != 1 or not isinstance(cond, c_ast.BinaryOp):
+        return None
+    ops = ("<", "<=", "!=") if walk.step > 0 else (">", ">=", "!=")
+    mine = isinstance(cond.left, c_ast.ID) and cond.left.name == walk.counter
+    if cond.op not in ops or not mine or not steady(cond.right) or not steady(walk.first) or _leaves(node.stmt):
+        return None
+    near, far = (walk.first, cond.right) if walk.step > 0 else (cond.right, walk.first)
+    numbers = literal_int(near, {}), literal_int(far, {})
+    more = 1 if "=" in cond.op and cond.op != "!=" else 0
+    if numbers[0] is not None and numbers[1] is not None:
+        return Trips(c_ast.Constant("int", str(max(numbers[1] - numbers[0] + more, 0))), True)
+    count = far if numbers[0] == 0 else c_ast.BinaryOp("-", far, near, node.coord)
+    return Trips(c_ast.BinaryOp("+", count, c_ast.Constant("int", "1")) if more else count, False)
+
+
+def _leaves(node: c_ast.Node | None) -> bool:
+    """May the loop end early?"""
+    return any(isinstance(n, (c_ast.Break, c_ast.Return, c_ast.Goto)) for n in nodes(node))
+
+
+def _product(a: c_ast.Node, b: c_ast.Node) -> c_ast.Node:
+    if literal_int(b, {}) == 1:
+        return a
+    return b if literal_int(a, {}) == 1 else c_ast.BinaryOp("*", a, b, b.coord)

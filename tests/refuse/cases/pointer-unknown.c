@@ -1,0 +1,10 @@
+/* expect: pointer-unknown 6:17 */
+void f(int n, double A[n], double B[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double *p = A[i] > 0.0 ? A : B;
+        p[i] = 0.0;
+    }
+#pragma endscop
+}
