@@ -1,4 +1,4 @@
-/* expect: pointer-arithmetic 6:11 */
+/* expect: pointer-arithmetic 6:10 */
 void f(int n, double A[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: pointer-unknown 9:13 */
+/* expect: pointer-unknown 8:13 */
 void f(int n, double A[n], double B[n])
 {
     double *p = B;

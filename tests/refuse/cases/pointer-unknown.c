@@ -1,4 +1,4 @@
-/* expect: pointer-unknown 6:17 */
+/* expect: pointer-unknown 6:16 */
 void f(int n, double A[n], double B[n])
 {
 #pragma scop
