@@ -29,7 +29,7 @@ from codegen.target.alias import SEPARATE
 from codegen.target.cexpr import IntPrinter
 from codegen.target.emit import _deeper, _unused
 from codegen.target.fold import folded
-from codegen.target.guard import guard_text
+from codegen.target.guard import all_of, guard_text
 from codegen.target.names import Names, entries_of
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
@@ -121,7 +121,7 @@ def emit_sunway(
         views.extend(_spawn(name, fields))
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     layouts = layout_tests(scop)
-    guard = " && ".join(filter(None, (guard_text(scop, ints), alias, *layouts.values())))
+    guard = all_of((guard_text(scop, ints), alias, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias else [])]
     reasons += [f"members of {a} lie side by side" for a in layouts]
     text = (

@@ -11,6 +11,7 @@ from codegen.diagnostics import InputError
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import ON_THREADS
+from codegen.target.guard import all_of
 
 # Beyond this many bytes for all threads together, regions run as written.
 LIMIT = 1 << 30
@@ -52,7 +53,7 @@ def room_of(scop: Scop, code: CNode, guard: str) -> Room | None:
         last = f"{start} + tw_most_threads() * {each}"
     comments = [f"all values of `{b.variable}`: {_words(b.texts)}" for b in scop.buffers]
     comments += [f"one `{h.array}` for each thread: {_words(shape(scop, h))}" for h in own]
-    return Room(" && ".join(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
+    return Room(all_of(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
 
 
 def shape(scop: Scop, h: Held) -> list[str]:

@@ -19,7 +19,7 @@ from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import ComputedText, computed_texts
 from codegen.target.fold import WIDTH, fold
-from codegen.target.guard import guard_text
+from codegen.target.guard import all_of, guard_text
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
 from codegen.target.links import FIRST, Links, spread, unmark
@@ -98,7 +98,7 @@ def emit_region(
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
     views = (*ahead_numbers(short, target != "c", _words(views)), *views)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
-    guard = " && ".join(g for g in tests if g)
+    guard = all_of(tests)
     if enough:
         views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias_guard else [])]

@@ -1,10 +1,11 @@
-/* expect: counter-after-loop 8:12 */
+/* expect: counter-after-loop 9:12 */
 void f(int n, double A[n])
 {
     int i;
 #pragma scop
-    for (i = 0; i < n; i++)
-        A[i] = 0.0;
+    if (A[0] > 0.0)
+        for (i = 0; i < n; i++)
+            A[i] = 0.0;
     A[0] = i;
 #pragma endscop
 }

@@ -1,4 +1,4 @@
-/* expect: local-declaration 6:9 */
+/* expect: local-declaration 6:35 */
 void f(int n, double x[n])
 {
 #pragma scop

@@ -1,4 +1,4 @@
-/* expect: local-declaration 6:22 */
+/* expect: local-declaration 6:37 */
 void f(int n, double x[n])
 {
 #pragma scop
