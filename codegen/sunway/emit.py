@@ -171,9 +171,6 @@ def _check(scop: Scop) -> None:
                 raise Unsupported("sunway-value", f"`{e.text}` cannot be passed to compute cores", s.loc)
         for a in s.accesses:
             array = scop.arrays[a.array]
-            if array.mixed:
-                raise Unsupported("sunway-array", f"`{array.name}` is a struct or union of which parts are used", s.loc,
-                                  "use variables and arrays of plain numbers")
             if array.inside:
                 continue
             if not re.fullmatch(_WORD, array.base) or array.depth > 1 or any(

@@ -77,6 +77,7 @@ def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup,
 
 def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: str) -> RegionOutcome:
     """The region as launches on a core group, with smaller tiles where those that were planned do not fit."""
+    _check_elements(model.program.scop)
     _check_stores(model.program.scop)
     fixed = options.plan_text is not None or options.scheme.startswith("published")
     for share in () if fixed else SHARES:
@@ -86,6 +87,18 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
             if error.id != "sunway-ldm":
                 raise
     return _on_cores(s, model, options, original, 1.0, False)
+
+
+def _check_elements(scop: Scop) -> None:
+    """Local copies hold numbers of one type each."""
+    for s, a in scop.accesses():
+        if scop.arrays[a.array].mixed:
+            raise Unsupported(
+                "sunway-array",
+                f"`{a.array}` is a struct or union of which parts are used",
+                s.loc,
+                "use variables and arrays of plain numbers",
+            )
 
 
 def _check_stores(scop: Scop) -> None:

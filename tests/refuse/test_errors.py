@@ -82,6 +82,7 @@ def test_error(id: str, gen) -> None:
 def test_every_error_id_has_a_test() -> None:
     elsewhere = {"strict", "bad-target", "does-not-compile", "no-compiler"}  # test_cases.py; the check command
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
+    elsewhere.add("limit-passed")  # tests/cli/test_limits.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
     elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/

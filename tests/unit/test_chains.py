@@ -56,7 +56,7 @@ void k(int n, double x[restrict n], double out[restrict n])
 def plan_of(sums: str) -> str:
     text = (
         "#include <math.h>\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
-        "void k(int n, int m, double in[n][m], double f[5][5], double out[n][m])\n{\n#pragma scop\n"
+        "void k(int n, int m, double in[n][m], double f[9][9], double out[n][m])\n{\n#pragma scop\n"
         "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++) {\n      double s = 0;\n"
         f"{sums}      out[i][j] = s;\n    }}\n#pragma endscop\n}}\n"
     )

@@ -122,7 +122,7 @@ def test_same_bits(kind: str, vectors: str, plan: str, compiler: str, tmp_path: 
     written = {name: f"TW_{vectors}" in part for name, part in zip(BODIES, made.split("void f")[1:], strict=True)}
     assert written == {name: types in kinds for name, (_, types) in BODIES.items()}
     if kind == "int":
-        assert "(tw_int32x4u)(TW_UINT32X4U(E[i][j]) * TW_UINT32X4U(E[i][j]))" in " ".join(made.split())
+        assert "(tw_int32x4u)(TW_UINT32X4U(E[i][j])*TW_UINT32X4U(E[i][j]))" in "".join(made.split())
     names = {side: ", ".join(f"{side}_f{k}" for k in range(len(BODIES))) for side in ("old", "new")}
     driver = DRIVER.replace("OLD", names["old"]).replace("NEW", names["new"]).replace("TYPE", kind)
     (tmp_path / "t.c").write_text(text.replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver)
