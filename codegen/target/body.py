@@ -30,6 +30,7 @@ LEVEL = {
 }
 _COND, UNARY, ATOM = 2, 13, 15
 # Mixtures that gcc and clang ask to see parenthesised.
+_TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 _CAREFUL = {
     ("||", "&&"),
     ("|", "&"),
@@ -162,7 +163,9 @@ class BodyPrinter:
             return f"{e.name}({', '.join(self._text(a, s, at, 1) for a in e.args)})", ATOM
         if isinstance(e, Ternary):
             cond, yes, no = (self._text(x, s, at, lv) for x, lv in ((e.cond, _COND + 1), (e.yes, 1), (e.no, _COND)))
-            return f"{cond} ? {yes} : {no}", _COND
+            # Compilers ask whether `a | b ? c : d` was meant.
+            plain = not isinstance(e.cond, Binary) or e.cond.op in _TESTS
+            return f"{cond if plain else f'({cond})'} ? {yes} : {no}", _COND
         return self._binary(e, s, at)
 
     def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:

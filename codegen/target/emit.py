@@ -43,6 +43,7 @@ SUPPORT = {
     "tw_max": ("tw_max",),
     "TW_SIZE": ("tw_size",),
     "TW_SIMD": ("tw_simd",),
+    "TW_IVDEP": ("tw_ivdep",),
     "tw_share": ("tw_share",),
     "tw_panels": ("tw_panels",),
     "tw_crowded": ("tw_crowded",),

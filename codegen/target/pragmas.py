@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 import islpy as isl
 
@@ -13,6 +13,8 @@ from codegen.ast.generate import expression
 from codegen.recognize.work import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
+from codegen.scop.expr import Call
+from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
 from codegen.target.cexpr import IntPrinter
@@ -49,7 +51,8 @@ Maker = Callable[[For, IntPrinter], Pragma]
 def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     """One function per loop kind. Target `c` knows no threads; its parallel loops stay plain."""
     if target == "c":
-        return {PARALLEL: lambda node, ints: Pragma(), VECTOR: _ivdep, PARALLEL_VECTOR: _ivdep}
+        vectors = partial(_ivdep, scop)
+        return {PARALLEL: lambda node, ints: Pragma(), VECTOR: vectors, PARALLEL_VECTOR: vectors}
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
         PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
@@ -58,11 +61,22 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     }
 
 
-def _ivdep(node: For, ints: IntPrinter) -> Pragma:
+def _ivdep(scop: Scop, node: For, ints: IntPrinter) -> Pragma:
     if node.loop.reductions:
         return Pragma()
-    ints.helpers.add("tw_simd")
-    return Pragma("TW_SIMD")
+    word = "TW_IVDEP" if _beyond_clang(scop, node) else "TW_SIMD"
+    ints.helpers.add(word.lower())
+    return Pragma(word)
+
+
+def _beyond_clang(scop: Scop, node: For) -> bool:
+    """clang makes vectors of innermost loops, and of calls only where it may forget errno; else it warns that it did
+    not do what it was told."""
+    inside = list(walk(node.body))
+    found = {n.stmt for n in inside if isinstance(n, Instance)}
+    return any(isinstance(n, For) for n in inside) or any(
+        isinstance(e, Call) for name in sorted(found) for e in parts(scop.statement(name).rhs)
+    )
 
 
 def _simd(scop: Scop, node: For) -> Pragma:

@@ -81,6 +81,35 @@ void f(int n, short C[n][3], short A[n][n], short B[n][3])
 #pragma endscop
 }
 """
+# A choice by bits, from an `if` that had parentheses of its own.
+BITS = """\
+void f(int n, int *restrict a, const int *restrict b)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    int t = a[i];
+    if (b[i] | (b[i + 1] <= t)) t = b[i] | b[i + 1];
+    a[i] = t;
+  }
+#pragma endscop
+}
+"""
+# Vectors along a loop around another one, and of calls: clang was told to make them, and said that it had not.
+AROUND = """\
+#include <math.h>
+void f(const double c[100], const double x[100], double p[100])
+{
+#pragma scop
+  for (int i = 0; i < 100; i++) {
+    p[i] = c[99];
+    for (int k = 98; k >= 0; k--)
+      p[i] = p[i] * x[i] + c[k];
+  }
+  for (int i = 0; i < 100; i++)
+    p[i] = sqrt(p[i]) / 3;
+#pragma endscop
+}
+"""
 # Vectors longer than the processor's, turned around: functions on them have no ABI.
 TURNED = """\
 void f(int n, float *restrict x, float *restrict y)
@@ -91,7 +120,10 @@ void f(int n, float *restrict x, float *restrict y)
 #pragma endscop
 }
 """
-SOURCES = {"unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "turned": TURNED}
+SOURCES = {
+    "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF,
+    "few": FEW, "bits": BITS, "around": AROUND, "turned": TURNED,
+}
 PLANS = {"turned": "region 1\n  vector S1.i by 2 of 64 bytes\n"}
 
 
