@@ -481,6 +481,14 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("no-region", WARNING, "The file has no `#pragma scop`.", "Mark the loops to transform."),
     Entry(
+        "region-partly",
+        WARNING,
+        "Parts of a region are transformed; the notes that follow say what stands in the way of the rest, which stays "
+        "as it is.",
+        "See the ids of the notes. `-Wno-region-partly` hides it where that is fine.",
+        "for (t = 0; t < n; t++) { log_step(t); for (i ...) for (j ...) a[i][j] = ...; }",
+    ),
+    Entry(
         "region-refused",
         WARNING,
         "A region is left as it is; the notes that follow say why, all that stands in its way at once.",

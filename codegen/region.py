@@ -19,7 +19,7 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.constructs import check_constructs
 from codegen.frontend.plain import not_plain
 from codegen.frontend.prepare import prepared
-from codegen.frontend.symbols import RegionSite, find_site
+from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
@@ -38,7 +38,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import Node
 from codegen.source.named import without_names
-from codegen.source.parse import parse_with_gaps
+from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_test
 from codegen.target.computed import ComputedText
@@ -79,6 +79,7 @@ class RegionOutcome:
     kept: tuple[str, ...] = ()  # macros that may have any value when it is compiled
     computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it
     parts: int = 1  # in which it was taken
+    cases: tuple[tuple[RegionSlice, RegionOutcome, str], ...] = ()  # parts with their own text, if others stay
 
 
 @record
@@ -127,10 +128,14 @@ def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
 
 
 def _site(s: RegionSlice) -> RegionSite:
-    parsed = parse_with_gaps(s)
+    return site_in(parse_with_gaps(s), s)
+
+
+def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
+    """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
-    number, first, after = s.piece
-    return prepared(replace(site, statements=site.statements[first:after]) if number else site)
+    p = s.piece
+    return prepared(site if p is None else part_of(site, p.path, p.first, p.after))
 
 
 def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
@@ -190,7 +195,8 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     own = thread_local(site, found.scop.names, options.target, s.region.first_line)
     remarks = (*((within,) if within else ()), *own, *found.remarks, *own_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=s.piece[0])
+    number = 0 if s.piece is None else s.piece.number
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)
 
 
 def thread_local(site: RegionSite, names: frozenset[str], target: str, line: int) -> tuple[Diagnostic, ...]:

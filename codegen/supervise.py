@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import InputError, InternalError, Loc, TilewrightError, Unsupported
+from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Severity, TilewrightError, Unsupported
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.source.columns import placed
-from codegen.source.pieces import WHOLE, Cut, Piece, cut, maybe_large
-from codegen.source.slice import RegionSlice
+from codegen.source.pieces import WHOLE, Cut, cut, maybe_large
+from codegen.source.slice import Piece, RegionSlice
 from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
+    from codegen.frontend.symbols import RegionSite
     from codegen.pipeline import Opened
     from codegen.region import RegionOutcome
+    from codegen.target.links import Links
 
 # Refusals after which smaller pieces may do.
 _TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large"})
 
 
 def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:
-    """One region. One that is large is taken in pieces, as is one that asks too much as a whole."""
+    """One region. One that is large is taken in pieces, as is one that asks too much as a whole. Of one that is not
+    understood as a whole, the parts that are."""
     parts = _planned(s, options)
     early = bool(parts) or s.text.count(";", *s.span) > WHOLE
     found = _cut(source, s, options) if early and 0 not in parts else Cut((), 0)
+    if parts and 0 not in parts and not found.pieces:
+        found = _parts(source, s, options, False)
     _check_parts(s, parts, found, options)
     if found.pieces and (parts or found.statements > WHOLE):
-        return _in_pieces(source, s, found.pieces, options, machine)
+        return _in_pieces(source, s, found.pieces, options, machine, None)
     whole = _run(source, s, source.text[s.region.body_begin : s.region.body_end], options, machine)
-    if _refusal(whole) not in _TOO_LARGE or parts:
+    why = _refusal(whole)
+    if not why or parts:
         return whole
-    found = found if early else _cut(source, s, options)
-    return _in_pieces(source, s, found.pieces, options, machine) if found.pieces else whole
+    found = Cut((), 0) if why not in _TOO_LARGE else found if early else _cut(source, s, options)
+    if not found.pieces:
+        found = _parts(source, s, options, why in _TOO_LARGE)
+    return _in_pieces(source, s, found.pieces, options, machine, whole)
 
 
 def _planned(s: RegionSlice, options: GenOptions) -> frozenset[int]:
@@ -63,14 +71,37 @@ def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
     """How the region can be cut; not at all where it is small, or cannot be read."""
     if options.target == "sunway" or not maybe_large(s):
         return Cut((), 0)
+    return _sought(s, options, lambda site: cut(s, site.statements, source.text))
+
+
+def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) -> Cut:
+    """The parts of the region that have a model; with `proper`, none is all of it."""
+    if options.target == "sunway" or s.refusal is not None:
+        return Cut((), 0)
+
+    def work(site: RegionSite) -> Cut:
+        from codegen.partial import parts
+        from codegen.region import MODEL
+        from codegen.scop.effort import Exhausted, at_most, part
+
+        try:
+            with at_most(part(options.timeout, MODEL)):
+                return Cut(parts(s, site, source.text, proper), 0)
+        except Exhausted:
+            return Cut((), 0)
+
+    return _sought(s, options, work)
+
+
+def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], Cut]) -> Cut:
+    """What a search in the region finds, in a child process; nothing where the region cannot be read."""
 
     def work() -> Cut:
         from codegen.frontend.symbols import find_site
         from codegen.source.parse import parse_with_gaps
 
-        parsed = parse_with_gaps(s)
-        site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden)
-        return cut(s, site.statements, source.text)
+        parsed, r = parse_with_gaps(s), s.region
+        return search(find_site(parsed.ast, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private))
 
     try:
         return run_limited(work, analysis(options.timeout))
@@ -81,41 +112,89 @@ def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
 
 
 def _in_pieces(
-    source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine
-) -> RegionOutcome:
-    """All pieces one after the other; the first refusal is the region's."""
-    done: list[RegionOutcome] = []
-    for p in pieces:
-        part = _piece(s, p)
-        made = _run(source, part, source.text[p.begin : p.end], options, machine)
-        if made.text is None and _refusal(made):
-            return made
-        if made.text is None:  # nothing in it that runs
-            made = replace(made, text=source.text[p.begin : p.end].replace("\r\n", "\n"))
-        done.append(made)
-    return _joined(done)
+    source: Opened, s: RegionSlice, pieces: Sequence[Piece], options: GenOptions, machine: Machine,
+    whole: RegionOutcome | None,
+) -> RegionOutcome:  # fmt: skip
+    """All pieces one after the other, with the text between them as it is written. Pieces that are refused or would
+    come out as they are stay as they are, too; where no other is left, the region is what was made of its `whole`."""
+    tried = [(p, _run(source, _piece(s, p), source.text[p.begin : p.end], options, machine)) for p in pieces]
+    between = whole is not None and _refusal(whole) not in _TOO_LARGE
+    idle = ("", "sequential") if between else ("",)
+    done = [(p, o) for p, o in tried if o.text is not None and o.summary.partition(": ")[2] not in idle]
+    if not done:
+        return whole or next((o for _, o in tried if _refusal(o)), tried[0][1])
+    from codegen.region import as_written
+
+    texts: list[str] = []
+    at, above, links = s.region.body_begin, 0, []
+    for p, o in done:
+        texts.append(_kept(as_written(source.text[at : p.begin].replace("\r\n", "\n"))))
+        above = sum(t.count("\n") for t in texts) + p.bare
+        links += [(line + above, stmt) for line, stmt in o.links]
+        texts.append(f"{{\n{o.text}}}\n" if p.bare else o.text or "")
+        if p.end < s.region.body_end:
+            texts.append(_resumed(source, s, p.end, options))
+        at = p.end
+    texts.append(as_written(source.text[at : s.region.body_end].replace("\r\n", "\n")))
+    joined = _joined([o for _, o in done], "".join(texts), tuple(links))
+    refusals = [o for o in (whole, *(o for _, o in tried)) if o is not None and _refusal(o)]
+    if not refusals:
+        return joined
+    return _partly(source, s, joined, done, refusals)
+
+
+def _kept(text: str) -> str:
+    """Text before a piece, which begins a line."""
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _resumed(source: Opened, s: RegionSlice, at: int, options: GenOptions) -> str:
+    """Tells the compiler where the user's text goes on."""
+    if not options.line_directives and s.region.said is None:
+        return ""
+    from codegen.target.lines import line_name
+
+    number = s.region.called(source.text.count("\n", 0, at) + 1)
+    return f'#line {number} "{line_name(source.name, options, s.region)}"\n'
+
+
+def _partly(
+    source: Opened, s: RegionSlice, joined: RegionOutcome, done: Sequence[tuple[Piece, RegionOutcome]],
+    refusals: Sequence[RegionOutcome],
+) -> RegionOutcome:  # fmt: skip
+    """A region of which some statements stay as they are, and why."""
+    lines = [source.text.count("\n", 0, p.begin) + 1 for p, _ in done]
+    said = [d for o in refusals for d in o.diagnostics if d.id == "region-refused"]
+    notes = tuple(dict.fromkeys(n for d in said for n in d.notes))
+    where = ", ".join(map(str, lines))
+    words = f"region {s.region.index} is transformed in part, from line{'s' * (len(lines) > 1)} {where} on"
+    why = f"{words}; the rest stays as it is: {notes[0].message}"
+    loc = Loc(s.file, s.region.first_line, 1)
+    warning = Diagnostic(Severity.WARNING, "region-partly", why, loc, notes=notes)
+    summary = "; ".join(f"line {n}: {o.summary.partition(': ')[2]}" for n, (_, o) in zip(lines, done, strict=True))
+    cases = tuple((_piece(s, p), o, source.text[p.begin : p.end]) for p, o in done)
+    said_first = (warning, *joined.diagnostics)
+    return replace(
+        joined, summary=f"in part; {summary}", diagnostics=said_first, parts=len(done) + 1, cases=cases
+    )
 
 
 def _piece(s: RegionSlice, p: Piece) -> RegionSlice:
-    named = _piece(s.named, p) if s.named is not None else None
-    return replace(s, piece=(p.number, p.first, p.after), named=named)
+    return replace(s, piece=p, named=_piece(s.named, p) if s.named is not None else None)
 
 
-def _joined(done: Sequence[RegionOutcome]) -> RegionOutcome:
+def _joined(done: Sequence[RegionOutcome], text: str, links: Links) -> RegionOutcome:
     """What became of a region whose pieces became these."""
-    texts = [o.text or "" for o in done]
-    above = [sum(t.count("\n") for t in texts[:k]) for k in range(len(texts))]
-    said = dict.fromkeys(d for o in done for d in o.diagnostics)
     words = (f"in {len(done)} parts", *dict.fromkeys(o.summary.partition(": ")[2] for o in done))
     return replace(
         done[0],
-        text="".join(texts),
+        text=text,
         helpers=frozenset[str]().union(*(o.helpers for o in done)),
         kernels=done[0].kernels.union(*(o.kernels for o in done)),
         plan="".join(o.plan for o in done),
         summary="; ".join(w for w in words if w),
-        diagnostics=tuple(said),
-        links=tuple((line + up, stmt) for up, o in zip(above, done, strict=True) for line, stmt in o.links),
+        diagnostics=tuple(dict.fromkeys(d for o in done for d in o.diagnostics)),
+        links=links,
         names=frozenset[str]().union(*(o.names for o in done)),
         kept=tuple(n for n in done[0].kept if all(n in o.kept for o in done)),
         computed=tuple(dict.fromkeys(c for o in done for c in o.computed)),

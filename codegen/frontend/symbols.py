@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -12,6 +12,7 @@ from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_con
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
+from codegen.source.outline import blocks
 
 
 @record
@@ -155,6 +156,31 @@ def find_site(
         loc,
         "put both pragmas inside the same function",
     )
+
+
+def part_of(site: RegionSite, path: Sequence[tuple[int, int]], first: int, after: int) -> RegionSite:
+    """Statements `first` up to `after` of a block inside the region, as a region of its own. The path to the block is
+    the number of a statement and of a block in it, again and again."""
+    known, around, items = dict(site.variables), list(site.around), site.statements
+    for k, inner in path:
+        _declare_all(known, site.types, items[:k])
+        around += _pragmas_before(items, k)
+        if isinstance(items[k], c_ast.For) and isinstance(items[k].init, c_ast.DeclList):
+            _declare_all(known, site.types, items[k].init.decls)
+        items = blocks(items[k])[inner]
+    _declare_all(known, site.types, items[:first])
+    front = _pragmas_before(items, first) if first else () if path else site.front
+    loc = location(items[first], site.loc) if items[first:after] else site.loc
+    return replace(
+        site, statements=items[first:after], variables=known, around=tuple(around), front=front,
+        loc=replace(loc, col=1),
+    )  # fmt: skip
+
+
+def _declare_all(into: dict[str, Variable], types: TypeTable, items: Iterable[c_ast.Node]) -> None:
+    for d in items:
+        if isinstance(d, c_ast.Decl) and d.name:
+            _declare(into, types, d, "local")
 
 
 def _private(v: Variable) -> Variable:

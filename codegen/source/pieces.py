@@ -15,23 +15,12 @@ from pycparser import c_ast
 from codegen.record import record
 
 from .lexis import CHAR, STRING, blank_comments
-from .slice import RegionSlice
+from .slice import Piece, RegionSlice
 
 WHOLE = 128  # statements of a region that is looked at as a whole first
 EACH = 32  # statements of a piece, unless one nest has more
-_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)(?![ \t]*pragma\b)", re.M)
+DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)(?![ \t]*pragma\b)", re.M)
 _TEXT = re.compile(f"{STRING}|{CHAR}")
-
-
-@record
-class Piece:
-    """Statements `first` up to `after` of a region; text[begin:end] of the file, whole lines, holds just these."""
-
-    number: int
-    first: int
-    after: int
-    begin: int
-    end: int
 
 
 @record
@@ -65,7 +54,7 @@ def _groups(
     """Where pieces begin: the number of a statement and an offset in the file."""
     region, held = s.region, 0
     yield 0, region.body_begin
-    if _DIRECTIVE.search(blank_comments(source[region.body_begin : region.body_end])):
+    if DIRECTIVE.search(blank_comments(source[region.body_begin : region.body_end])):
         return
     starts = [0, *(m.end() for m in re.finditer("\n", source))]
     for k, (node, size) in enumerate(zip(statements, sizes, strict=True)):

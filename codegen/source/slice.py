@@ -31,6 +31,23 @@ class Part:
 
 
 @record
+class Piece:
+    """Statements `first` up to `after` of a region or, with a path, of a block in it (`symbols.part_of`).
+
+    text[begin:end] of the file holds just these, whole lines where they begin and end some. Where they are `bare`, they
+    have no braces around them and need some.
+    """
+
+    number: int
+    first: int
+    after: int
+    begin: int
+    end: int
+    path: tuple[tuple[int, int], ...] = ()
+    bare: bool = False
+
+
+@record
 class RegionSlice:
     """A region and the text to parse for it.
 
@@ -43,7 +60,7 @@ class RegionSlice:
     line            the line of the preprocessed text that the region begins on, counted from 0
     named           the same with macros by their names, if some keep them; in it `values` are what they stand for
     refusal         why there is no text, if so
-    piece           which piece of the region is meant (0: all of it), and its statements, as in a slice
+    piece           which piece of the region is meant; None: all of it
     """
 
     region: Region
@@ -60,7 +77,7 @@ class RegionSlice:
     thread_private: frozenset[str] = frozenset()
     named: RegionSlice | None = None
     values: tuple[tuple[str, str], ...] = ()
-    piece: tuple[int, int, int] = (0, 0, 0)
+    piece: Piece | None = None
 
 
 @record

@@ -71,8 +71,10 @@ def check(path: str, text: str, options: GenOptions, progress: Progress) -> Chec
         checked = open_regions(path, text, options)
         lines = {o.index: f"region {o.index}: {o.summary}, nothing to check" for o in checked.outcomes}
         verdicts, remarks = _verdicts(bench, runtime, checked, options, progress) if checked.cases else ([], ())
+    said: dict[int, str] = {}  # a region may have several parts
     for case, verdict in zip(checked.cases, verdicts, strict=True):
-        lines[case.outcome.index] = verdict.line
+        lines[case.outcome.index] = "\n".join(filter(None, (said.get(case.outcome.index), verdict.line)))
+        said[case.outcome.index] = lines[case.outcome.index]
     ok = all(v.ok for v in verdicts)
     return CheckReport(ok, (*(lines[k] for k in sorted(lines)), *remarks), checked.diagnostics)
 

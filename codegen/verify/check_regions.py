@@ -8,15 +8,13 @@ from dataclasses import replace
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.frontend.prepare import prepared
-from codegen.frontend.symbols import find_site
 from codegen.isas import use as use_isa
 from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import Opened
 from codegen.recognize.work import PARALLEL_MIN
 from codegen.record import record
-from codegen.region import Modelled, RegionOutcome, model_region
+from codegen.region import Modelled, RegionOutcome, model_region, site_in
 from codegen.source.parse import parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
@@ -27,6 +25,8 @@ from codegen.verify.check_cores import SLAVE, STEM, core_texts
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, harness_of
 from codegen.verify.check_memory import memory_of
+
+PART = 100_000  # between the numbers of a region and of a part of it
 
 
 @record
@@ -41,7 +41,8 @@ class Case:
 
     @property
     def title(self) -> str:
-        return f"region {self.outcome.index} ({self.harness.site.function.decl.name}, line {self.outcome.line})"
+        line = self.outcome.line if self.slice.piece is None else self.harness.site.loc.line
+        return f"region {self.outcome.index} ({self.harness.site.function.decl.name}, line {line})"
 
 
 @record
@@ -60,7 +61,8 @@ def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     source = pipeline.open_source(path, text, options)
     pipeline.check_plan_regions(source, options)
     outcomes = [run_region(source, s, options, machine) for s in source.slices]
-    cases = [case_of(s, o, source) for s, o in zip(source.slices, outcomes, strict=True) if o.text is not None]
+    pairs = zip(source.slices, outcomes, strict=True)
+    cases = [c for s, o in pairs if o.text is not None for c in _cases(s, o, source)]
     notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
     return Checked(source, tuple(outcomes), tuple(cases), notes)
 
@@ -76,14 +78,21 @@ def _missing(source: Opened) -> Iterator[Diagnostic]:
         yield pipeline.no_region(source.name)
 
 
+def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[Case]:
+    """The region; of one that is transformed in part, each part."""
+    if not outcome.cases:
+        yield case_of(s, outcome, source)
+    for part, made, original in outcome.cases:
+        yield replace(case_of(part, made, source), original=original)
+
+
 def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     """A region that was transformed, with the way to call it."""
     assert outcome.text is not None
     parsed = parse_with_gaps(s)
-    site = prepared(
-        find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
-    )
-    harness = harness_of(outcome.index, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)
+    site = site_in(parsed, s)
+    number = outcome.index + (PART * s.piece.number if s.piece else 0)
+    harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)
     return Case(s, outcome, harness, source.text[s.region.body_begin : s.region.body_end], outcome.text)
 
 
@@ -110,7 +119,8 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     banner = emit_banner(name, effective_options(options))
     cores = core_texts(checked.outcomes, options)
     head = f"{banner}{source.text[:start]}{support}{cores.support if cores else ''}"
-    body = splice(source.text, [(c.slice.region, c.result) for c in checked.cases])
+    regions = {s.region.index: s.region for s in source.slices}
+    body = splice(source.text, [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None])
     return {
         **({SLAVE: cores.slave, f"{STEM}_args.h": cores.args} if cores else {}),
         "original.c": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
