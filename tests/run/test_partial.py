@@ -66,7 +66,7 @@ def ids(result: Generated) -> list[str]:
 def output(folder: Path, name: str, text: str) -> str:
     (folder / f"{name}.c").write_text(text, encoding="utf-8")
     subprocess.run(
-        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-O1", "-fopenmp",
+        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Werror", "-O1", "-fopenmp",
          "-ffp-contract=off", "-o", name, f"{name}.c", "-lm"],
         cwd=folder, check=True,
     )  # fmt: skip

@@ -1,9 +1,11 @@
-/* expect: iterator-modified 5:5 */
+/* expect: iterator-modified 6:9 */
 void f(int n, int i, double A[n])
 {
 #pragma scop
-    for (i = 0; i < n; i++)
-        A[i] = 0.0;
-    i = 7;
+    for (int t = 0; t < n; t++) {
+        for (i = 0; i < n; i++)
+            A[i] += t;
+        i = 7;
+    }
 #pragma endscop
 }
