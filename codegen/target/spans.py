@@ -34,7 +34,9 @@ def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
     at = pointer_of(scop, arrays[0].name)
     if arrays[0].rank == 0 or at is None:
         return f"TW_SPAN({name}, 0, 1)"
-    uses = _uses(scop, arrays)
+    uses = [(s, a) for s, a in _uses(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
+    if not uses:
+        return f"TW_SPAN({name}, 0, 0)"
     low, past = _bound(scop, uses, at.first, False, ints), _bound(scop, uses, at.first, True, ints)
     stride = next((x.strides[0] for _, a in uses for x in a.path if x.kind == "flat"), "")
     if stride:
