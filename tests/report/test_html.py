@@ -92,7 +92,7 @@ def test_refusal_stands_at_its_line(pages: dict[str, str]) -> None:
     assert "[data-dependent-subscript]" in note
     where = generate(str(REFUSED), REFUSED.read_text(encoding="utf-8"), GenOptions()).diagnostics[0].notes[0].loc
     assert line == where.line
-    old = found.code["old"]
+    old = ["" if line.startswith("#pragma") else line for line in found.code["old"]]
     assert found.code["new"][-len(old) :] == old
     assert not _links(found)
 

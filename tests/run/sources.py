@@ -129,7 +129,7 @@ int main(void)
 """
 
 DIVIDES = """
-void quotients(int n, int a[n], const int b[n])
+void quotients(int n, int a[restrict n], const int b[restrict n])
 {
 #pragma scop
   for (int i = 0; i < n; i++)
