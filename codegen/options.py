@@ -53,6 +53,7 @@ class GenOptions:
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
     scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
+    auto: bool = False  # nests that nobody marked, too, where they gain
     cpp: CppOptions = field(default_factory=CppOptions)
 
 
@@ -76,6 +77,8 @@ def effective_options(options: GenOptions) -> str:
     -include and the like, which are paths, and --timeout, which is about this host.
     """
     words = [f"--target={options.target}", f"--machine={_base(options.machine)}"]
+    if options.auto:
+        words.append("--auto")
     if options.isa:
         words.append(f"--isa={_base(options.isa)}")
     if options.plan_text is not None:

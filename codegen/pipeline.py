@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
 from itertools import pairwise
@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.isas import use as use_isa
-from codegen.machine import load_for
+from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
 from codegen.source.inactive import with_inactive
+from codegen.source.marks import with_marks
 from codegen.source.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
-from codegen.source.regions import Region, find_regions, first_conditional
+from codegen.source.regions import Region, find_regions, first_conditional, written
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.supervise import run_region
 from codegen.target.lines import line_name
 
 if TYPE_CHECKING:
+    from codegen.auto import Row
     from codegen.region import RegionOutcome
     from codegen.sunway.files import SunwayFiles
     from codegen.target.links import Links
@@ -59,6 +61,7 @@ class Generated:
     plan: str
     sunway: SunwayFiles | None = None  # everything but the master file, which is `text`
     seconds: tuple[tuple[str, float], ...] = ()  # what each stage took
+    nests: tuple[Row, ...] = ()  # with --auto, what became of every nest
 
 
 @record
@@ -74,14 +77,32 @@ class Opened:
     baked: Mapping[int, Baked] = field(default_factory=dict)  # by the numbers of regions
 
 
+@record
+class Performed:
+    """A file with what became of its regions. With --auto `source` has those of nests that gain, and `nests` all."""
+
+    source: Opened
+    outcomes: tuple[RegionOutcome, ...]
+    messages: tuple[Diagnostic, ...]
+    nests: tuple[Row, ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()  # when each stage was over
+
+
 def open_source(path: str, text: str, options: GenOptions) -> Opened:
     """Find, preprocess and slice."""
+    return open_regions(path, text, options, find_regions(text, display_name(path)))
+
+
+def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Region, ...]) -> Opened:
+    """Preprocess, and slice for these regions."""
     name = display_name(path)
-    regions = find_regions(text, name)
     if not regions:
         return Opened(name, text, (), (), ())
     pre: Preprocessed
-    pre = preprocess(path, text, options.cpp, _load) if options.cpp.enabled else no_preprocess(path, text)
+    if options.cpp.enabled:
+        pre = preprocess(path, text, options.cpp, _load, with_marks(text, regions, name))
+    else:
+        pre = no_preprocess(path, text)
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
     found = baked(pre, text, slices, options.cpp)
     if options.target != "sunway":  # cores get parameters in a struct, whose members cannot be called as macros are
@@ -114,39 +135,18 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         return replace(made, text=MARK + made.text)
     machine = load_for(options.machine, use_isa(options.isa))
     clock = [("", time.perf_counter())]
-    source = open_source(path, text, options)
-    check_plan_regions(source, options)
-    clock.append(("reading", time.perf_counter()))
+    done = perform(path, text, options, machine)
+    source, outcomes, messages = done.source, done.outcomes, done.messages
+    clock += done.seconds
     if not source.regions:
         whole = _banner(source, options, "", True) + text
-        return Generated(whole, (), (no_region(source.name),), source.deps, "")
+        return Generated(whole, (), messages, source.deps, "", nests=done.nests)
     from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.checks import checks, helpers_of, with_checks
     from codegen.target.emit import Kernel, emit_support, foreign
     from codegen.target.fold import folded
     from codegen.target.names import check_names, check_region_names, names_for, names_taken
 
-    outcomes: list[RegionOutcome] = []
-    messages: list[Diagnostic] = []
-    by_index = {s.region.index: s for s in source.slices}
-    for region in source.regions:
-        if region.index not in by_index:
-            messages.append(
-                Diagnostic(
-                    Severity.WARNING,
-                    "inactive-region",
-                    "the region is switched off by the preprocessor and is left as it is",
-                    Loc(source.name, region.first_line),
-                )
-            )
-            continue
-        outcome = run_region(source, by_index[region.index], options, machine)
-        clock.append((f"region {region.index}", time.perf_counter()))
-        outcomes.append(outcome)
-        messages.extend(outcome.diagnostics)
-        line = first_conditional(text, region) if outcome.text is not None else None
-        if line is not None:
-            messages.append(_decided(region, Loc(source.name, line)))
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     for r, t in changed:
         check_region_names(t, region_text(text, r), Loc(source.name, r.first_line, 1))
@@ -197,7 +197,35 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     clock.append(("printing", time.perf_counter()))
     spent = tuple((name, b - a) for (_, a), (name, b) in pairwise(clock))
     whole = banner + body[:start] + support + body[start:]
-    return Generated(whole, results, tuple(messages), _deps(source, options), plan, extra, spent)
+    return Generated(whole, results, messages, _deps(source, options), plan, extra, spent, done.nests)
+
+
+def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Performed:
+    """Find the regions and transform each that can be."""
+    if options.auto:
+        from codegen.auto import explore
+
+        return explore(path, text, options, machine)
+    source = open_source(path, text, options)
+    check_plan_regions(source, options)
+    clock = [("reading", time.perf_counter())]
+    outcomes: list[RegionOutcome] = []
+    messages: list[Diagnostic] = [] if source.regions else [no_region(source.name)]
+    by_index = {s.region.index: s for s in source.slices}
+    for region in source.regions:
+        if region.index not in by_index:
+            messages.append(inactive(region, source.name))
+            continue
+        outcome = run_region(source, by_index[region.index], options, machine)
+        clock.append((f"region {region.index}", time.perf_counter()))
+        outcomes.append(outcome)
+        messages += (*outcome.diagnostics, *decided(source, region, outcome))
+    return Performed(source, tuple(outcomes), tuple(messages), (), tuple(clock))
+
+
+def inactive(region: Region, name: str) -> Diagnostic:
+    words = "the region is switched off by the preprocessor and is left as it is"
+    return Diagnostic(Severity.WARNING, "inactive-region", words, Loc(name, region.first_line))
 
 
 def _banner(source: Opened, options: GenOptions, plan: str, first: bool) -> str:
@@ -226,15 +254,18 @@ def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*source.deps, *(f[0] for f in found if f is not None))))
 
 
-def _decided(region: Region, loc: Loc) -> Diagnostic:
+def decided(source: Opened, region: Region, outcome: RegionOutcome) -> tuple[Diagnostic, ...]:
     """Only one branch was seen, and the result has no other."""
+    line = first_conditional(source.text, region) if outcome.text is not None else None
+    if line is None:
+        return ()
     words = f"region {region.index} holds `#if`: the result is for the macros of this run, others stop the compiler"
     hint = "generate once for each configuration, or put `#if` around whole regions"
-    return Diagnostic(Severity.WARNING, "conditional-region", words, loc, hint)
+    return (Diagnostic(Severity.WARNING, "conditional-region", words, Loc(source.name, line), hint),)
 
 
 def _sunway(
-    outcomes: list[RegionOutcome], options: GenOptions, support: str, banner: str, names: Names
+    outcomes: Sequence[RegionOutcome], options: GenOptions, support: str, banner: str, names: Names
 ) -> tuple[str, SunwayFiles]:
     """The master's own support with the launches declared, and the other files."""
     from codegen.sunway.files import master_support, slave_files
@@ -249,7 +280,7 @@ def _sunway(
 
 def _nest(text: str, region: Region) -> str:
     """The region as the user wrote it, without its pragmas."""
-    lines = text.replace("\r\n", "\n").split("\n")[region.first_line - 1 : region.last_line]
+    lines = written(text, region).removesuffix("\n").split("\n")
     own = re.compile(r"\s*#\s*pragma\s+(scop|endscop|tilewright)\b")
     return "".join(f"{line}\n" for line in lines if not own.match(line))
 
@@ -260,7 +291,9 @@ def _moved(outcome: RegionOutcome, changed: list[tuple[Region, str]], above: int
         if region.index <= outcome.index:
             above -= region.leading_lines
         if region.index < outcome.index:
-            above += text.count("\n") - (region.last_line - region.first_line + 1)
+            above += text.count("\n") - region.lines
+        elif region.index == outcome.index:
+            above += region.behind_text
     return tuple((line + outcome.line + above, stmt) for line, stmt in outcome.links)
 
 
@@ -277,7 +310,8 @@ def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str
     """After a region, tell the compiler where the user's text goes on; always where the text says so itself."""
     if not options.line_directives and region.said is None:
         return text
-    return f'{text}#line {region.called(region.last_line + 1)} "{line_name(name, options, region)}"\n'
+    line = region.called(region.last_line + 1 - region.before_text)
+    return f'{text}#line {line} "{line_name(name, options, region)}"\n'
 
 
 def check_plan_regions(source: Opened, options: GenOptions) -> None:

@@ -346,6 +346,12 @@ TABLE: tuple[Entry, ...] = (
         "tile i:-1",
     ),
     _error(
+        "bad-profile",
+        "A file of `--profile` is neither gcov's text nor a list of percentages, or a script that prints one failed.",
+        "Lines are `123:   45:code` under a `Source:` line, or `12.5% src/x.c:45`.",
+        "tilewright gen --auto --profile notes.txt x.c",
+    ),
+    _error(
         "bad-target",
         "`codegen.compile` was asked to load results for a target that does not run on this machine.",
         "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` runs on the emulator.",
@@ -411,6 +417,12 @@ TABLE: tuple[Entry, ...] = (
         "no-scheduler",
         "`tune --scheduler` finds no Dask, no scheduler at that address, or no workers.",
         "Install `tilewright[dask]`; start `dask scheduler` and `dask worker`.",
+    ),
+    _error(
+        "no-sources",
+        "`scan` has found no C files.",
+        "Name folders or files with the ending `.c`; `-p` names the `compile_commands.json` of a build.",
+        "tilewright scan docs",
     ),
     _error(
         "not-generated",
@@ -499,8 +511,16 @@ TABLE: tuple[Entry, ...] = (
     Entry("region", NOTE, "What became of a region, shown by `-v`.", ""),
     Entry("stats", NOTE, "How many regions there were and how long each stage took, shown by `--stats`.", ""),
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
+    Entry("auto", REMARK, "What was done to a nest that `--auto` has found.", ""),
     Entry("blocks", REMARK, "A sequential loop runs in blocks, so that most of its work is a product.", ""),
     Entry("carried", REMARK, "What the next iterations of a loop use again stays in registers.", ""),
+    Entry(
+        "conditional-nest",
+        REMARK,
+        "An `#if` begins in a nest and ends outside of it, or the other way round, so `--auto` leaves it as it is.",
+        "Put the `#if` around whole loops.",
+        "#ifdef BOTH ... for (i = 0; i < n; i++) { ... #else ... for (i = 1; i < n; i++) { ... #endif ... }",
+    ),
     Entry(
         "expanded",
         REMARK,
@@ -521,8 +541,27 @@ TABLE: tuple[Entry, ...] = (
         "Where that order is of no importance, `--reassociate` frees it.",
     ),
     Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),
+    Entry(
+        "has-directives",
+        REMARK,
+        "A nest has directives of OpenMP or OpenACC of its own, which `--auto` leaves as they are.",
+        "Remove them, or mark the nest with `#pragma scop`, and the tool shares the work out itself.",
+        "#pragma omp parallel for",
+    ),
     Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
     Entry("main-memory", REMARK, "Compute cores reach an array in main memory instead of a local copy, and why.", ""),
+    Entry(
+        "nest-refused",
+        REMARK,
+        "A nest that `--auto` has found cannot be transformed; the note below says why, by the id of a refusal.",
+        "The nests inside it are tried by themselves.",
+    ),
+    Entry(
+        "no-gain",
+        REMARK,
+        "The cost model predicts no gain for a nest that `--auto` has found, or it has little to do.",
+        "Mark it with `#pragma scop` to have it transformed all the same.",
+    ),
     Entry("no-kernel", REMARK, "A nest with parallel loops stays off the compute cores, and why.", ""),
     Entry(
         "no-product",

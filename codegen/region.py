@@ -24,6 +24,7 @@ from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.cost import shape
+from codegen.plan.gain import Gain, predicted
 from codegen.plan.hinted import plan_hint, with_own_plan
 from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Schedule, Tile, Unroll, Vector
 from codegen.plan.strategy import default_plan, source_plan
@@ -80,6 +81,7 @@ class RegionOutcome:
     computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it
     parts: int = 1  # in which it was taken
     cases: tuple[tuple[RegionSlice, RegionOutcome, str], ...] = ()  # parts with their own text, if others stay
+    gain: Gain | None = None  # with --auto
 
 
 @record
@@ -235,13 +237,22 @@ def process_region(
 
             return for_cores(s, model, options, original)
         try:
-            return printed(s, model, make(model, options, machine, crashed), original, options)
+            made = make(model, options, machine, crashed)
+            gain = _gain(model, made, options, machine)
+            return replace(printed(s, model, made, original, options), gain=gain)
         except Unsupported:
             if not model.kept:
                 raise
         return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
         return refused(s, error)
+
+
+def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> Gain | None:
+    if not options.auto:
+        return None
+    cores = 1 if model.target(options) == "c" else machine.cores
+    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores))
 
 
 def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:

@@ -13,6 +13,7 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.source.columns import placed
 from codegen.source.pieces import WHOLE, Cut, cut, maybe_large
+from codegen.source.regions import written
 from codegen.source.slice import Piece, RegionSlice
 from codegen.worker import Died, run_again_after_crashes, run_limited
 
@@ -37,7 +38,7 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
     _check_parts(s, parts, found, options)
     if found.pieces and (parts or found.statements > WHOLE):
         return _in_pieces(source, s, found.pieces, options, machine, None)
-    whole = _run(source, s, source.text[s.region.body_begin : s.region.body_end], options, machine)
+    whole = _run(source, s, written(source.text, s.region), options, machine)
     why = _refusal(whole)
     if not why or parts:
         return whole
@@ -69,14 +70,15 @@ def _check_parts(s: RegionSlice, parts: frozenset[int], found: Cut, options: Gen
 
 def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
     """How the region can be cut; not at all where it is small, or cannot be read."""
-    if options.target == "sunway" or not maybe_large(s):
+    if options.target == "sunway" or s.region.found or not maybe_large(s):  # a nest stays one statement
         return Cut((), 0)
     return _sought(s, options, lambda site: cut(s, site.statements, source.text))
 
 
 def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) -> Cut:
-    """The parts of the region that have a model; with `proper`, none is all of it."""
-    if options.target == "sunway" or s.refusal is not None:
+    """The parts of the region that have a model; with `proper`, none is all of it. Nests that nobody marked have none:
+    those inside them are tried by themselves."""
+    if options.target == "sunway" or s.region.found or s.refusal is not None:
         return Cut((), 0)
 
     def work(site: RegionSite) -> Cut:

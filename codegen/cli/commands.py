@@ -42,6 +42,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "generate, compile original and result, run both, compare", _FILE, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
     Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
+    Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
+        Positional("paths", "DIR|FILE.c", "folders, of which all C files are read, and files", many=True),
+    )),
     Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
         Positional("action", "convert|kernel|formats", "what to do", ("convert", "kernel", "formats")),
         Positional("expression", "EXPR|FMT", "kernel: index notation such as 'y(i) = A(i,j)*x(j)'; formats: show one",

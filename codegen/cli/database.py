@@ -26,6 +26,22 @@ def flags_for(given: str, file: str) -> CppOptions:
     if entry is None:
         raise InputError("bad-database", f"there is no command for {file} in {path}", Loc(path),
                          "configure the build again, or give -I and -D by hand")
+    return _flags(entry, path, file)
+
+
+def all_flags(given: str) -> dict[str, CppOptions]:
+    """How the build preprocesses each of its C files, by their real paths; of several commands the first."""
+    path = database_path(given)
+    out: dict[str, CppOptions] = {}
+    for entry in _entries(path):
+        if entry["file"].endswith(".c"):
+            file = os.path.realpath(os.path.join(os.path.dirname(path), entry.get("directory", ""), entry["file"]))
+            if file not in out:
+                out[file] = _flags(entry, path, file)
+    return out
+
+
+def _flags(entry: dict[str, Any], path: str, file: str) -> CppOptions:
     words = entry.get("arguments") or shlex.split(entry.get("command", ""))
     if not words:
         raise InputError("bad-database", f"the command for {file} is empty", Loc(path))

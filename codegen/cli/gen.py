@@ -1,10 +1,13 @@
 """`tilewright gen`: the file with its marked loop nests transformed."""
 from __future__ import annotations
 
+import argparse
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
+from codegen.cli.argv import BadCommandLine
 from codegen.cli.artefacts import Artefact, check_outputs, depfile_of, outputs
 from codegen.cli.job import Job, Outcome, filters, has_errors
 from codegen.cli.writing import write_all
@@ -20,14 +23,16 @@ def run(job: Job) -> Outcome:
     check_outputs(job.arguments)
     from codegen.pipeline import generate
 
+    check_profile(job.arguments)
     made = generate(job.name, job.text, job.options)
+    table = nests_table(job, made)
     notes = (*_regions(job, made), *_stats(job, made))
     messages = (*resolved_machine(job), *made.diagnostics, *notes, *_refusals(job, made))
     if job.arguments.strict and not all(r.transformed for r in made.regions):
-        return Outcome(exitcodes.REFUSED, diagnostics=messages)
+        return Outcome(exitcodes.REFUSED, diagnostics=messages, table=table)
     if has_errors(select(messages, filters(job.arguments))):
-        return Outcome(exitcodes.BAD_INPUT, diagnostics=messages)
-    return _deliver(job, made, messages)
+        return Outcome(exitcodes.BAD_INPUT, diagnostics=messages, table=table)
+    return replace(_deliver(job, made, messages), table=table)
 
 
 def _deliver(job: Job, made: Generated, messages: tuple[Diagnostic, ...]) -> Outcome:
@@ -42,6 +47,24 @@ def _deliver(job: Job, made: Generated, messages: tuple[Diagnostic, ...]) -> Out
     except TilewrightError as error:
         return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
     return Outcome(exitcodes.OK, _to_stdout(artefacts), messages)
+
+
+def check_profile(arguments: argparse.Namespace) -> None:
+    if vars(arguments).get("profile") and not arguments.auto:
+        raise BadCommandLine("--profile is for the table of --auto")
+
+
+def nests_table(job: Job, made: Generated) -> str:
+    """With --auto, what became of every nest."""
+    if not made.nests:
+        return ""
+    from codegen.report.nests import table
+    from codegen.report.profile import read_profiles, with_shares
+
+    rows = made.nests
+    if job.arguments.profile:
+        rows = with_shares(rows, read_profiles(job.arguments.profile))
+    return table(rows, job.name)
 
 
 def _to_stdout(artefacts: tuple[Artefact, ...]) -> str:

@@ -30,11 +30,12 @@ class Job:
 
 @record
 class Outcome:
-    """What a subcommand leaves for main to do: print `stdout`, show the messages, exit."""
+    """What a subcommand leaves for main to do: print `stdout`, show the messages and below them `table`, exit."""
 
     code: int = 0
     stdout: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+    table: str = ""
 
 
 def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse.Namespace]:
@@ -74,7 +75,7 @@ def read_job(command: Command, arguments: argparse.Namespace) -> Job:
     text = read_source(arguments.file)
     named = vars(arguments).get("plan")
     plan = read_plan(named) if named else None
-    return Job(command, arguments, input_name(arguments), text, _gen_options(arguments, plan))
+    return Job(command, arguments, input_name(arguments), text, gen_options(arguments, plan))
 
 
 def check_combinations(arguments: argparse.Namespace) -> None:
@@ -85,6 +86,9 @@ def check_combinations(arguments: argparse.Namespace) -> None:
         raise BadCommandLine("-p and --no-cpp exclude each other")
     if arguments.cpp is not None and not _split(arguments.cpp):
         raise BadCommandLine("--cpp needs a command")
+    if vars(arguments).get("auto") and (arguments.no_cpp or arguments.target == "sunway"):
+        other = "--no-cpp" if arguments.no_cpp else "--target sunway"
+        raise BadCommandLine(f"--auto and {other} exclude each other")
     if vars(arguments).get("plan") == "-":
         raise BadCommandLine("a plan cannot come from standard input")
     for pattern in (*arguments.rpass, *arguments.rpass_missed, *arguments.rpass_analysis):
@@ -108,7 +112,7 @@ def input_name(arguments: argparse.Namespace) -> str:
     return "<stdin>" if arguments.file == "-" else str(arguments.file)
 
 
-def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
+def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
     command = _split(arguments.cpp) if arguments.cpp else ()
     rest = GenOptions()
     values = vars(arguments)
@@ -137,6 +141,7 @@ def _gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         threads=values.get("threads", rest.threads),
         scheme=values.get("scheme", rest.scheme),
         stem=_stem(arguments),
+        auto=values.get("auto", False),
         cpp=_cpp(arguments, command),
     )
 

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from codegen import __version__
@@ -104,6 +104,7 @@ def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> i
     else:
         done = [_perform(command, single, words) for single in singles]
     show(arguments, {job.name: job.text for job, _ in done}, tuple(d for _, o in done for d in o.diagnostics))
+    show_tables(arguments, (o.table for _, o in done))
     return next((o.code for _, o in done if o.code), exitcodes.OK)
 
 
@@ -195,3 +196,10 @@ def show(arguments: argparse.Namespace, sources: dict[str, str], diagnostics: tu
         write_if_changed(kept, render(diagnostics, Style(form)), force=True)
     text = render(select(diagnostics, filters(arguments)), style(arguments, sources))
     sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def show_tables(arguments: argparse.Namespace, tables: Iterable[str]) -> None:
+    """Print what is for people alone: not with -q, and not into a JSON or SARIF document."""
+    values = vars(arguments)
+    if values.get("diagnostics_format", "text") == "text" and not values.get("quiet", False):
+        sys.stderr.write("".join(tables).encode("utf-8", "replace").decode("utf-8"))

@@ -1,7 +1,7 @@
 """`tilewright-cc gcc -c x.c -o x.o`: the compiler, given the generated text in place of sources with marked regions.
 
-For builds whose rules cannot be changed: CC='tilewright-cc gcc'. Everything but C sources with `#pragma scop` goes to
-the compiler as it is; its messages and exit status are the wrapper's.
+For builds whose rules cannot be changed: CC='tilewright-cc gcc'. Everything but C sources with `#pragma scop`, or with
+--auto those with loops, goes to the compiler as it is; its messages and exit status are the wrapper's.
 """
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from codegen.cli.argv import BadCommandLine, expand
 from codegen.cli.ccline import CcLine, parse
 
 _USAGE = """\
-usage: tilewright-cc [OPTIONS --] COMPILER ARGUMENT...
+usage: tilewright-cc [--auto] [OPTIONS --] COMPILER ARGUMENT...
 
-Runs the compiler; C sources with `#pragma scop` are replaced by what `tilewright gen OPTIONS` makes of them.
-OPTIONS may also stand in the environment variable TILEWRIGHT_FLAGS.
+Runs the compiler; C sources with `#pragma scop` are replaced by what `tilewright gen OPTIONS` makes of them, and with
+--auto all C sources with loops that gain by it. OPTIONS may also stand in the environment variable TILEWRIGHT_FLAGS.
 """
 _MARK = re.compile(rb"pragma\s+scop\b")
-_REGION = re.compile(r"[ \t]*/\* tilewright: region \d+ of ")
+_LOOP = re.compile(rb"\bfor\b")
+_REGION = re.compile(r"^[ \t]*/\* tilewright: region \d+ of ", re.M)
 _CANNOT_RUN = 127  # as a shell says it
 
 
@@ -38,10 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         own, command = _split(words)
         line = parse([command[0], *expand(command[1:])])
-        marked = [name for name in line.c_inputs if _is_marked(name)]
+        marked = [name for name in line.c_inputs if _has(name, _LOOP if "--auto" in own else _MARK)]
         if marked and len({os.path.dirname(name) for name in line.c_inputs}) > 1:
             # -iquote holds for all files of a command, so one could find the headers of another.
-            raise BadCommandLine("sources of several folders in one command; compile them one by one")
+            text = "sources of several folders in one command; compile them one by one"
+            if any(_has(name, _MARK) for name in marked):
+                raise BadCommandLine(text)
+            sys.stderr.write(f"tilewright-cc: warning: nothing is transformed: {text}\n")
+            marked = []
         return _wrapped(line, marked, own) if marked else _replace_self(command)
     except BadCommandLine as error:
         sys.stderr.write(f"tilewright-cc: error: {error}\n")
@@ -59,6 +64,8 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
         own = shlex.split(os.environ.get("TILEWRIGHT_FLAGS", ""))
     except ValueError as error:
         raise BadCommandLine(f"TILEWRIGHT_FLAGS: {str(error).lower()}") from None
+    while words[0] == "--auto" and len(words) > 1:  # before the compiler's name it needs no `--`
+        own, words = [*own, words[0]], words[1:]
     if not words[0].startswith("-"):
         return own, words
     if "--" not in words or words.index("--") == len(words) - 1:
@@ -67,10 +74,10 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return [*own, *words[:at]], words[at + 1:]
 
 
-def _is_marked(name: str) -> bool:
+def _has(name: str, what: re.Pattern[bytes]) -> bool:
     try:
         with open(name, "rb") as stream:
-            return _MARK.search(stream.read()) is not None
+            return what.search(stream.read()) is not None
     except OSError:  # the compiler will say so
         return False
 
@@ -107,14 +114,15 @@ def _wrapped(line: CcLine, marked: list[str], own: list[str]) -> int:
 
 
 def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[str, ...]] | int | None:
-    """The text and what else was read for it; an exit status on failure; None to let the compiler complain."""
+    """The text and what else was read for it; an exit status on failure; None where the source goes to the compiler,
+    which says what is wrong with it, if anything is."""
     from codegen.cli import gen
     from codegen.cli import main as command
     from codegen.cli.argv import normalize
     from codegen.cli.commands import find
     from codegen.cli.job import Job, Outcome, one_by_one, read_job
     from codegen.cli.parser import parse as parse_own
-    from codegen.diagnostics import TilewrightError
+    from codegen.diagnostics import Severity, TilewrightError
     from codegen.options import CppOptions
     from codegen.source.encoding import encode
 
@@ -137,12 +145,18 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     except TilewrightError as error:
         if error.id in ("preprocess-failed", "no-preprocessor"):
             return None
+        if arguments.auto and not _MARK.search(encode(job.text)):  # what nobody asked for stops no build
+            command.show(arguments, {job.name: job.text}, (error.diagnostic(Severity.WARNING),))
+            return None
         outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
     except Exception as error:
         outcome = command.crash(job, words, error)
     command.show(arguments, {job.name: job.text}, outcome.diagnostics)
+    command.show_tables(arguments, (outcome.table,))
     if outcome.code != exitcodes.OK:
         return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
+    if arguments.auto and not _MARK.search(encode(job.text)) and not _REGION.search(outcome.stdout):
+        return None  # nothing gains
     named = [p for p in (arguments.plan, arguments.machine, arguments.isa) if p and os.path.isfile(p)]
     return encode(_with_own_lines(outcome.stdout, name)), tuple(named)
 

@@ -90,10 +90,12 @@ def _around(
     where = LineMap(s.text, s.file)
     for at, part in enumerate(s.parts):
         first = where.locate(part.begin)
-        last = s.region.first_line - 1 if at == s.root else where.locate(max(part.begin, part.end - 1)).line
+        last = where.locate(max(part.begin, part.end - 1)).line
         if first.file not in files and first.file in pre.user_deps:
             files[first.file] = read_or_empty(first.file)
-        lines = "\n".join(files.get(first.file, "").split("\n")[first.line - 1 : last])
+        text = files.get(first.file, "")
+        text = text[: s.region.begin] if at == s.root else text
+        lines = "\n".join(text.split("\n")[first.line - 1 : last])
         yield first.file, "\n".join(_declared(lines, words)) if at == s.root else lines
 
 

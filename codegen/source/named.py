@@ -18,7 +18,9 @@ from .lexis import IDENT, MARKER
 from .linedirectives import line_directives
 from .linemap import LineMap, quote
 from .macros import Macro, used
+from .marks import inserted, marks
 from .preprocess import Preprocessed, display_name, preprocess
+from .regions import Region
 from .slice import Part, RegionSlice, slice_unit
 
 SMALL = 16  # the width of a window or a vector: such loops are unrolled, and known values are worth more than names
@@ -34,11 +36,11 @@ def with_names(
     places = {(name, _line(pre, name, s)) for s in slices for name in names[s.region.index]}
     if not places or line_directives(text, path):
         return tuple(slices)
+    regions = tuple(s.region for s in slices)
     try:
-        again = preprocess(path, text, cpp, instead=_marked(path, text, pre, places))
+        again = preprocess(path, text, cpp, instead=_marked(path, text, pre, places, regions))
     except InputError:
         return tuple(slices)
-    regions = tuple(s.region for s in slices)
     other = {s.region.index: s for s in slice_unit(again, path, regions)}
     return tuple(_paired(s, other.get(s.region.index), names[s.region.index]) for s in slices)
 
@@ -61,15 +63,18 @@ def _line(pre: Preprocessed, name: str, s: RegionSlice) -> int:
     return max(c.line for c in pre.changes if c.line < s.line and re.match(rf"#define {name}\b", c.text))
 
 
-def _marked(path: str, text: str, pre: Preprocessed, places: Iterable[tuple[str, int]]) -> str:
+def _marked(
+    path: str, text: str, pre: Preprocessed, places: Iterable[tuple[str, int]], regions: Sequence[Region]
+) -> str:
     """The source with names that stand for themselves from where they are defined."""
     name = display_name(path)
-    lines = text.split("\n")
+    starts = [0, *(m.end() for m in re.finditer("\n", text))]
+    above: list[tuple[int, str]] = []
     for macro, at in sorted(places):
         line = _source_line(pre.text, name, at)
-        if line <= len(lines):
-            lines[line - 1] = f"#undef {macro}\n#define {macro} {macro}\n# {line} {quote(name)}\n{lines[line - 1]}"
-    return f"# 1 {quote(name)}\n" + "\n".join(lines)
+        if line <= len(starts):
+            above.append((starts[line - 1], f"#undef {macro}\n#define {macro} {macro}\n# {line} {quote(name)}\n"))
+    return f"# 1 {quote(name)}\n" + inserted(text, [*above, *marks(text, regions, name)])
 
 
 def _source_line(text: str, name: str, at: int) -> int:

@@ -31,6 +31,9 @@ class Region:
     text[begin:end] is what a generator replaces: both pragma lines and all between them, whole lines; `leading` are the
     offsets of the hints before it, which go with it, and `leading_lines` how many lines they take. `said` is what a
     `#line` before it calls its first line, and the file.
+
+    A nest that nobody marked has no pragma lines: begin and end are those of its body. `found` says so; other text may
+    come before it on its first line (`behind_text`), or after it on its last (`before_text`).
     """
 
     index: int
@@ -45,6 +48,14 @@ class Region:
     leading: tuple[tuple[int, int], ...] = ()
     leading_lines: int = 0
     said: tuple[int, str] | None = None
+    found: bool = False
+    behind_text: bool = False
+    before_text: bool = False
+
+    @property
+    def lines(self) -> int:
+        """How many line ends text[begin:end] has, less the one that is put before a result within a line."""
+        return self.last_line - self.first_line + 1 - self.before_text - self.behind_text
 
     def called(self, line: int) -> int:
         """The number of one of its lines, or of the one behind it, as `__LINE__` has it."""
@@ -140,6 +151,12 @@ def _leading(text: str, pragmas: list[_Pragma], first: int) -> list[_Pragma]:
             break
         low -= 1
     return pragmas[low:first]
+
+
+def written(text: str, region: Region) -> str:
+    """What lies between the pragmas, as whole lines with plain ends."""
+    body = text[region.body_begin:region.body_end].replace("\r\n", "\n")
+    return (region.indent if region.behind_text else "") + body + ("\n" if region.before_text else "")
 
 
 def first_conditional(text: str, region: Region) -> int | None:

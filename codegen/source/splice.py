@@ -11,12 +11,13 @@ def splice(text: str, replacements: Sequence[tuple[Region, str]]) -> str:
     """`text` with each region's lines replaced and the hints before it dropped.
 
     Of regions that stay, the pragmas are empty lines: compilers may warn of those that they do not know. A file with
-    CRLF line ends gets them in the new text too.
+    CRLF line ends gets them in the new text too. A result begins on a line of its own.
     """
     crlf = uses_crlf(text)
     edits: list[tuple[int, int, str]] = []
     for region, new in replacements:
         edits += [(begin, end, "") for begin, end in region.leading]
+        new = "\n" + new if region.behind_text else new
         edits.append((region.begin, region.end, re.sub(r"\r?\n", "\r\n", new) if crlf else new))
     gone = [(begin, end) for begin, end, _ in edits]
     for begin, end in pragma_spans(text):

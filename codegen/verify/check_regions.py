@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
-from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.diagnostics import Diagnostic
 from codegen.isas import use as use_isa
 from codegen.machine import load_for
 from codegen.options import GenOptions, effective_options
@@ -16,9 +16,9 @@ from codegen.recognize.work import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, model_region, site_in
 from codegen.source.parse import parse_with_gaps
+from codegen.source.regions import written
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
-from codegen.supervise import run_region
 from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.names import DEFAULT
 from codegen.verify.check_cores import SLAVE, STEM, core_texts
@@ -58,24 +58,11 @@ class Checked:
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
-    source = pipeline.open_source(path, text, options)
-    pipeline.check_plan_regions(source, options)
-    outcomes = [run_region(source, s, options, machine) for s in source.slices]
-    pairs = zip(source.slices, outcomes, strict=True)
-    cases = [c for s, o in pairs if o.text is not None for c in _cases(s, o, source)]
-    notes = (*(d for o in outcomes for d in o.diagnostics), *_missing(source))
-    return Checked(source, tuple(outcomes), tuple(cases), notes)
-
-
-def _missing(source: Opened) -> Iterator[Diagnostic]:
-    """Warnings about regions that are not there for the compiler, or not there at all."""
-    active = {s.region.index for s in source.slices}
-    for r in source.regions:
-        if r.index not in active:
-            message = "the region is switched off by the preprocessor and is left as it is"
-            yield Diagnostic(Severity.WARNING, "inactive-region", message, Loc(source.name, r.first_line))
-    if not source.regions:
-        yield pipeline.no_region(source.name)
+    done = pipeline.perform(path, text, options, machine)
+    slices = {s.region.index: s for s in done.source.slices}
+    cases = [c for o in done.outcomes if o.text is not None for c in _cases(slices[o.index], o, done.source)]
+    notes = tuple(d for d in done.messages if d.id != "conditional-region")
+    return Checked(done.source, done.outcomes, tuple(cases), notes)
 
 
 def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[Case]:
@@ -93,7 +80,7 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     site = site_in(parsed, s)
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
     harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)
-    return Case(s, outcome, harness, source.text[s.region.body_begin : s.region.body_end], outcome.text)
+    return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
 
 
 def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:

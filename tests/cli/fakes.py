@@ -28,6 +28,7 @@ class Made:
     deps: tuple[str, ...] = ("a.h", "b c.h")
     plan: str = "tile 32 32\n"
     sunway: None = None
+    nests: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)

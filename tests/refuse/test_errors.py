@@ -54,6 +54,7 @@ ERRORS = {
     "bad-hint": lambda: (REGION.replace("#pragma scop", "#pragma tilewright faster\n#pragma scop"), (), "in.c", 3),
     "bad-isa": lambda: (REGION, ("--isa", _file("i.toml", 'name = "i"\nlike = "mmx"\n')), "i.toml", 2),
     "bad-machine": lambda: (REGION, ("--machine", _file("m.toml", 'name = "m"\nthis is no TOML\n')), "m.toml", 2),
+    "bad-profile": lambda: (REGION, ("--auto", "--profile", _file("p.txt", "50% in.c:5\nslow\n")), "p.txt", 2),
     "bad-plan": lambda: (REGION, _plan("region 1\n  sing i\n"), "p.plan", 2),
     "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
     "name-taken": lambda: (REGION.replace("A", "my_min"), (*_plan("region 1\n  tile i:9\n"), "--prefix=my"), "in.c", 1),
@@ -83,6 +84,7 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere = {"strict", "bad-target", "does-not-compile", "no-compiler"}  # test_cases.py; the check command
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
     elsewhere.add("limit-passed")  # tests/cli/test_limits.py
+    elsewhere.add("no-sources")  # tests/cli/test_scan.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
     elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/
