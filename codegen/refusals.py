@@ -257,9 +257,11 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "unknown-call",
-        "A function is called that may do more than compute a value.",
-        "Declare it with `__attribute__((const))`, define it as a one-expression static inline function, or write "
-        "its formula in place.",
+        "A function is called that may do more than compute a value, and whose body cannot take the place of the call: "
+        "it is not in the file, calls itself, returns from within a loop, has `static` variables, or is called where "
+        "nothing can stand in front.",
+        "Where it only computes a value from its arguments, declare it with `__attribute__((const))` or write "
+        "`#pragma tilewright pure(NAME)` before the region; else define it in the file, or write its body in place.",
         "A[i] = next(A[i]);",
     ),
     _refusal(

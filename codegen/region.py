@@ -18,7 +18,7 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
 from codegen.frontend.constructs import check_constructs
 from codegen.frontend.plain import not_plain
-from codegen.frontend.prepare import prepared
+from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
@@ -137,7 +137,7 @@ def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
     site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
     p = s.piece
-    return prepared(site if p is None else part_of(site, p.path, p.first, p.after))
+    return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 
 def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
@@ -166,6 +166,8 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
             assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
         elif word.strip() == "reassociate":
             reassociate = True
+        elif word.strip() == "pure" and pure_hint(hint.text):
+            continue
         elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
             fusion = rest.rstrip(") ")
         elif plan_hint(hint) is None:
@@ -173,10 +175,11 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 "bad-hint",
                 f"unknown hint `{hint.text.strip()}`",
                 Loc(s.file, hint.line, 1),
-                f"known hints: assume(condition), reassociate, plan(file), fusion({'|'.join(FUSIONS)})",
+                "known hints: assume(condition), pure(function, ...), reassociate, plan(file), "
+                f"fusion({'|'.join(FUSIONS)})",
             )
     within = check_constructs(site, options.target == "sunway")
-    found: Extracted = extract(site, s.region.index, s.pure_functions, assumptions)
+    found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
     if found.tree is None:
         return None
     tree, found = found.tree, replace(found, scop=settled(found.scop, site))

@@ -195,7 +195,7 @@ def _outside(site: RegionSite) -> tuple[str, ...]:
     """Names of the function, and of static functions, that only the region may be using."""
     mentioned = dict.fromkeys((*prescan(site).mentioned, *(d.name for d in site.derived)))
     local = [n for n in mentioned if n in site.variables and site.variables[n].place != "global"]
-    called = [n for n in sorted(_identifiers(site)) if n in site.functions]
+    called = [n for n in sorted(_identifiers(site) | site.inlined) if n in site.functions]
     return (*local, *(n for n in called if "static" in (site.functions[n].decl.storage or ())))
 
 

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 
 from pycparser import c_ast
 
 from codegen.frontend.counted import counted
 from codegen.frontend.derived import with_derived
+from codegen.frontend.rewrite.counters import with_own_counters
+from codegen.frontend.rewrite.inline import with_inlined
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.tree import with_statements
 from codegen.frontend.symbols import RegionSite
+from codegen.source.slice import RegionSlice
 
 
-def prepared(site: RegionSite) -> RegionSite:
-    """The region in forms that the walk over it knows; its function holds it in these forms, too."""
+def declared_pure(s: RegionSlice) -> frozenset[str]:
+    """Functions that are said to compute a value from their arguments alone: by an attribute, or by a hint."""
+    return s.pure_functions.union(*(pure_hint(hint.text) for hint in s.region.hints))
+
+
+def pure_hint(text: str) -> frozenset[str]:
+    """The functions that `pure(f, g)` names; none for other hints."""
+    found = re.fullmatch(r"\s*pure\s*\(([\w\s,]*)\)\s*", text)
+    return frozenset(found[1].replace(",", " ").split()) if found else frozenset()
+
+
+def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
+    """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
+    `pure` stay as they are."""
+    site = with_own_counters(with_inlined(site, pure))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)

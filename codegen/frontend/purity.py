@@ -25,6 +25,7 @@ _MATH = (
     "erfc",
     "exp",
     "exp2",
+    "exp10",
     "expm1",
     "fabs",
     "fdim",
@@ -47,6 +48,7 @@ _MATH = (
     "remainder",
     "rint",
     "round",
+    "roundeven",
     "scalbn",
     "sin",
     "sinh",
@@ -56,7 +58,37 @@ _MATH = (
     "tgamma",
     "trunc",
 )
+_BUILTIN = (
+    "isnan", "isinf", "isinf_sign", "isfinite", "isnormal", "signbit", "isgreater", "isgreaterequal", "isless",
+    "islessequal", "islessgreater", "isunordered", "finite", "fpclassify", "llabs", "huge_val", "huge_valf",
+    "huge_vall", "inf", "inff", "infl", "popcount", "popcountl", "popcountll", "clz", "clzl", "clzll", "ctz", "ctzl",
+    "ctzll", "parity", "bswap16", "bswap32", "bswap64", "expect",
+)  # fmt: skip
 _OTHER = (
+    "isnormal",
+    "isgreater",
+    "isgreaterequal",
+    "isless",
+    "islessequal",
+    "islessgreater",
+    "isunordered",
+    "fpclassify",
+    "finite",
+    "ilogb",
+    "ilogbf",
+    "ilogbl",
+    "lroundf",
+    "lroundl",
+    "llroundf",
+    "llroundl",
+    "lrintf",
+    "lrintl",
+    "llrintf",
+    "llrintl",
+    "scalbln",
+    "scalblnf",
+    "nexttoward",
+    "imaxabs",
     "abs",
     "labs",
     "llabs",
@@ -86,7 +118,10 @@ MATH_NAMES = {p + m + s: m for p in ("", "__builtin_") for m in _MATH for s in (
 PURE_NAMES = frozenset(
     [*MATH_NAMES, *_OTHER]
     + ["__builtin_" + m + s for m in ("abs", "labs") for s in ("", "f", "l")]
-    + [f"c{m}{s}" for m in ("abs", "real", "imag", "exp", "sqrt") for s in ("f", "l")]
+    + ["__builtin_" + m for m in _BUILTIN]
+    + [f"__{m}{s}" for m in ("isnan", "isinf", "finite", "signbit", "fpclassify") for s in ("", "f", "l")]
+    + [f"c{m}{s}" for m in ("abs", "arg", "real", "imag", "exp", "log", "pow", "sqrt") for s in ("", "f", "l")]
+    + ["conjf", "conjl"]
 )
 
 

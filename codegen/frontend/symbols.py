@@ -55,6 +55,7 @@ class RegionSite:
     origins: Origins = Origins()
     derived: tuple[Derived, ...] = ()
     original: tuple[c_ast.Node, ...] = ()
+    inlined: frozenset[str] = frozenset()  # functions whose bodies the statements hold in place of calls
     around: tuple[c_ast.Pragma, ...] = ()  # pragmas before statements that hold the region, outermost first
     front: tuple[c_ast.Pragma, ...] = ()  # pragmas right before the region
 
@@ -144,6 +145,7 @@ def find_site(
             found = _search(ext, types, first_line, last_line, loc)
             if found is not None:
                 place, local = found
+                functions.update({f.decl.name: f for f in ast.ext if isinstance(f, c_ast.FuncDef) and f is not ext})
                 known = {n: _private(v) if n in thread_private else v for n, v in {**variables, **local}.items()}
                 return RegionSite(
                     ext, place.statements, known, types, enum_constants(ast), functions, loc, hidden,

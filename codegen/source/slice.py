@@ -18,6 +18,7 @@ from .linemap import LineMap, quote
 from .preprocess import Preprocessed, display_name
 from .regions import Region
 
+_HELPERS = 60  # functions whose bodies are read for one region, at most
 _SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
 
 
@@ -181,16 +182,19 @@ def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int
 
 
 def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, bool]]:
-    """The chunks to keep, in order, and whether whole: the bodies of other functions only if the region names them.
+    """The chunks to keep, in order, and whether whole: the bodies of other functions only if the region names them, or
+    one of those that it names, and if the parser sees all of what they do.
 
     A helper may be defined after the function that calls it; everything else is declared before its use.
     """
     kept: dict[int, bool] = {}
     todo = [root]
+    inside = _called(unit, root, inside)
     while todo:
         at = todo.pop()
         chunk = unit.chunks[at]
-        whole = at == root or chunk.body < 0 or not inside.isdisjoint(unit.names[at])
+        named = not inside.isdisjoint(unit.names[at]) and beyond(unit.text, chunk.body, chunk.end) is None
+        whole = at == root or chunk.body < 0 or named
         kept[at] = whole
         for name in identifiers(unit.text[chunk.begin:chunk.end if whole else chunk.head_end]):
             for other in unit.index.get(name, ()):
@@ -198,6 +202,22 @@ def _closure(unit: _Unit, root: int, inside: frozenset[str]) -> list[tuple[int, 
                     kept[other] = False
                     todo.append(other)
     return sorted(kept.items())
+
+
+def _called(unit: _Unit, root: int, inside: frozenset[str]) -> frozenset[str]:
+    """With the identifiers of functions that are named in it, and so on."""
+    seen: set[int] = {root}
+    found = set(inside)
+    todo = sorted(inside)
+    while todo and len(seen) < _HELPERS:
+        for at in unit.index.get(todo.pop(), ()):
+            chunk = unit.chunks[at]
+            if chunk.body >= 0 and at not in seen:
+                seen.add(at)
+                more = identifiers(unit.text[chunk.body:chunk.end]) - found
+                found |= more
+                todo += sorted(more)
+    return frozenset(found)
 
 
 def _lead(unit: _Unit, offset: int) -> str:

@@ -139,6 +139,7 @@ class Fresh:
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)
+        self.given: set[str] = set()
 
     def name(self, stem: str) -> str:
         """`stem`, with a number if that is taken."""
@@ -146,6 +147,7 @@ class Fresh:
         while name in self.taken:
             name, k = f"{stem}_{k}", k + 1
         self.taken.add(name)
+        self.given.add(name)
         return name
 
 
