@@ -321,7 +321,8 @@ TABLE: tuple[Entry, ...] = (
     _error(
         "bad-hint",
         "`#pragma tilewright` is followed by something unknown, or names a plan outside the folder of the source.",
-        "Known hints are `assume(condition)`, `reassociate`, `plan(file)`; `--plan-path DIR` allows plans below DIR.",
+        "Known hints are `assume(condition)`, `pure(function, ...)`, `reassociate`, `plan(file)`; `--plan-path DIR` "
+        "allows plans below DIR.",
         "#pragma tilewright faster",
     ),
     _error(

@@ -199,8 +199,8 @@ class BodyBuilder(Places):
                 "unknown-call",
                 f"`{name or c_text(node.name)}` may do more than compute a value",
                 node,
-                "declare it with __attribute__((const)) or name it in `#pragma tilewright pure(...)`, define it in this "
-                "file, or write its formula in place",
+                "declare it with __attribute__((const)) or name it in `#pragma tilewright pure(...)`, define it in "
+                "this file, or write its formula in place",
             )
         return Call(name, tuple(self.expr(a) for a in (getattr(node.args, "exprs", None) or ())))
 

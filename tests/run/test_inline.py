@@ -64,7 +64,13 @@ static number mul(number a, number b)
   return r;
 }
 static void scale_row(int n, int m, float a[n][m], int i, float by) { for (int j = 0; j < m; j++) a[i][j] *= by; }
-static float magnitude(float *x, int n) { int i; float sum = 0; for (i = 0; i < n; ++i) sum += x[i] * x[i]; return sqrt(sum); }
+static float magnitude(float *x, int n)
+{
+  int i;
+  float sum = 0;
+  for (i = 0; i < n; ++i) sum += x[i] * x[i];
+  return sqrt(sum);
+}
 static void axpy(int n, float s, const float *x, int incx, float *y, int incy)
 {
   int i;

@@ -1,4 +1,4 @@
-/* expect: unknown-call 12:16 */
+/* expect: unknown-call 6:19 */
 static double sum(int n, const double *a)
 {
     if (n == 0)
