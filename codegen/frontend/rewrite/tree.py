@@ -22,6 +22,8 @@ def with_statements(site: RegionSite, statements: Sequence[c_ast.Node]) -> Regio
 
 
 def _exchanged(node: c_ast.Node, old: Sequence[c_ast.Node], new: list[c_ast.Node]) -> c_ast.Node:
+    if old and node is old[0]:
+        return c_ast.Compound(new, node.coord)  # the body of a loop, without braces
     items = list(node.block_items or ()) if isinstance(node, c_ast.Compound) else []
     at = next((k for k, item in enumerate(items) if old and item is old[0]), -1)
     if at >= 0:
