@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.tensor_contractions import Contraction, contractions
 from codegen.diagnostics import InputError
+from codegen.limits import LimitPassed
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.record import record
@@ -150,7 +150,7 @@ def run_subject(s: Subject, grid: str, folder: Path, library: Path, scheme: str 
     stage = ["generate"]
     try:
         return _run(s, grid, folder, library, scheme, stage)
-    except (AssertionError, subprocess.TimeoutExpired, InputError) as error:
+    except (AssertionError, LimitPassed, InputError) as error:
         return Outcome(s.name, grid, "failed", 0, str(error)[:600], stage[-1])
 
 
