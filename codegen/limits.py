@@ -204,9 +204,10 @@ def _size() -> int:
 
 
 def analysis(seconds: float) -> Limits:
-    """For the analysis of a region with so many nominal seconds of counted work: ten times that, and never less than
-    a minute, since processors differ; only what counts no work (`scop/effort.py`) can come near."""
-    return replace(ANALYSIS, cpu=max(ANALYSIS.cpu, 10 * seconds), wall=max(ANALYSIS.wall, 400 * seconds))
+    """For the analysis of a region with so many nominal seconds of counted work: forty times that, and never less than
+    a minute. Slow processors take four seconds for a nominal one, and twice that where macros are tried by name first;
+    so only what counts no work (`scop/effort.py`) comes near."""
+    return replace(ANALYSIS, cpu=max(ANALYSIS.cpu, 40 * seconds), wall=max(ANALYSIS.wall, 1000 * seconds))
 
 
 ANALYSIS = Limits(60, 4096 * MIB)

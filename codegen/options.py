@@ -74,7 +74,7 @@ def effective_options(options: GenOptions) -> str:
     """The options that shape the output, in one fixed order, for the banner and for people.
 
     Folders are left out, so the same input gives the same bytes wherever it lies; so are -I,
-    -include and the like, which are paths, and --timeout, which is about this host.
+    -include and the like, which are paths.
     """
     words = [f"--target={options.target}", f"--machine={_base(options.machine)}"]
     if options.auto:
@@ -95,6 +95,8 @@ def effective_options(options: GenOptions) -> str:
         words.append(f"--threads={options.threads}")
         if options.scheme != "full":
             words.append(f"--scheme={options.scheme}")
+    if options.timeout != GenOptions().timeout:
+        words.append(f"--timeout={options.timeout:g}")
     if options.prefix != "tw":
         words.append(f"--prefix={options.prefix}")
     if options.keep_original:

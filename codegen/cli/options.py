@@ -214,7 +214,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--timeout",), "generation", _READ,
            "bound on the analysis of a region, in counted work (4 million isl operations to a second), not by a "
            "clock; past it the region is left as it was",
-           "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout),
+           "value", "SECONDS", type=seconds, default=_DEFAULTS.timeout, affects_output=True),
     Option(("--method",), "tuning", _TUNE,
            f"how to search: auto, {', '.join(TUNE_METHODS)}; for one product also on loop trees: "
            f"{', '.join(TREE_METHODS)}; several, separated by commas, are compared",
