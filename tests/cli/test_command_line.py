@@ -179,7 +179,7 @@ def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder:
     """Those about the banner itself, paths, and the name of the input are the only exceptions."""
     Path("p").write_text("", encoding="utf-8")
     values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1",
-              "--fusion": "max", "--fp-contract": "off"}
+              "--fusion": "max", "--fp-contract": "off", "--timeout": "5"}
     values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine", "--line": "statements"}
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
     silent |= {"--file-prefix-map"}
