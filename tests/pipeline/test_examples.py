@@ -44,7 +44,7 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"builds", "core-group", "notebook", "quickstart", "sparse-matrix", "unchanged-build"}
+    others = {"auto-wave", "builds", "core-group", "notebook", "quickstart", "sparse-matrix", "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
@@ -89,3 +89,11 @@ def test_unchanged_build(tmp_path: Path) -> None:
 def test_a_changed_plan_is_a_changed_file(tmp_path: Path) -> None:
     made("plan-by-hand", tmp_path)
     assert "gen turn.c" in make("plan-by-hand", tmp_path, "-n", "-W", "turn.plan").stdout
+
+
+def test_a_program_without_pragmas(tmp_path: Path) -> None:
+    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper"
+    done = make("auto-wave", tmp_path, "check", "SIZES=150 30", wrapper)
+    assert done.returncode == 0 and "both programs print the same: ok" in done.stdout, done.stderr
+    assert "step.c: 3 nests, 2 transformed" in done.stderr
+    assert "camera.c:108" in done.stderr and "[data-dependent-subscript]" in done.stderr
