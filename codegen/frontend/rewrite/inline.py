@@ -7,7 +7,6 @@ their own for parameters and the value, where the statement is sure to make the 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -31,6 +30,7 @@ from codegen.frontend.rewrite.bodies import (
     substituted,
     without_return,
 )
+from codegen.frontend.rewrite.lvalues import addressed, base_of, behind, looks_alone, name_of, truth_of, type_named
 from codegen.frontend.rewrite.tree import (
     STEPS,
     Fresh,
@@ -63,7 +63,7 @@ def with_inlined(site: RegionSite, pure: frozenset[str]) -> RegionSite:
             shapes[str(n.name)] = site.types.shape(n.type)
     own = {n for n, v in site.variables.items() if v.place != "global"} | set(declared(region))
     maker = _Inliner(site, pure, fresh_names(site), prescan(site), shapes, own)
-    maker.changed |= _addressed(region).union(*(assigned(f.body) & free_names(f) for f in site.functions.values()))
+    maker.changed |= addressed(region).union(*(assigned(f.body) & free_names(f) for f in site.functions.values()))
     made = maker.block(site.statements)
     return replace(with_statements(site, made), inlined=frozenset(maker.done)) if maker.done else site
 
@@ -138,7 +138,7 @@ class _Inliner:
         def visit(child: c_ast.Node) -> c_ast.Node:
             inside = index or counts or (isinstance(node, c_ast.ArrayRef) and child is node.subscript)
             more, made = self.value(child, inside)
-            if more and any(self._stores(x) for x in more) and not _alone(node, child):
+            if more and any(self._stores(x) for x in more) and not looks_alone(node, child):
                 raise self._refused(child, "it stores to memory, and the rest of the expression may look at that")
             before.extend(more)
             return made
@@ -156,7 +156,7 @@ class _Inliner:
         if isinstance(node, c_ast.Decl):
             shape: Shape | None = self.site.types.shape(node.type)
         else:
-            shape = self.shapes.get(_name(node.lvalue)) if isinstance(node, c_ast.Assignment) else None
+            shape = self.shapes.get(name_of(node.lvalue)) if isinstance(node, c_ast.Assignment) else None
         return shape is not None and not shape.layers and shape.elem.is_int
 
     def _decided(self, node: c_ast.BinaryOp, index: bool) -> tuple[Items, c_ast.Node]:
@@ -167,10 +167,10 @@ class _Inliner:
             same = left is node.left and right is node.right
             return before, node if same else c_ast.BinaryOp(node.op, left, right, node.coord)
         own = self.fresh.name("held")
-        first = declaration(own, ["int"], _truth(left), node.coord)
+        first = declaration(own, ["int"], truth_of(left), node.coord)
         test: c_ast.Node = c_ast.ID(own, node.coord)
         asked = test if node.op == "&&" else c_ast.UnaryOp("!", test, node.coord)
-        put = c_ast.Assignment("=", test, _truth(right), node.coord)
+        put = c_ast.Assignment("=", test, truth_of(right), node.coord)
         return [*before, first, c_ast.If(asked, c_ast.Compound([*inside, put]), None, node.coord)], test
 
     def _chosen(self, node: c_ast.TernaryOp, index: bool) -> tuple[Items, c_ast.Node]:
@@ -209,7 +209,7 @@ class _Inliner:
         except NoForm:
             pass
         own = self.fresh.name(name)
-        result = c_ast.Decl(own, [], [], [], [], _renamed(func.decl.type.type, own), None, None, node.coord)
+        result = c_ast.Decl(own, [], [], [], [], type_named(func.decl.type.type, own), None, None, node.coord)
         if self.site.types.shape(result.type).elem.spelling == "void":
             raise self._refused(node, "it returns nothing")
         self.shapes[own] = self.site.types.shape(result.type)
@@ -267,7 +267,7 @@ class _Inliner:
             raise NoForm("it has variables that are no numbers")
         if self._number(node) == (shape.elem.kind, shape.elem.bits, shape.elem.signed):
             return node
-        return c_ast.Cast(c_ast.Typename(None, [], None, _renamed(to, None)), node, node.coord)
+        return c_ast.Cast(c_ast.Typename(None, [], None, type_named(to, None)), node, node.coord)
 
     def _number(self, node: c_ast.Node) -> tuple[str, int, bool] | None:
         """The arithmetic type of an argument, where it is easily told."""
@@ -326,7 +326,7 @@ class _Inliner:
             raise self._refused(node, str(why)) from None
         made = [substituted(x, values, renamed) for x in body]
         self.done.add(_called(node))
-        self.changed |= set[str]().union(*(assigned(x) | _addressed(x) for x in made))
+        self.changed |= set[str]().union(*(assigned(x) | addressed(x) for x in made))
         several = declared(c_ast.Compound(made))
         for d in (n for x in made for n in nodes(x)):
             if isinstance(d, c_ast.Decl) and several.count(str(d.name)) == 1:
@@ -344,7 +344,7 @@ class _Inliner:
     def _direct(self, func: c_ast.FuncDef, formal: c_ast.Decl, arg: c_ast.Node) -> c_ast.Node | None:
         """An argument that may stand for the parameter everywhere in the body."""
         name, shape = str(formal.name), self.site.types.shape(formal.type)
-        if name in assigned(func.body) or name in _addressed(func.body):
+        if name in assigned(func.body) or name in addressed(func.body):
             return None
         if shape.struct is not None and not shape.layers:
             kept = self._lasting(arg) and not self._sets_member(func.body, name, shape)
@@ -357,7 +357,7 @@ class _Inliner:
 
     def _lasting(self, arg: c_ast.Node) -> bool:
         """Is it a struct that no statement of the region changes?"""
-        base = _base(arg)
+        base = base_of(arg)
         if base is None or base in self.changed:
             return False
         if not all(isinstance(n, c_ast.ID) or (isinstance(n, c_ast.StructRef) and n.type == ".") for n in nodes(arg)):
@@ -373,8 +373,8 @@ class _Inliner:
             target = n.expr if isinstance(n, c_ast.UnaryOp) and n.op in STEPS else target
             while isinstance(target, (c_ast.StructRef, c_ast.ArrayRef)):
                 outer = shape_of(target.name, shapes, self.site.types)
-                target = None if outer is not None and _behind(outer) else target.name
-            if target is not None and _name(target) == name:
+                target = None if outer is not None and behind(outer) else target.name
+            if target is not None and name_of(target) == name:
                 return True
         return False
 
@@ -394,7 +394,7 @@ class _Inliner:
         for n in nodes(node):
             target = n.lvalue if isinstance(n, c_ast.Assignment) else None
             target = n.expr if isinstance(n, c_ast.UnaryOp) and n.op in STEPS else target
-            if target is not None and _name(target) not in self.fresh.given:
+            if target is not None and name_of(target) not in self.fresh.given:
                 return True
         return False
 
@@ -417,67 +417,3 @@ def _stands(node: c_ast.Node, parent: c_ast.Node) -> bool:
 
 def _alike(a: Sequence[c_ast.Node], b: Sequence[c_ast.Node]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
-
-
-def _behind(shape: Shape) -> bool:
-    """Does a subscript or an arrow lead to memory that is no part of the object?"""
-    return bool(shape.layers) and shape.layers[0].kind == "pointer"
-
-
-def _alone(node: c_ast.Node, child: c_ast.Node) -> bool:
-    """Does nothing else of `node` look at memory that the code in front of it may change?"""
-    if isinstance(node, (c_ast.Decl, c_ast.Cast, c_ast.UnaryOp)):
-        return True
-    if isinstance(node, c_ast.Assignment):
-        return node.op == "=" and child is node.rvalue and not any(_loads(x) for x in _subscripts(node.lvalue))
-    return isinstance(node, c_ast.BinaryOp) and all(x is child or isinstance(x, c_ast.Constant) for x in node)
-
-
-def _subscripts(node: c_ast.Node) -> Items:
-    inner = [_part_of(node)] if _part_of(node) is not None else []
-    own = [node.subscript] if isinstance(node, c_ast.ArrayRef) else []
-    return [*own, *(s for x in inner if x is not None for s in _subscripts(x))]
-
-
-def _loads(node: c_ast.Node) -> bool:
-    return any(_part_of(n) is not None for n in nodes(node))
-
-
-def _part_of(node: c_ast.Node) -> c_ast.Node | None:
-    """What an element, a member or a `*` is taken of."""
-    if isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)):
-        return node.name
-    return node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "*" else None
-
-
-def _base(node: c_ast.Node) -> str | None:
-    """The variable that an lvalue begins with."""
-    inner = _part_of(node)
-    if inner is not None:
-        return _base(inner)
-    return str(node.name) if isinstance(node, c_ast.ID) else None
-
-
-def _name(node: c_ast.Node) -> str:
-    return str(node.name) if isinstance(node, c_ast.ID) else ""
-
-
-def _addressed(node: c_ast.Node) -> set[str]:
-    """Variables whose address is taken."""
-    taken = (n.expr for n in nodes(node) if isinstance(n, c_ast.UnaryOp) and n.op == "&")
-    return {base for base in (_base(x) for x in taken) if base is not None}
-
-
-def _truth(node: c_ast.Node) -> c_ast.Node:
-    return c_ast.BinaryOp("!=", node, c_ast.Constant("int", "0", node.coord), node.coord)
-
-
-def _renamed(node: c_ast.Node, name: str | None) -> c_ast.Node:
-    """A type with another name declared, or none."""
-    made = copy.copy(node)
-    if isinstance(made, c_ast.TypeDecl):
-        made.declname = name
-        made.quals = []
-    elif isinstance(made, (c_ast.ArrayDecl, c_ast.PtrDecl)):
-        made.type = _renamed(made.type, name)
-    return made
