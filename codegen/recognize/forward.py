@@ -77,11 +77,16 @@ def _allowed(scop: Scop, tree: Node, copy: Statement, name: str) -> bool:
         of_user = times.intersect_domain(isl.UnionSet.from_set(s.domain))
         if not isl.UnionMap.from_map(objects[s.name]).intersect(of_user.lex_gt_union_map(last)).is_empty():
             return False  # a use after the copy
-    before = times.lex_lt_union_map(times)
     begun = isl.UnionMap.empty(times.get_space())
     for s in writers:
         begun = begun.union(isl.UnionMap.from_map(objects[s.name]).reverse())
-    return not any(_looks(s, a, copy, before, begun) for s, a in scop.accesses())
+    first = times.intersect_domain(begun.range())
+    element = copy.accesses[copy.target].array
+    for s, a in scop.accesses():
+        own = times.intersect_domain(isl.UnionSet.from_set(s.domain)) if a.array == element else None
+        if own is not None and _looks(a, copy, own.lex_lt_union_map(last), own.lex_gt_union_map(first), begun):
+            return False
+    return True
 
 
 def _reads_own(copy: Statement) -> bool:
@@ -91,15 +96,15 @@ def _reads_own(copy: Statement) -> bool:
     return any(not m.is_empty() for m in same)
 
 
-def _looks(s: Statement, a: Access, copy: Statement, before: isl.UnionMap, begun: isl.UnionMap) -> bool:
-    """Does an access see the element between the scalar's first write and the copy?"""
+def _looks(
+    a: Access, copy: Statement, before: isl.UnionMap, after: isl.UnionMap, begun: isl.UnionMap
+) -> bool:
+    """Does an access see the element between the scalar's first write and the copy? Its instances come `before` those
+    of the copy, and `after` those of writers."""
     target = copy.accesses[copy.target]
-    if a.array != target.array:
-        return False
     same = isl.UnionMap.from_map(a.relation.apply_range(target.relation.reverse()))
-    early = same.intersect(before)  # instance of s, to the copy that comes later
-    started = early.apply_range(begun).intersect(before.reverse())
-    return not started.is_empty()
+    early = same.intersect(before)  # instances to the copy that comes later
+    return not early.apply_range(begun).intersect(after).is_empty()
 
 
 def _object(s: Statement, copy: Statement) -> isl.Map:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from codegen.record import record
+from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node, order
 
@@ -151,13 +152,15 @@ class _Through:
     flow: isl.UnionMap  # from last writers to readers
     unfed: isl.UnionMap  # reads without a writer
     schedule: isl.UnionMap
+    parts: tuple[tuple[isl.UnionMap, isl.UnionMap], ...]  # reads and writes of elements that are known to differ
 
     def false(self) -> list[Dependence]:
         """Anti and output dependences; not asked for where steps may be swapped."""
         known: list[Dependence] | None = self.__dict__.get("_false")
         if known is None:
             try:
-                known = false_dependences(self.name, self.reads, self.writes, self.schedule)
+                known = [d for r, w in self.parts for d in false_dependences(self.name, r, w, self.schedule)]
+                known = _of_kinds(self.name, known) if len(self.parts) > 1 else known
             except isl.Error:
                 none = isl.UnionMap.empty(self.reads.get_space())
                 kept, _ = _conflicts(self.name, self.reads, self.writes, self.schedule, none)
@@ -189,8 +192,51 @@ def _found(scop: Scop, name: str, schedule: isl.UnionMap) -> _Through:
     reads = union_maps(accesses_of(scop, name, False), space).intersect_params(scop.context)
     writes = union_maps(accesses_of(scop, name, True), space).intersect_params(scop.context)
     if writes.is_empty():
-        return _Through(name, reads, writes, writes, reads, schedule)
-    return _Through(name, reads, writes, *last_writers(reads, writes, schedule), schedule)
+        return _Through(name, reads, writes, writes, reads, schedule, ())
+    parts = _apart(reads, writes)
+    flow, unfed = last_writers(*parts[0], schedule)
+    for r, w in parts[1:]:
+        more, bare = last_writers(r, w, schedule)
+        flow, unfed = flow.union(more), unfed.union(bare)
+    if len(parts) > 1:
+        flow, unfed = flow.coalesce(), unfed.coalesce()
+    return _Through(name, reads, writes, flow, unfed, schedule, parts)
+
+
+FEW = 8  # maps of an array that isl's flow analysis, which compares all pairs of them, takes at once
+
+
+def _apart(reads: isl.UnionMap, writes: isl.UnionMap) -> tuple[tuple[isl.UnionMap, isl.UnionMap], ...]:
+    """Accesses to elements that differ in constant subscripts, as in `lhs[i][0][1]`: no two parts have an element in
+    common."""
+    maps = [(k, isl.Map.from_basic_map(b)) for k, u in enumerate((reads, writes)) for m in maps_of(u)
+            for b in m.get_basic_maps()]  # fmt: skip
+    if len(maps) <= FEW:
+        return ((reads, writes),)
+    fixed = [_constants(m) for _, m in maps]
+    common = [d for d, _ in enumerate(fixed[0]) if all(f[d] is not None for f in fixed)]
+    keys = [tuple(f[d] or 0 for d in common) for f in fixed]
+    none = isl.UnionMap.empty(reads.get_space())
+    parts = {key: [none, none] for key in sorted(set(keys))}
+    if len(parts) == 1:
+        return ((reads, writes),)
+    for key, (k, m) in zip(keys, maps, strict=True):
+        parts[key][k] = parts[key][k].union(isl.UnionMap.from_map(m))
+    return tuple((r, w) for r, w in parts.values())
+
+
+def _constants(m: isl.Map) -> list[int | None]:
+    """The subscripts of an access that are constants."""
+    values = [m.plain_get_val_if_fixed(isl.dim_type.out, d) for d in range(m.dim(isl.dim_type.out))]
+    return [int(v.get_num_si()) if v.is_int() else None for v in values]
+
+
+def _of_kinds(name: str, found: Sequence[Dependence]) -> list[Dependence]:
+    """One dependence of each kind."""
+    out: dict[str, isl.UnionMap] = {}
+    for d in found:
+        out[d.kind] = out[d.kind].union(d.relation) if d.kind in out else d.relation
+    return [Dependence(kind, name, relation.coalesce()) for kind, relation in out.items()]
 
 
 def last_writers(

@@ -78,3 +78,23 @@ def test_fallback_agrees_with_isl(name: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def _fail(*_: object) -> None:
     raise isl.Error("as if isl could not")
+
+
+def test_constant_subscripts_are_told_apart_before_the_flow_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elements that differ in constants are looked at one by one; the dependences are those of all at once."""
+    lines = [f"    a[i][{k % 3}][1] = a[i][{(k + 1) % 3}][1] + a[{'i' if k % 2 else 'n - 1 - i'}][{k % 3}][1];\n"
+             for k in range(6)]  # fmt: skip
+    text = "".join(["void f(int n, double a[n][3][2])\n{\n#pragma scop\n  for (int i = 0; i < n; i++) {\n", *lines,
+                    "  }\n#pragma endscop\n}\n"])  # fmt: skip
+    (s,) = open_source("c.c", text, GenOptions()).slices
+    found = []
+    for few in (1000, dependences.FEW):
+        monkeypatch.setattr(dependences, "FEW", few)
+        monkeypatch.setattr(dependences, "_KNOWN", {})
+        model = model_region(s, GenOptions())
+        assert model is not None
+        found.append(model.program.deps)
+    whole, apart = found
+    assert [(d.kind, d.array) for d in whole.all] == [(d.kind, d.array) for d in apart.all]
+    assert all(a.relation.is_equal(b.relation) for a, b in zip(whole.all, apart.all, strict=True))
+    assert whole.live_in.is_equal(apart.live_in)
