@@ -204,10 +204,10 @@ def _size() -> int:
 
 
 def analysis(seconds: float) -> Limits:
-    """For the analysis of a region with so many nominal seconds of counted work: forty times that, and never less than
+    """For the analysis of a region with so many nominal seconds of counted work: eight times that, and never less than
     a minute. Slow processors take four seconds for a nominal one, and twice that where macros are tried by name first;
-    so only what counts no work (`scop/effort.py`) comes near."""
-    return replace(ANALYSIS, cpu=max(ANALYSIS.cpu, 40 * seconds), wall=max(ANALYSIS.wall, 1000 * seconds))
+    so only what counts no work (`scop/effort.py`) comes near, as isl's scheduler does for a few regions."""
+    return replace(ANALYSIS, cpu=max(ANALYSIS.cpu, 8 * seconds), wall=max(ANALYSIS.wall, 1000 * seconds))
 
 
 ANALYSIS = Limits(60, 4096 * MIB)

@@ -107,9 +107,7 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
 
     try:
         return run_limited(work, analysis(options.timeout))
-    except LimitPassed as error:
-        raise _past_limit(s, error) from None
-    except (TilewrightError, RecursionError, Died):  # the analysis of the whole says it better
+    except (LimitPassed, TilewrightError, RecursionError, Died):  # the analysis of the whole says it better
         return Cut((), 0)
 
 
@@ -210,12 +208,6 @@ def _refusal(outcome: RegionOutcome) -> str:
     return next((note.id for d in refused for note in d.notes), "")
 
 
-def _past_limit(s: RegionSlice, why: LimitPassed) -> InputError:
-    """An analysis that counted work did not bound. Another run or machine may get through: so it is no result."""
-    loc = Loc(s.file, s.region.first_line, 1)
-    return InputError("limit-passed", f"the analysis of region {s.region.index} {why}", loc, "split it, or simplify it")
-
-
 def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine: Machine) -> RegionOutcome:
     """A region or a piece of it, which has this text, in a child process.
 
@@ -230,7 +222,9 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
         made = run_again_after_crashes(work, tries, analysis(options.timeout))
         return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
     except LimitPassed as error:
-        raise _past_limit(s, error) from None
+        # isl's scheduler counts no work: for a few regions it has no end.
+        loc = Loc(s.file, s.region.first_line, 1)
+        return refused(s, Unsupported("timeout", f"its analysis {error}", loc, "split the region, or simplify it"))
     except RecursionError:
         loc = Loc(s.file, s.region.first_line, 1)
         why = "its expressions are nested too deeply"

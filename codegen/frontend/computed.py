@@ -56,7 +56,10 @@ class Invariants:
             return None
         whole = _spelled_out(node, frame)
         reads: list[MemoryRead] = []
-        gaps = self._gaps(whole, frame, affiner, reads)
+        try:
+            gaps = self._gaps(whole, frame, affiner, reads)
+        except NotAffine:
+            return None  # which element it is has no affine form
         return Found(c_text(whole), c_text(gaps), tuple(_divisors(gaps)), tuple(reads), ctype)
 
     def pointer_test(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
