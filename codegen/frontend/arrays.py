@@ -36,10 +36,12 @@ class ArrayGroup:
     def model(self, raw: RawAccess, frame: Frame, affiner: Affiner) -> tuple[Array, list[isl.PwAff], tuple[Step, ...]]:
         """The array, the C-level indices and the printing path of one access."""
         sig = signature(raw, self.whole)
-        flat = self.flat.get(sig)
+        rows = self.flat.get(sig)
+        first = _first_subscript(raw.steps)
         index: list[isl.PwAff] = []
         path: list[Step] = []
-        for step in raw.steps:
+        for number, step in enumerate(raw.steps):
+            flat = rows if number == first else None
             if step.kind == "member":
                 path.append(Step("member", step.alike[0], step.member, count=step.alike[1]))
             elif step.kind in ("deref", "arrow"):
@@ -156,29 +158,48 @@ def _group(
     shared = any(step.shared for a, _ in uses for step in a.steps)
     whole = nested or shared or (base in inside and signatures != [()])
     arrays: dict[Signature, Array] = {}
-    flats: dict[Signature, Flat] = {}
+    flats = {} if whole or inside.get(base) else _find_flats(uses, affiner)
     for sig in sorted({signature(a, whole) for a, _ in uses}):
         mine = [(a, f) for a, f in uses if signature(a, whole) == sig]
-        flat = None if whole or inside.get(base) else _find_flat(mine, affiner)
-        if flat is not None:
-            flats[sig] = flat
-        arrays[sig] = _array(base, sig, mine, flat, whole, variables, inside)
+        arrays[sig] = _array(base, sig, mine, flats.get(sig), whole, variables, inside)
     return ArrayGroup(base, whole, arrays, flats)
 
 
+def _find_flats(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> dict[Signature, Flat]:
+    """Strides of arrays that have them. Members of one array's elements share its rows: `p[i*n + j].x` and `.y`."""
+    by_pointer: dict[Signature, list[tuple[RawAccess, Frame]]] = {}
+    for a, f in uses:
+        way = a.steps[: _first_subscript(a.steps)]
+        by_pointer.setdefault(tuple(s.member for s in way), []).append((a, f))
+    flats: dict[Signature, Flat] = {}
+    for mine in by_pointer.values():
+        flat = _find_flat(mine, affiner)
+        if flat is not None:
+            flats |= dict.fromkeys((signature(a, False) for a, _ in mine), flat)
+    return flats
+
+
+def _first_subscript(steps: Sequence[RawStep]) -> int:
+    """The number of the step that may be a flat subscript; members on the way to a pointer may stand before it, as in
+    `img->data[y * img->pitch + x]`."""
+    return next((k for k, s in enumerate(steps) if s.kind in ("sub", "deref")), len(steps))
+
+
 def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | None:
-    """Strides for an array with one C subscript that is a polynomial somewhere; None if all are affine."""
+    """Strides for an array with one C subscript, of numbers or of structs, that is a polynomial somewhere; None if all
+    are affine."""
     found = []
     odd = []  # uses that no strides can be found for
     for access, frame in uses:
-        way, last = access.steps[:-1], access.steps[-1:]
-        if not last or last[0].kind != "sub" or any(s.kind in ("sub", "deref") for s in way):
-            return None  # members on the way to a pointer are fine: img->data[y * img->pitch + x]
-        assert last[0].node is not None
+        first = _first_subscript(access.steps)
+        step, *behind = access.steps[first:] or (None,)
+        if step is None or step.kind != "sub" or (behind and behind[0].kind != "member"):
+            return None
+        assert step.node is not None
         here = frame if access.where is None else frame.restrict(access.where)
-        poly = polynomial(last[0].node, here, affiner)
+        poly = polynomial(step.node, here, affiner)
         if poly is None:
-            odd.append((access, here, last[0].node))
+            odd.append((access, here, step.node))
             continue
         found.append(Use(poly, here))
     flat = find_flat(found, affiner) if found else None
@@ -239,8 +260,7 @@ def _array(
 
 def _scattered(steps: Sequence[RawStep]) -> bool:
     """Do the elements hang on more than one pointer?"""
-    first = next((k for k, s in enumerate(steps) if s.kind in ("sub", "deref")), len(steps))
-    later = steps[first + 1 :]
+    later = steps[_first_subscript(steps) + 1 :]
     return any(s.kind == "arrow" or (s.layer is not None and s.layer.kind == "pointer") for s in later)
 
 

@@ -33,7 +33,8 @@ def layout_tests(scop: Scop) -> dict[str, str]:
     """For each such array, C text that is true if its members lie side by side without gaps."""
     out = {}
     for _, a in scop.accesses():
-        if a.path and a.path[-1].count and scop.arrays[a.array].rank == len(a.path):
+        subscripted = all(s.kind == "sub" for s in a.path[:-1])
+        if a.path and a.path[-1].count and subscripted and scop.arrays[a.array].rank == len(a.path):
             element = f"{scop.arrays[a.array].base}{'[0]' * (len(a.path) - 1)}"
             step = a.path[-1]
             out[a.array] = f"sizeof {element} == {step.count} * sizeof {element}.{step.text}"

@@ -118,7 +118,7 @@ class BodyPrinter:
             if step.kind == "sub":
                 text += f"[{self._sub(index, step.index, path)}]"
             elif step.kind == "flat":
-                text += f"[{self._flat(index[step.index :], step.strides)}]"
+                text += f"[{self._flat(index[step.index : step.index + len(step.strides)], step.strides)}]"
             elif step.kind == "deref":
                 text = f"(*{text})" if k + 1 < len(path) else f"*{text}"
             else:

@@ -76,15 +76,15 @@ void decimate(const sample_t *x, sample_t *y, int n, int factor, const float *h,
 /* 16-bit samples, left and right in turn. */
 void split_stereo(const short *pcm, sample_t *left, sample_t *right, int frames)
 {
-    const short *s;
     int n;
 #pragma scop
-    s = pcm;
-    n = frames;
-    while (n > 0) {
-        *left++ = *s++ / 32768.0f;
-        *right++ = *s++ / 32768.0f;
-        n--;
+    const short *s = pcm;
+    sample_t *l = left, *r = right;
+    n = 0;
+    while (n < frames) {
+        *l++ = *s++ / 32768.0f;
+        *r++ = *s++ / 32768.0f;
+        n++;
     }
 #pragma endscop
 }

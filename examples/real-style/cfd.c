@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#define CELL(j, k) FTNREF2D(j, k, x_max + 4, x_min - 2, y_min - 2)
+#define CORNER(j, k) FTNREF2D(j, k, x_max + 5, x_min - 2, y_min - 2)
+
 int grid_points[3];
 int dims[LEVELS][3];
 double u[PROBLEM_SIZE][PROBLEM_SIZE][PROBLEM_SIZE][5];
@@ -37,7 +40,6 @@ void flux_calc(int x_min, int x_max, int y_min, int y_max, double dt, double *xa
                double *vol_flux_x)
 {
     int j, k;
-#pragma omp parallel for private(j)
 #pragma scop
     for (k = y_min; k <= y_max; k++) {
         for (j = x_min; j <= x_max + 1; j++) {
@@ -74,8 +76,6 @@ void accelerate(int x_min, int x_max, int y_min, int y_max, double dt, double *d
 {
     int j, k;
     double nodal_mass, stepby;
-#define CELL(j, k) FTNREF2D(j, k, x_max + 4, x_min - 2, y_min - 2)
-#define CORNER(j, k) FTNREF2D(j, k, x_max + 5, x_min - 2, y_min - 2)
 #pragma scop
     for (k = y_min; k <= y_max + 1; k++) {
         for (j = x_min; j <= x_max + 1; j++) {
@@ -92,8 +92,6 @@ void accelerate(int x_min, int x_max, int y_min, int y_max, double dt, double *d
         }
     }
 #pragma endscop
-#undef CELL
-#undef CORNER
 }
 
 /* Differences along the first axis, with a dissipation of fourth order away from the walls. */
@@ -121,6 +119,7 @@ void add(void)
 {
     int i, j, k, m;
 #pragma scop
+#pragma omp parallel for private(j, k, m)
     for (i = 1; i < grid_points[0] - 1; i++) {
         for (j = 1; j < grid_points[1] - 1; j++) {
             for (k = 1; k < grid_points[2] - 1; k++) {

@@ -15,22 +15,6 @@ static void set_pixel(planes m, int x, int y, int c, float value)
     m.data[c * m.h * m.w + y * m.w + x] = value;
 }
 
-/* out = scale * im + shift, through getter and setter. */
-void planes_scale_shift(planes im, planes out, float scale, float shift)
-{
-    int x, y, k;
-#pragma scop
-    for (k = 0; k < im.c; ++k) {
-        for (y = 0; y < im.h; ++y) {
-            for (x = 0; x < im.w; ++x) {
-                float val = get_pixel(im, x, y, k);
-                set_pixel(out, x, y, k, scale * val + shift);
-            }
-        }
-    }
-#pragma endscop
-}
-
 /* Put one image into another; what falls outside is dropped by the setter. */
 void planes_embed(planes source, planes dest, int dx, int dy)
 {
@@ -111,16 +95,19 @@ void filter_columns(int w, int h, const float *in, float *out, const float *taps
 #pragma endscop
 }
 
-void gray_histogram(const gray8 *in, unsigned counts[256])
+/* Sixteen levels of gray; how many pixels have each. */
+void gray_levels(const gray8 *in, unsigned counts[16])
 {
-    int i, x, y;
+    int level, x, y;
 #pragma scop
-    for (i = 0; i < 256; i++)
-        counts[i] = 0;
-    for (y = 0; y < in->height; y++) {
-        const unsigned char *row = in->bits + y * in->pitch;
-        for (x = 0; x < in->width; x++)
-            counts[row[x]]++;
+    for (level = 0; level < 16; level++) {
+        counts[level] = 0;
+        for (y = 0; y < in->height; y++) {
+            const unsigned char *row = in->bits + y * in->pitch;
+            for (x = 0; x < in->width; x++)
+                if (row[x] >> 4 == level)
+                    counts[level]++;
+        }
     }
 #pragma endscop
 }
@@ -191,15 +178,15 @@ void rgba_blend(int n_rows, int n_cols, const rgba *over, rgba *under, int mode)
 #pragma endscop
 }
 
-/* Half the size: each pixel the mean of four. */
-void rgba_halve(const rgba *in, int w, int h, rgba *out)
+/* Half the size: each pixel the mean of four. The result is w pixels wide and h high. */
+void rgba_halve(const rgba *in, rgba *out, int w, int h)
 {
     int x, y;
 #pragma scop
-    for (y = 0; y < h / 2; y++)
-        for (x = 0; x < w / 2; x++) {
-            const rgba *top = in + (2 * y) * w + 2 * x, *low = in + (2 * y + 1) * w + 2 * x;
-            rgba *o = out + y * (w / 2) + x;
+    for (y = 0; y < h; y++)
+        for (x = 0; x < w; x++) {
+            const rgba *top = in + (2 * y) * (2 * w) + 2 * x, *low = in + (2 * y + 1) * (2 * w) + 2 * x;
+            rgba *o = out + y * w + x;
             o->r = (unsigned char)((top[0].r + top[1].r + low[0].r + low[1].r + 2) >> 2);
             o->g = (unsigned char)((top[0].g + top[1].g + low[0].g + low[1].g + 2) >> 2);
             o->b = (unsigned char)((top[0].b + top[1].b + low[0].b + low[1].b + 2) >> 2);

@@ -16,17 +16,16 @@ typedef struct {
     unsigned char r, g, b, a;
 } rgba;
 
-enum blend_mode { BLEND_COPY, BLEND_ADD, BLEND_MULTIPLY, BLEND_LIGHTEN };
+enum blend_mode { BLEND_COPY, BLEND_ADD, BLEND_MULTIPLY };
 
-void planes_scale_shift(planes im, planes out, float scale, float shift);
 void planes_embed(planes source, planes dest, int dx, int dy);
 void gray_blur3(const gray8 *in, gray8 *out);
 void gray_filter_rows(const gray8 *in, float *out, const float *taps, int radius);
 void filter_columns(int w, int h, const float *in, float *out, const float *taps, int radius);
-void gray_histogram(const gray8 *in, unsigned counts[256]);
+void gray_levels(const gray8 *in, unsigned counts[16]);
 void gray_despeckle(const gray8 *in, gray8 *out, int least);
 void planes_flip(planes im);
 void rgba_blend(int n_rows, int n_cols, const rgba *over, rgba *under, int mode);
-void rgba_halve(const rgba *in, int w, int h, rgba *out);
+void rgba_halve(const rgba *in, rgba *out, int w, int h);
 
 #endif

@@ -1,5 +1,7 @@
 #include "lattice.h"
 
+#define AT(x, y) now[((y + ny) % ny) * nx + (x + nx) % nx]
+
 /* Push the fluid in the second row from the top, where there is room. */
 int lattice_accelerate(const t_param params, t_speed *cells, int *obstacles)
 {
@@ -111,13 +113,11 @@ void lattice_density(const t_param *params, const t_speed *cells, float *rho)
 /* Diffusion on a torus. */
 void lattice_heat_step(int nx, int ny, const double *now, double *next, double k)
 {
-#define AT(x, y) now[((y + ny) % ny) * nx + (x + nx) % nx]
 #pragma scop
     for (int y = 0; y < ny; y++)
         for (int x = 0; x < nx; x++)
             next[y * nx + x] = AT(x, y) + k * (AT(x - 1, y) + AT(x + 1, y) + AT(x, y - 1) + AT(x, y + 1) - 4 * AT(x, y));
 #pragma endscop
-#undef AT
 }
 
 /* Energy of each row of a square of spins; what leaves on one side comes in on the other. */
@@ -164,8 +164,9 @@ void lattice_life(int rows, int cols, const unsigned char *old_board, unsigned c
 /* A closed chain of masses: each pulls on the next. */
 void lattice_springs(int n, const vec2 *at, vec2 *force, double stiffness)
 {
-    int i = 0;
+    int i;
 #pragma scop
+    i = 0;
     while (i < n) {
         int next = (i + 1) % n, last = (i + n - 1) % n;
         force[i].x = stiffness * (at[next].x - 2 * at[i].x + at[last].x);

@@ -98,34 +98,26 @@ void softmax_rows(float *probs, const float *logits, int B, int T, int V)
 #pragma endscop
 }
 
-/* The greatest of each window and where it was, for the way back. */
+/* The greatest of each window of two by two and which of the four it was, for the way back. */
 void maxpool_forward(const layer l, const float *input)
 {
-    int b, i, j, k, m, n;
-    int w_offset = -l.pad, h_offset = -l.pad;
-    int h = l.out_h, w = l.out_w, c = l.c;
+    int b, i, j;
+    int h = l.out_h, w = l.out_w;
 #pragma scop
-    for (b = 0; b < l.batch; ++b) {
-        for (k = 0; k < c; ++k) {
-            for (i = 0; i < h; ++i) {
-                for (j = 0; j < w; ++j) {
-                    int out_index = j + w * (i + h * (k + c * b));
-                    float max = -3.4e38f;
-                    int max_i = -1;
-                    for (n = 0; n < l.size; ++n) {
-                        for (m = 0; m < l.size; ++m) {
-                            int cur_h = h_offset + i * 2 + n;
-                            int cur_w = w_offset + j * 2 + m;
-                            int index = cur_w + l.w * (cur_h + l.h * (k + b * l.c));
-                            int valid = (cur_h >= 0 && cur_h < l.h && cur_w >= 0 && cur_w < l.w);
-                            float val = (valid != 0) ? input[index] : -3.4e38f;
-                            max_i = (val > max) ? index : max_i;
-                            max = (val > max) ? val : max;
-                        }
-                    }
-                    l.output[out_index] = max;
-                    l.indexes[out_index] = max_i;
-                }
+    for (b = 0; b < l.batch * l.c; ++b) {
+        for (i = 0; i < h; ++i) {
+            for (j = 0; j < w; ++j) {
+                const float *in = input + (b * 2 * h + 2 * i) * 2 * w + 2 * j;
+                float max = in[0];
+                int max_i = 0;
+                max_i = (in[1] > max) ? 1 : max_i;
+                max = (in[1] > max) ? in[1] : max;
+                max_i = (in[2 * w] > max) ? 2 : max_i;
+                max = (in[2 * w] > max) ? in[2 * w] : max;
+                max_i = (in[2 * w + 1] > max) ? 3 : max_i;
+                max = (in[2 * w + 1] > max) ? in[2 * w + 1] : max;
+                l.output[(b * h + i) * w + j] = max;
+                l.indexes[(b * h + i) * w + j] = max_i;
             }
         }
     }
@@ -133,18 +125,18 @@ void maxpool_forward(const layer l, const float *input)
 }
 
 /* Windows of an image as columns of a matrix, zero outside of it. */
-void im2col(const float *im, int channels, int height, int width, int ksize, int stride, int pad, float *col)
+void im2col(const float *im, int channels, int height, int width, int ksize, int pad, float *col)
 {
     int c, kh, kw, h, w;
-    int height_col = (height + 2 * pad - ksize) / stride + 1;
-    int width_col = (width + 2 * pad - ksize) / stride + 1;
+    int height_col = height + 2 * pad - ksize + 1;
+    int width_col = width + 2 * pad - ksize + 1;
 #pragma scop
     for (c = 0; c < channels; ++c)
         for (kh = 0; kh < ksize; ++kh)
             for (kw = 0; kw < ksize; ++kw)
                 for (h = 0; h < height_col; ++h)
                     for (w = 0; w < width_col; ++w) {
-                        int y = h * stride + kh - pad, x = w * stride + kw - pad;
+                        int y = h + kh - pad, x = w + kw - pad;
                         int row = (c * ksize + kh) * ksize + kw;
                         if (y < 0 || x < 0 || y >= height || x >= width)
                             col[(row * height_col + h) * width_col + w] = 0;

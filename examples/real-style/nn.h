@@ -6,7 +6,6 @@ typedef struct {
     int batch, inputs, outputs;
     int h, w, c;
     int out_h, out_w;
-    int size, stride, pad;
     float *output, *delta, *biases, *bias_updates, *mean, *variance;
     int *indexes;
 } layer;
@@ -17,7 +16,7 @@ void linear_forward(float *out, const float *inp, const float *weight, const flo
 void attention_scores(float *att, const float *qkv, int B, int T, int C, int NH);
 void softmax_rows(float *probs, const float *logits, int B, int T, int V);
 void maxpool_forward(const layer l, const float *input);
-void im2col(const float *im, int channels, int height, int width, int ksize, int stride, int pad, float *col);
+void im2col(const float *im, int channels, int height, int width, int ksize, int pad, float *col);
 void batchnorm_forward(layer l, const float *x);
 void bias_backward(layer l);
 void adamw_update(float *params, const float *grads, float *m, float *v, long n, float lr, float beta1, float beta2,

@@ -44,7 +44,8 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"auto-wave", "builds", "core-group", "notebook", "quickstart", "sparse-matrix", "unchanged-build"}
+    others = {"auto-wave", "builds", "core-group", "notebook", "quickstart", "real-style", "sparse-matrix",
+              "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
@@ -64,6 +65,11 @@ def test_example(example: str, tmp_path: Path) -> None:
     for read in (source, *(p.name for p in (EXAMPLES / example).glob("*.h"))):
         done = make(example, tmp_path, "-n", "-W", read)
         assert f"gen {source}" in done.stdout, f"{read}\n{done.stdout}\n{done.stderr}"
+
+
+def test_real_style(tmp_path: Path) -> None:
+    words = made("real-style", tmp_path, "all", "check", "CFLAGS=-std=c11 -O2 -fopenmp -ffp-contract=off")
+    assert "functions: the same results" in words
 
 
 def test_core_group(tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""Structs in rows of one flat array: `cells[i + j*nx].speeds[k]`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.run.sources import run
+
+HEAD = "typedef struct { float v[3]; int n; double x, y; } cell;\n"
+
+SHARED = """
+void turn(int nx, int ny, cell *a, const cell *b)
+{
+#pragma scop
+  for (int j = 0; j < ny; j++)
+    for (int i = 0; i < nx; i++) {
+      for (int k = 0; k < 3; k++)
+        a[i + j * nx].v[k] = b[(nx - 1 - i) + j * nx].v[2 - k];
+      a[i + j * nx].n += b[i + ((j + 1) % ny) * nx].n;
+    }
+#pragma endscop
+}
+"""
+
+# Members share the rows of their array: the span of `x` and `y` behind one pointer is counted in the same rows.
+ONE_ROW = """
+void copy(int nx, int ny, cell *a, cell *b)
+{
+#pragma scop
+  for (int j = 0; j < ny; j++)
+    for (int i = 0; i < nx; i++) {
+      cell *c = &a[j * nx + i];
+      c->x = b[j * nx + i].y;
+      a[i].y = b[j].x;
+    }
+#pragma endscop
+}
+"""
+
+THROUGH = """
+typedef struct { int nx, ny; cell *at; } grid;
+void shift(const grid *from, grid *to, double by)
+{
+#pragma scop
+  for (int j = 1; j < from->ny; j++)
+    for (int i = 0; i < from->nx; i++)
+      to->at[j * to->nx + i].x = from->at[(j - 1) * from->nx + i].x * from->at[j * from->nx + i].n + by;
+#pragma endscop
+}
+"""
+
+# A recurrence from one member to another of the row before: the order counts.
+CARRIED = """
+void march(int nx, int ny, cell *a)
+{
+#pragma scop
+  for (int j = 1; j < ny; j++)
+    for (int i = 1; i < nx; i++) {
+      a[j * nx + i].x = a[(j - 1) * nx + i - 1].y + 1;
+      a[j * nx + i].y = a[j * nx + i - 1].x - 1;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("text", [SHARED, ONE_ROW, THROUGH, CARRIED], ids=["shared", "one row", "through", "carried"])
+def test_rows_of_structs(text: str) -> None:
+    report = run(HEAD + text)
+    assert report.ok, report.lines
+    assert any("size vectors agree" in line for line in report.lines), report.lines
