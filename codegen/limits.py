@@ -66,6 +66,11 @@ QUESTION = Limits(60, 2048 * MIB, 4 * MIB)  # what are you, and what can you do?
 class LimitPassed(Exception):
     """A child used more than it may. The text says what, as in `took more than 60 s of processor time`."""
 
+    @property
+    def processor(self) -> bool:
+        """Was it processor time? How long a machine takes for something else says nothing about the input."""
+        return "processor time" in str(self)
+
 
 @record
 class Ended:

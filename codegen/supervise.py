@@ -222,9 +222,10 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
         made = run_again_after_crashes(work, tries, analysis(options.timeout))
         return replace(made, diagnostics=placed(made.diagnostics, s, source.text))
     except LimitPassed as error:
-        # isl's scheduler counts no work: for a few regions it has no end.
-        loc = Loc(s.file, s.region.first_line, 1)
-        return refused(s, Unsupported("timeout", f"its analysis {error}", loc, "split the region, or simplify it"))
+        loc, hint = Loc(s.file, s.region.first_line, 1), "split the region, or simplify it"
+        if error.processor:  # isl's scheduler counts no work: for a few regions it has no end
+            return refused(s, Unsupported("timeout", f"its analysis {error}", loc, hint))
+        raise InputError("limit-passed", f"the analysis of region {s.region.index} {error}", loc, hint) from None
     except RecursionError:
         loc = Loc(s.file, s.region.first_line, 1)
         why = "its expressions are nested too deeply"

@@ -60,7 +60,7 @@ def test_a_source_without_an_end(folder: Path, run: Run, monkeypatch: pytest.Mon
 
 
 def test_an_analysis_that_nothing_counts(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limits that only stand behind counted work, it is an error and no other result."""
+    """Past the processor time that stands behind counted work, the region is left as it is."""
 
     def spin(*_: object) -> None:
         while True:
@@ -70,8 +70,25 @@ def test_an_analysis_that_nothing_counts(folder: Path, run: Run, monkeypatch: py
     monkeypatch.setattr("codegen.region.compute_dependences", spin)
     monkeypatch.setattr("codegen.limits.ANALYSIS", Limits(1, 512 * MIB))
     code, out, err = run("gen", "in.c", "-o", "out.c", "--timeout", "0.01")
+    nest = "\n    for (int i = 0; i < n; i++)\n        A[i] = 0.0;\n"
+    assert (code, out) == (0, "") and nest in Path("out.c").read_text(encoding="utf-8")
+    assert "its analysis took more than 1 s of processor time" in err and "[timeout]" in err
+
+
+def test_an_analysis_without_memory(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past other limits it is an error: another machine may come to a result."""
+
+    def grow(*_: object) -> None:
+        kept = []
+        while True:
+            kept.append(bytearray(1 << 24))
+
+    Path("in.c").write_text(function())
+    monkeypatch.setattr("codegen.region.compute_dependences", grow)
+    monkeypatch.setattr("codegen.limits.ANALYSIS", Limits(60, 512 * MIB))
+    code, out, err = run("gen", "in.c", "-o", "out.c")
     assert (code, out) == (1, "") and not Path("out.c").exists()
-    assert "in.c:3:1: error: the analysis of region 1 took more than 1 s of processor time" in err
+    assert "in.c:3:1: error: the analysis of region 1" in err and "[limit-passed]" in err
 
 
 @pytest.mark.parametrize("inside", [True, False], ids=["inside", "outside"])
