@@ -52,8 +52,8 @@ def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = F
             return None
         s = scop.statement(child.stmt)
         target = scop.arrays[s.accesses[s.target].array]
-        if (target.inside and not inside) or (conditional(s) and not perhaps):
-            return None
+        if (target.inside and not inside) or target.mixed or (conditional(s) and not perhaps):
+            return None  # a value of a mixed array has one of several types
         found.append((s, child))
     return tuple(found)
 

@@ -41,3 +41,18 @@ def test_core_groups_refuse_them() -> None:
     made = generate("mixed.c", free, GenOptions(target="sunway"))
     notes = [(n.id, n.message) for d in made.diagnostics for n in d.notes]
     assert notes == [("sunway-array", "`b` is a struct or union of which parts are used")]
+
+
+def test_rows_side_by_side_have_no_variables_of_a_union() -> None:
+    text = """typedef union { unsigned u; unsigned char b[4]; } bits;
+void f(int n, bits (*restrict p)[64])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 1; j < 64; j++)
+      p[i][j].u = p[i][j - 1].u - 1;
+#pragma endscop
+}
+"""
+    made = generate("rows.c", text, GenOptions(target="c", plan_text="region 1\n  jam i by 4\n"))
+    assert "const bits" not in made.text and "const union" not in made.text
