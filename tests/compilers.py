@@ -19,3 +19,12 @@ def finds_openmp(compiler: str) -> bool:
     if not shutil.which(compiler):
         return False
     return subprocess.run(words, input=b"#include <omp.h>\n", capture_output=True).returncode == 0
+
+
+@cache
+def sanitizes(compiler: str) -> bool:
+    """Whether a compiler is there and has the library of its sanitizer of undefined behaviour."""
+    words = [compiler, "-fsanitize=undefined", "-xc", "-", "-o", "/dev/null"]
+    if not shutil.which(compiler):
+        return False
+    return subprocess.run(words, input=b"int main(void) { return 0; }\n", capture_output=True).returncode == 0
