@@ -78,7 +78,7 @@ bench: dev
 	$(COMPILE)
 	$(PY) benchmarks/generation.py
 
-# Forty busy processes must not change a byte. A part of the files: make same-under-load B='--part 1/8'
+# Twenty busy processes for each processor must not change a byte. A part of the files: make same-under-load B='--part 1/8'
 same-under-load: venv
 	$(PY) benchmarks/same_under_load.py $(B)
 
