@@ -130,3 +130,8 @@ def _comment_safe(text: str) -> str:
     while "*/" in one_line or "/*" in one_line:
         one_line = one_line.replace("*/", "* /").replace("/*", "/ *")
     return one_line
+
+
+def names_in(context: str) -> list[str]:
+    """The parameters that an assumption speaks of."""
+    return sorted(set(re.findall(r"[A-Za-z_]\w*", context)) - {"and", "or", "not", "mod", "exists", "floor"})

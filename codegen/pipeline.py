@@ -20,6 +20,7 @@ from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
 from codegen.source.inactive import with_inactive
 from codegen.source.marks import with_marks
+from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional, written
@@ -211,6 +212,8 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
     clock = [("reading", time.perf_counter())]
     outcomes: list[RegionOutcome] = []
     messages: list[Diagnostic] = [] if source.regions else [no_region(source.name)]
+    messages += misspelt_pragmas(text, source.name)
+    messages += unknown_names(options.context, (text, *(s.text for s in source.slices)), source.name)
     by_index = {s.region.index: s for s in source.slices}
     for region in source.regions:
         if region.index not in by_index:

@@ -494,6 +494,20 @@ TABLE: tuple[Entry, ...] = (
         "Mark the region outside of the construct and remove the directive, and the tool shares the work out itself.",
         "#pragma omp parallel for ... { #pragma scop ... #pragma endscop }",
     ),
+    Entry(
+        "misspelt-pragma",
+        WARNING,
+        "A pragma is almost, but not quite, one of the tool's own, which compilers would not tell either.",
+        "Write it as `#pragma scop`, `#pragma endscop` or `#pragma tilewright ...`, in small letters.",
+        "#pragma skop",
+    ),
+    Entry(
+        "no-effect",
+        WARNING,
+        "An option was given that the target does not look at.",
+        "Leave it out, or give the target that it is for.",
+        "tilewright gen x.c --target openmp --threads 8,8",
+    ),
     Entry("no-region", WARNING, "The file has no `#pragma scop`.", "Mark the loops to transform."),
     Entry(
         "region-partly",
@@ -508,6 +522,20 @@ TABLE: tuple[Entry, ...] = (
         WARNING,
         "A region is left as it is; the notes that follow say why, all that stands in its way at once.",
         "See the ids of the notes.",
+    ),
+    Entry(
+        "unknown-warning",
+        WARNING,
+        "A word behind `-W` is not the id of a warning.",
+        "`tilewright explain` lists the ids; those of refusals and errors cannot be switched.",
+        "tilewright gen x.c -Wno-region-refuse",
+    ),
+    Entry(
+        "unused-assumption",
+        WARNING,
+        "An assumption (`--context`) speaks of a name that is nowhere in the file, so it says nothing.",
+        "Name a parameter of the loops as the source does.",
+        "tilewright gen x.c --context 'n0 >= 64'",
     ),
     Entry("error-limit", NOTE, "More errors were found than are shown.", "Raise `--error-limit`."),
     Entry("native-machine", NOTE, "What `--machine native` found on this host.", ""),
@@ -632,16 +660,22 @@ TABLE: tuple[Entry, ...] = (
 )
 
 
-def find(id: str) -> Entry | None:
+def find(name: str) -> Entry | None:
     """The entry of an id."""
-    return next((e for e in TABLE if e.id == id), None)
+    return next((e for e in TABLE if e.id == name), None)
+
+
+def what_follows(e: Entry) -> str:
+    """How its warnings are switched; empty for what is no warning."""
+    return f"`-Wno-{e.id}` hides it, `-Werror={e.id}` makes it an error. " if e.family == WARNING else ""
 
 
 def markdown() -> str:
     """The whole page."""
     head = (
         "# Messages\n\nMade from `codegen/refusals.py` by `python -m codegen.refusals`; edit that file instead.\n\n"
-        "Every message ends in its id in brackets. Warnings are switched by `-Wno-ID` and `-Werror=ID`.\n"
+        "Every message ends in its id in brackets; `tilewright explain ID` prints what stands here. Warnings are "
+        "switched by `-Wno-ID` and `-Werror=ID`.\n"
     )
     return head + "".join(_family(f) for f in FAMILIES)
 

@@ -1,4 +1,4 @@
-"""Messages as text in gcc's style, as JSON, or as SARIF. Pure: a string comes out, nothing is printed."""
+"""Messages as text in the style of gcc, as JSON, SARIF, or annotations for GitHub. Pure: nothing is printed here."""
 from __future__ import annotations
 
 import json
@@ -14,7 +14,7 @@ _COLORS = {
     Severity.NOTE: "1;36",
     Severity.REMARK: "1;34",
 }
-FORMATS = ("text", "json", "sarif")
+FORMATS = ("text", "json", "sarif", "github")
 
 
 @record
@@ -43,7 +43,25 @@ def render(diagnostics: Iterable[Diagnostic], style: Style) -> str:
         from codegen.sarif import log
 
         return json.dumps(log(items), indent=2) + "\n"
+    if style.format == "github":
+        return "".join(_annotation(d) for d in items)
     return _text(items, style)
+
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice", Severity.REMARK: "notice"}
+
+
+def _annotation(d: Diagnostic) -> str:
+    """A workflow command that puts the message at its line in a change; notes go into its text."""
+    file = "" if d.loc.file == "tilewright" or d.loc.file.startswith("<") else d.loc.file
+    place = (("file", file), ("line", d.loc.line), ("col", d.loc.col), ("title", f"tilewright {d.id}"))
+    where = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in place if value)
+    lines = [d.message, *((d.hint,) if d.hint else ()), *(f"{n.loc}: {n.message} [{n.id}]" for n in d.notes)]
+    return f"::{_COMMANDS[d.severity]} {where}::{_escaped(chr(10).join(lines))}\n"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
 
 
 def _text(items: tuple[Diagnostic, ...], style: Style) -> str:

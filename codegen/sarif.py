@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from codegen import __version__
 from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.refusals import find
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 # SARIF has no level for remarks; an informational result of level none is what its text asks for.
@@ -20,21 +21,41 @@ _LEVELS = {
 
 def log(diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
     """A whole log of one run, ready for json.dumps."""
-    rules = sorted({d.id for d in diagnostics})
-    driver = {"name": "tilewright", "version": __version__, "rules": [{"id": r} for r in rules]}
+    rules = sorted({reason(d) for d in diagnostics})
+    driver = {"name": "tilewright", "version": __version__, "rules": [_rule(r) for r in rules]}
     # Columns count characters, which SARIF calls code points.
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(d, rules.index(d.id)) for d in diagnostics],
+        "results": [_result(d, rules) for d in diagnostics],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(d: Diagnostic, rule: int) -> dict[str, Any]:
+def reason(d: Diagnostic) -> str:
+    """The id that says most: of a region that is left as it is, that of the first thing in its way."""
+    return d.notes[0].id if d.id == "region-refused" and d.notes else d.id
+
+
+def _rule(name: str) -> dict[str, Any]:
+    """An id with the words that `tilewright explain` has for it."""
+    entry = find(name)
+    if entry is None:
+        return {"id": name}
+    advice = f"{entry.advice}\n" if entry.advice else ""
+    example = f"\n    {entry.example}\n" if entry.example else ""
+    return {
+        "id": name,
+        "shortDescription": {"text": entry.meaning.partition(". ")[0].removesuffix(".") + "."},
+        "fullDescription": {"text": entry.meaning},
+        "help": {"text": f"{entry.meaning}\n{advice}{example}".rstrip("\n")},
+    }
+
+
+def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
     kind, level = _LEVELS[d.severity]
     message = f"{d.message}\n{d.hint}" if d.hint else d.message
-    out: dict[str, Any] = {"ruleId": d.id, "ruleIndex": rule, "kind": kind, "level": level}
+    out: dict[str, Any] = {"ruleId": reason(d), "ruleIndex": rules.index(reason(d)), "kind": kind, "level": level}
     out["message"] = {"text": message}
     place = _location(d.loc)
     if place:

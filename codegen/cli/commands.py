@@ -45,6 +45,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
         Positional("paths", "DIR|FILE.c", "folders, of which all C files are read, and files", many=True),
     )),
+    Command("explain", "what a message means, what leads to it, what to do", (
+        Positional("id", "ID", "the word in brackets at the end of the message; without it, all of them",
+                   optional=True),
+    )),
     Command("sparse", "sparse formats: convert one to another, kernels over them, what is built in", (
         Positional("action", "convert|kernel|formats", "what to do", ("convert", "kernel", "formats")),
         Positional("expression", "EXPR|FMT", "kernel: index notation such as 'y(i) = A(i,j)*x(j)'; formats: show one",

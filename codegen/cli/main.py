@@ -7,12 +7,14 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import cast
 
 from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, normalize
 from codegen.cli.commands import COMMANDS, Command, find
+from codegen.cli.ineffective import ineffective
 from codegen.cli.job import Job, Outcome, filters, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
 from codegen.filters import select
@@ -113,6 +115,7 @@ def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) 
     try:
         job = read_job(command, arguments)
         outcome = cast(Outcome, importlib.import_module(command.module).run(job))
+        outcome = replace(outcome, diagnostics=(*ineffective(arguments), *outcome.diagnostics))
         _print_artefact(outcome.stdout)
     except InternalError as error:
         outcome = crash(job, words, error)

@@ -8,6 +8,7 @@ import islpy as isl
 
 from codegen.diagnostics import InputError, Loc, Unsupported
 from codegen.frontend.frame import Assumption
+from codegen.options import names_in
 from codegen.scop.model import Guard, Param
 
 # Generated loops compute with 64-bit integers; parameters of 64-bit types must leave room for `n + tile`.
@@ -88,10 +89,8 @@ def user_context(text: str, space: isl.Space, loc: Loc) -> isl.Set:
     """`N >= 64 and M > 0` (or with &&) as a set of parameters. Names the region does not use are ignored."""
     if not text.strip():
         return isl.Set.universe(space)
-    import re
-
     known = {space.get_dim_name(isl.dim_type.param, k) for k in range(space.dim(isl.dim_type.param))}
-    names = sorted(set(re.findall(r"[A-Za-z_]\w*", text)) - {"and", "or", "not", "mod", "exists", "floor"})
+    names = names_in(text)
     body = text.replace("&&", " and ").replace("||", " or ").replace("==", "=")
     try:
         given = isl.Set.read_from_str(isl.DEFAULT_CONTEXT, f"[{','.join(names)}] -> {{ : {body} }}")

@@ -70,5 +70,5 @@ class Fake:
         return self.calls[-1][2]
 
 
-def warning(id: str = "left-alone", line: int = 2) -> Diagnostic:
+def warning(id: str = "region-refused", line: int = 2) -> Diagnostic:
     return Diagnostic(Severity.WARNING, id, "left as written", Loc("in.c", line, 1))

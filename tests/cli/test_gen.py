@@ -148,12 +148,12 @@ def test_input_error_is_located_with_a_caret(fake: Fake, folder: Path, run: Run)
 def test_warnings_are_shown_and_do_not_fail(fake: Fake, folder: Path, run: Run) -> None:
     fake.made = replace(fake.made, diagnostics=(warning(),))
     code, out, err = run("gen", "in.c")
-    assert code == 0 and out == fake.made.text and "in.c:2:1: warning: left as written [left-alone]" in err
-    for hide in ("-w", "-q", "-Wno-left-alone"):
+    assert code == 0 and out == fake.made.text and "in.c:2:1: warning: left as written [region-refused]" in err
+    for hide in ("-w", "-q", "-Wno-region-refused"):
         assert run("gen", "in.c", hide)[2] == ""
 
 
-@pytest.mark.parametrize("flag", ["-Werror", "-Werror=left-alone"])
+@pytest.mark.parametrize("flag", ["-Werror", "-Werror=region-refused"])
 def test_werror_writes_nothing(fake: Fake, folder: Path, run: Run, flag: str) -> None:
     fake.made = replace(fake.made, diagnostics=(warning(),))
     code, out, err = run("gen", "in.c", "-o", "o.c", flag)
@@ -167,7 +167,7 @@ def test_strict(fake: Fake, folder: Path, run: Run) -> None:
     assert run("gen", "in.c")[0] == 0
     code, out, err = run("gen", "in.c", "--strict", "-o", "o.c")
     assert (code, out) == (3, "") and not Path("o.c").exists()
-    assert "in.c:2: error: region 1 was left untransformed" in err and "left-alone" in err
+    assert "in.c:2: error: region 1 was left untransformed" in err and "region-refused" in err
 
 
 def test_remarks(fake: Fake, folder: Path, run: Run) -> None:
@@ -188,7 +188,7 @@ def test_machine_readable_messages_are_one_document(fake: Fake, folder: Path, ru
     Path("mine.c").write_text("x", encoding="utf-8")
     fake.made = replace(fake.made, diagnostics=(warning(),))
     both = run("gen", "in.c", "-o", "mine.c", fmt)[2]
-    assert "left-alone" in both and "not-generated" in both
+    assert "region-refused" in both and "not-generated" in both
     json.loads(both)
     fake.error = ValueError("boom")
     json.loads(run("gen", "in.c", fmt, "--debug")[2])

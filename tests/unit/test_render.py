@@ -99,6 +99,22 @@ def test_sarif_addresses() -> None:
     assert uri("/a b/c.c") == "file:///a%20b/c.c" and uri("d#/x.c") == "d%23/x.c"
 
 
+def test_sarif_rule_is_the_reason_and_has_its_help() -> None:
+    why = Diagnostic(N, "jump", "there is a goto", Loc("a.c", 2, 2))
+    refused = Diagnostic(W, "region-refused", "region 1 is left as it is", Loc("a.c", 1, 1), notes=(why,))
+    run = json.loads(render([refused], Style("sarif")))["runs"][0]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["id"] == run["results"][0]["ruleId"] == "jump"
+    assert "Turn the exit into a loop bound" in rule["help"]["text"] and rule["shortDescription"]["text"].endswith(".")
+
+
+def test_annotations() -> None:
+    assert render([ERROR, Diagnostic(W, "x", "100 %", Loc("tilewright"))], Style("github")) == (
+        "::error file=a.c,line=2,col=6,title=tilewright non-affine::subscript is not affine%0Ause a plain index\n"
+        "::warning title=tilewright x::100 %25\n"
+    )
+
+
 def test_default_shows_warnings_but_no_remarks() -> None:
     assert select([ERROR, WARNING, TILED, MISSED], Filters()) == (ERROR, WARNING)
 

@@ -1,0 +1,55 @@
+"""Words that are almost those that mean something: `#pragma skop`, `#pragma SCOP`, a parameter that is none."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.options import names_in
+
+from .lexis import SPLICE, blank_comments
+from .regions import DIRECTIVES
+
+OWN = ("scop", "endscop", "tilewright")
+_WORD = re.compile(r"(?:#|%:)\s*pragma\s+(\w+)")
+
+
+def misspelt_pragmas(text: str, file: str) -> Iterator[Diagnostic]:
+    """A warning for each; compilers are silent about a pragma they do not know, and so is a region that is none."""
+    if "pragma" not in text:
+        return
+    for match in DIRECTIVES.finditer(text):
+        found = _WORD.match(blank_comments(SPLICE.sub(" ", match["directive"] or "")))
+        meant = found and next((w for w in OWN if _close(found[1], w)), None)
+        if found and meant:
+            loc = Loc(file, text.count("\n", 0, match.start()) + 1, len(match["indent"]) + 1)
+            words = f"`#pragma {found[1]}` is not one of tilewright's"
+            yield Diagnostic(Severity.WARNING, "misspelt-pragma", words, loc, f"did you mean `#pragma {meant}`?")
+
+
+def unknown_names(context: str, texts: Iterable[str], file: str) -> Iterator[Diagnostic]:
+    """A warning for each name in an assumption that is nowhere in the file and what it includes."""
+    asked = names_in(context)
+    words = {w for text in texts for w in re.findall(r"[A-Za-z_]\w*", text)} if asked else set()
+    for name in asked:
+        if name not in words:
+            close = get_close_matches(name, sorted(words), n=1)
+            hint = f"did you mean `{close[0]}`?" if close else "name a parameter of the loops"
+            message = f"the assumption speaks of `{name}`, which is nowhere in this file"
+            yield Diagnostic(Severity.WARNING, "unused-assumption", message, Loc(file), hint)
+
+
+def _close(word: str, own: str) -> bool:
+    """Is it another word, one letter or two in their order away from this one, or only in capitals?"""
+    low = word.lower()
+    if word == own or low == own:
+        return word != own
+    longer, shorter = sorted((low, own), key=len, reverse=True)
+    if len(longer) - len(shorter) > 1:
+        return False
+    k = next((k for k, (a, b) in enumerate(zip(longer, shorter, strict=False)) if a != b), len(shorter))
+    if len(longer) != len(shorter):
+        return longer[k + 1 :] == shorter[k:]
+    swapped = longer[:k] + longer[k : k + 2][::-1] + longer[k + 2 :]
+    return longer[k + 1 :] == shorter[k + 1 :] or swapped == shorter
