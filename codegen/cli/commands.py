@@ -41,6 +41,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
     Command("check", "generate, compile original and result, run both, compare", _FILE, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
+    Command("bench", "how much faster the marked loop nests became: before and after, in turns", _FILE, True),
     Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
     Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
         Positional("paths", "DIR|FILE.c", "folders, of which all C files are read, and files", many=True),

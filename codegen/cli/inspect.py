@@ -64,7 +64,7 @@ def _speeds(job: Job) -> dict[int, Speed]:
     """With --measure, how fast the regions run."""
     if not job.arguments.measure:
         return {}
-    from codegen.tune.plans.speed import speeds
+    from codegen.bench.measure import speeds
 
     sizes = _sizes(job)
     line = Line(job.arguments)

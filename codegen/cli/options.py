@@ -11,7 +11,8 @@ from codegen.render import FORMATS
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
 _TUNE = ("tune",)
-_SOURCES = (*SOURCE_COMMANDS, *_TUNE)
+_BENCH = ("bench",)
+_SOURCES = (*SOURCE_COMMANDS, *_BENCH, *_TUNE)
 _SCAN = ("scan",)
 _READ = (*_SOURCES, *_SCAN)
 _SPARSE = ("sparse",)
@@ -146,7 +147,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--target",), "generation", SOURCE_COMMANDS,
            "kind of code: plain C, C with OpenMP pragmas, or master and slave files for Sunway",
            "value", choices=("c", "openmp", "sunway"), default=_DEFAULTS.target, affects_output=True),
-    Option(("--target",), "generation", (*_TUNE, *_SCAN), "kind of code: plain C, or C with OpenMP pragmas",
+    Option(("--target",), "generation", (*_BENCH, *_TUNE, *_SCAN), "kind of code: plain C, or C with OpenMP pragmas",
            "value", choices=("c", "openmp"), default=_DEFAULTS.target, affects_output=True),
     Option(("--auto",), "generation", ("gen", "check"),
            "find the loop nests without pragmas, transform those that gain by the cost model, and print what became of "
@@ -154,7 +155,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--profile",), "generation", (*_GEN, *_SCAN),
            "how much time nests take, for the table of nests: gcov's text, lines like `12.5% x.c:45`, or a script that "
            "prints one of them; repeatable", "list", "FILE"),
-    Option(("--machine",), "generation", (*SOURCE_COMMANDS, *_SCAN),
+    Option(("--machine",), "generation", (*SOURCE_COMMANDS, *_BENCH, *_SCAN),
            "processor: a name of `tilewright machine list`, a TOML file, or `native`",
            "value", "NAME|FILE|native", default=_DEFAULTS.machine, affects_output=True),
     Option(("--machine",), "generation", _TUNE, "processor whose description plans start from",
@@ -165,9 +166,9 @@ TABLE: tuple[Option, ...] = (
            "value", "NAME|FILE", type=instruction_set, choices=ISAS, open=True, default="", affects_output=True),
     Option(("--require-isa",), "generation", _GEN,
            "an error for compilers that were not told to use that instruction set (as by -march)", affects_output=True),
-    Option(("--plan",), "generation", SOURCE_COMMANDS, "obey this plan instead of making one", "value", "FILE",
-           affects_output=True),
-    Option(("--plan-path",), "generation", SOURCE_COMMANDS,
+    Option(("--plan",), "generation", (*SOURCE_COMMANDS, *_BENCH),
+           "obey this plan instead of making one", "value", "FILE", affects_output=True),
+    Option(("--plan-path",), "generation", (*SOURCE_COMMANDS, *_BENCH),
            "a plan that a source names (`#pragma tilewright plan(FILE)`) may also lie below DIR, not only below the "
            "folder of the source; repeatable", "list", "DIR"),
     Option(("--reassociate",), "generation", _READ, "floating-point reductions may be reordered",
@@ -182,7 +183,7 @@ TABLE: tuple[Option, ...] = (
     Option(("--assume-no-alias",), "generation", _READ,
            "arrays with different names do not overlap: no run-time test, but for what the function itself shows",
            affects_output=True),
-    Option(("--fusion",), "generation", SOURCE_COMMANDS,
+    Option(("--fusion",), "generation", (*SOURCE_COMMANDS, *_BENCH),
            "which statements share loops: none that need not, those that stay parallel (smart), all that can (max), or "
            "what the cost model prefers",
            "value", choices=FUSIONS, default=_DEFAULTS.fusion, affects_output=True),
@@ -202,8 +203,12 @@ TABLE: tuple[Option, ...] = (
            "FILE", default=""),
     Option(("--html",), "output", _SCAN, "write the report to this file, as a page for a browser", "value", "FILE",
            default=""),
-    Option(("--format",), "output", _SCAN, "form of the report on standard output", "value",
+    Option(("--chart",), "output", _BENCH, "also draw the gains into this file (SVG)", "value", "FILE", default=""),
+    Option(("--format",), "output", (*_BENCH, *_SCAN), "form of the report on standard output", "value",
            choices=("text", "json"), default="text"),
+    Option(("--sizes",), "generation", _BENCH,
+           "parameters to measure at, 'n=1000 m=500'; without it sizes that fill the caches", "value", "LIST",
+           default=""),
     Option(("--sizes",), "generation", ("inspect",),
            "parameters to predict the time for (sunway), or to measure at: 'n=1000 m=500'",
            "value", "LIST", default=""),
@@ -221,8 +226,8 @@ TABLE: tuple[Option, ...] = (
            "value", "LIST", default="auto", affects_output=True),
     Option(("--budget",), "tuning", _TUNE, "time for the search in a file, for each method", "value", "SECONDS",
            type=seconds, default=60.0, affects_output=True),
-    Option(("--threads",), "tuning", _TUNE, "threads to measure with (default: all processors)", "value", "N",
-           "measure_threads", type=count, affects_output=True),
+    Option(("--threads",), "tuning", (*_BENCH, *_TUNE), "threads to measure with (default: all processors)",
+           "value", "N", "measure_threads", type=count, affects_output=True),
     Option(("--size",), "tuning", _TUNE,
            "parameters to measure at, 'n=1000,m=500'; without it sizes that fill the caches", "list", "LIST",
            "tune_sizes", affects_output=True),
@@ -230,7 +235,7 @@ TABLE: tuple[Option, ...] = (
            "value", "N", type=count),
     Option(("--jobs",), "generation", _SCAN, "files to read at a time (default: all processors)", "value", "N",
            type=count),
-    Option(("--cflags",), "tuning", _TUNE,
+    Option(("--cflags",), "tuning", (*_BENCH, *_TUNE),
            "what to compile with, as in --cflags='-O2 -g' (default: -O3 for this processor)", "value", "FLAGS",
            affects_output=True),
     Option(("--busy",), "tuning", _TUNE,
@@ -283,7 +288,7 @@ TABLE: tuple[Option, ...] = (
            "cpp_args", affects_output=True),
     Option(("-std",), "preprocessor", _READ, "version of the C standard, for its macros", "cpp", "VERSION",
            "cpp_args", affects_output=True),
-    Option(("-p",), "preprocessor", (*SOURCE_COMMANDS, *_SCAN),
+    Option(("-p",), "preprocessor", (*SOURCE_COMMANDS, *_BENCH, *_SCAN),
            "take the file's flags from this compile_commands.json, or the one in this folder (scan: default DIR, "
            "DIR/build)", "value", "PATH",
            "database", affects_output=True),

@@ -44,18 +44,22 @@ def measure(machine: Machine, compiler: Sequence[str]) -> Bandwidth:
     """Read memory for about a second. OSError or LimitPassed where that cannot be done."""
     held = sum(c.bytes * -(-machine.cores // c.shared_by) for c in machine.caches)
     total = min(max(LEAST, 4 * held), MOST)
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        source, built = os.path.join(folder, "read.c"), os.path.join(folder, "read.so")
-        with open(source, "w", encoding="ascii") as stream:
-            stream.write(_READ)
-        words = [*compiler, "-O3", _NATIVE, "-shared", "-fPIC", source, "-o", built]
-        done = run(words, COMPILER)
-        if done.code:
-            raise OSError("the compiler failed")
-        read = ctypes.CDLL(built).read_all
+    read = built(_READ, compiler).read_all
     read.restype, read.argtypes = ctypes.c_ulong, (ctypes.c_void_p, ctypes.c_long)
     one = _rate(read, total, 1)
     return Bandwidth(one, max(one, _rate(read, total, machine.cores)) if machine.cores > 1 else one)
+
+
+def built(text: str, compiler: Sequence[str], flags: Sequence[str] = ()) -> ctypes.CDLL:
+    """A little C, compiled for this host and loaded. OSError or LimitPassed where that cannot be done."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        source, library = os.path.join(folder, "code.c"), os.path.join(folder, "code.so")
+        with open(source, "w", encoding="ascii") as stream:
+            stream.write(text)
+        done = run([*compiler, "-O3", _NATIVE, *flags, "-shared", "-fPIC", source, "-o", library], COMPILER)
+        if done.code:
+            raise OSError("the compiler failed")
+        return ctypes.CDLL(library)
 
 
 def _rate(read: "ctypes._NamedFuncPointer", total: int, threads: int) -> float:

@@ -1,4 +1,4 @@
-"""How fast a region ran, for reports; `tune/plans/speed.py` measures it."""
+"""How fast a region ran, for reports; `bench/measure.py` measures it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Speed:
     result: float = 0.0
     by_statement: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
+    uncounted: tuple[str, ...] = ()  # statements whose operations are not in the figures
 
     @property
     def operations(self) -> int:
@@ -29,8 +30,9 @@ class Speed:
         if self.note:
             return self.note
         at = ", ".join(f"{k} = {v}" for k, v in self.sizes.items()) or "its own sizes"
+        partly = f"; the operations of {', '.join(self.uncounted)} could not be counted" if self.uncounted else ""
         return f"at {at} the source took {_run(self.original, self.operations)}, the generated code " \
-               f"{_run(self.result, self.operations)}, {self.original / self.result:.3g} times as fast"
+               f"{_run(self.result, self.operations)}, {self.original / self.result:.3g} times as fast{partly}"
 
 
 def _run(seconds: float, operations: int) -> str:

@@ -18,10 +18,11 @@ GIVEN = Limits(1 << 62, 1 << 36)
 
 @record
 class Sizes:
-    """`given` by C text of the parameter; `work` is how much the others may make of it."""
+    """`given` by C text of the parameter; `work` and `bytes` are how much the others may make of it."""
 
     given: Mapping[str, int]
     work: int = WORK
+    bytes: int = BYTES
 
 
 def parse_sizes(text: str) -> dict[str, int]:
@@ -47,7 +48,7 @@ def choose(subject: Subject, library: Library, sizes: Sizes) -> Vector:
         return vector
     best: Vector | None = None
     last = max((c.bytes for c in subject.machine.caches), default=0)
-    limits = Limits(sizes.work, max(BYTES, 2 * last))
+    limits = Limits(sizes.work, max(sizes.bytes, 2 * last))
     for n in LADDER:
         vector = _at(subject, library, names, sizes.given, n, limits)
         if vector is not None and not vector.doubtful:

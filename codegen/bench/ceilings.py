@@ -1,0 +1,62 @@
+"""What this host can do at most: streaming from memory, and multiply-adds, both measured with its own compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+
+from codegen.bench.model import Ceilings
+from codegen.machine.bandwidth import built, measure
+from codegen.machine.model import Machine
+
+# Independent chains of multiply-adds, enough for two units of latency four or five and few enough for the registers.
+_MULTIPLY_ADD = """\
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+#define CHAINS 12
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+long per_round(void) { return 2L * LANES * CHAINS; }
+double multiply_add(long n, double x)
+{
+  lanes s[CHAINS], all, f = {0};
+  f = f + x;
+  for (int k = 0; k < CHAINS; k++)
+    s[k] = f + k;
+  for (long i = 0; i < n; i++)
+#pragma GCC unroll 12
+    for (int k = 0; k < CHAINS; k++)
+      s[k] = s[k] * f + f;
+  all = s[0];
+  for (int k = 1; k < CHAINS; k++)
+    all += s[k];
+  return all[0];
+}
+"""
+ROUNDS = 200_000
+TRIES = 20
+
+
+def ceilings(machine: Machine, compiler: Sequence[str]) -> Ceilings:
+    """About two seconds of measuring. OSError or LimitPassed where that cannot be done."""
+    bandwidth = measure(machine, compiler)
+    cache = max((c.bytes for c in machine.caches), default=0)
+    return Ceilings(bandwidth.one, bandwidth.all, _operations(compiler), cache)
+
+
+def _operations(compiler: Sequence[str]) -> float:
+    library = built(_MULTIPLY_ADD, compiler, ("-ffp-contract=fast",))
+    work = library.multiply_add
+    work.restype, work.argtypes = ctypes.c_double, (ctypes.c_long, ctypes.c_double)
+    library.per_round.restype = ctypes.c_long
+    best = 1e9
+    for _ in range(TRIES):
+        start = time.perf_counter()
+        work(ROUNDS, 0.5)
+        best = min(best, time.perf_counter() - start)
+    return float(library.per_round() * ROUNDS / best)

@@ -1,0 +1,98 @@
+"""Before and after: every region of a file as it is and as it is generated, run in turns on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from codegen.bench.model import Measured, Race
+from codegen.diagnostics import TilewrightError
+from codegen.machine.detect import detect
+from codegen.options import GenOptions
+from codegen.region import RegionOutcome
+from codegen.report.counting import region_operations
+from codegen.report.speed import Speed
+from codegen.tune.plans.bench import Bench, open_bench
+from codegen.tune.plans.build import FLAGS, Failed, open_shop, result_text
+from codegen.tune.plans.sizes import BYTES, Sizes, spelled
+from codegen.tune.plans.subject import OpenedFile, Subject, open_file
+from codegen.tune.timing import Effort
+
+SECONDS = 1.0  # for each race
+Say = Callable[[str], None]
+
+
+def measure(
+    opened: OpenedFile, threads: Sequence[int], sizes: Mapping[str, int], flags: str, say: Say
+) -> Iterator[Measured]:
+    """Each region in turn; those that are left as they are, too, with the reason."""
+    subjects = {s.index: s for s in opened.subjects}
+    for outcome in opened.outcomes:
+        subject = subjects.get(outcome.index)
+        if subject is None:
+            yield Measured(outcome.index, outcome.line, f"region {outcome.index}", note=_why(outcome))
+            continue
+        blank = Measured(subject.index, outcome.line, subject.title)
+        with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+            try:
+                yield _region(subject, blank, Path(folder), threads, sizes, flags, say)
+            except (Failed, TilewrightError) as error:
+                why = error.message if isinstance(error, TilewrightError) else str(error)
+                yield replace(blank, note=f"could not be measured: {why}")
+
+
+def speeds(path: str, text: str, options: GenOptions, sizes: Mapping[str, int], say: Say) -> dict[int, Speed]:
+    """For reports: regions by their numbers, on one thread; those that are left as they are have none."""
+    opened = open_file(path, text, options)
+    whole = {s.index for s in opened.subjects}
+    found = (m for m in measure(opened, (1,), sizes, FLAGS, say) if m.index in whole)
+    return {m.index: _speed(m) for m in found}
+
+
+def _speed(m: Measured) -> Speed:
+    if not m.races:
+        return Speed({}, note=m.note)
+    return Speed(m.sizes, m.races[0].original.best, m.races[0].result.best, m.by_statement, uncounted=m.uncounted)
+
+
+def _why(outcome: RegionOutcome) -> str:
+    if outcome.text is not None:
+        return "is transformed in part, which is not measured"
+    return outcome.diagnostics[0].message.partition(": ")[2] if outcome.diagnostics else outcome.summary
+
+
+def _region(
+    subject: Subject, blank: Measured, folder: Path, threads: Sequence[int], sizes: Mapping[str, int], flags: str,
+    say: Say,
+) -> Measured:  # fmt: skip
+    say(f"{subject.title}: compiling")
+    shop = open_shop(subject, folder, flags)
+    mine = {i.text for i in subject.harness.memory.ints}
+    cache = max((c.bytes for c in detect().machine.caches), default=0)
+    given = Sizes({k: v for k, v in sizes.items() if k in mine}, bytes=max(BYTES, 2 * cache))
+    bench, _ = open_bench(subject, shop, given, threads[0], False)
+    result = shop.compile("result", result_text(subject, subject.outcome))
+    bench.time_of(result, Effort(1, 1, 0.0), None)  # compares what it computes
+    races = []
+    for n in threads:
+        say(f"{subject.title}: measuring, {n} thread{'s' if n > 1 else ''}")
+        original, made = replace(bench, threads=n).compete([bench.original, result], SECONDS)
+        races.append(Race(n, original, made))
+    at = spelled(subject, bench.vector)
+    scop = subject.model.program.scop
+    counted = region_operations(scop, at)
+    return replace(
+        blank,
+        sizes=at,
+        races=tuple(races),
+        bytes=_moved(bench),
+        element_bytes=max((scop.arrays[a.array].elem.bytes for s in scop.statements for a in s.writes), default=8),
+        by_statement=counted,
+        uncounted=tuple(s.name for s in scop.statements if s.name not in counted),
+    )
+
+
+def _moved(bench: Bench) -> int:
+    return sum(n * (2 if changed else 1) for n, changed in zip(bench.vector.sizes, bench.changed, strict=True))

@@ -1,0 +1,67 @@
+"""What a benchmark of a file found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from codegen.record import record
+from codegen.tune.timing import Timing
+
+
+@record
+class Race:
+    """Source and result, run in turns; the result with so many threads."""
+
+    threads: int
+    original: Timing
+    result: Timing
+
+    @property
+    def gain(self) -> float:
+        return self.original.best / self.result.best
+
+
+@record
+class Measured:
+    """One region. `bytes` are those of its arrays, each counted once, and twice where it is changed; `operations` are
+    by statement, and `uncounted` names those whose runs could not be counted. `note` says why there are no figures."""
+
+    index: int
+    line: int
+    title: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    races: tuple[Race, ...] = ()
+    bytes: int = 0
+    element_bytes: int = 8
+    by_statement: Mapping[str, int] = field(default_factory=dict)
+    uncounted: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def operations(self) -> int:
+        return sum(self.by_statement.values())
+
+    @property
+    def at(self) -> str:
+        """The sizes, for people."""
+        return ", ".join(f"{k} = {v}" for k, v in self.sizes.items()) or "its own sizes"
+
+
+@record
+class Ceilings:
+    """What this host can do at most, measured: bytes per second that reach one thread and all together, 64-bit
+    operations per second of one core (a multiply-add counts as two), and the bytes that its last cache holds."""
+
+    one: float
+    all: float
+    operations: float
+    cache: int
+
+    def stream(self, threads: int) -> float:
+        """Bytes per second for so many threads."""
+        return min(self.one * threads, self.all)
+
+    def compute(self, threads: int, element_bytes: int) -> float:
+        """Operations per second on elements of this size."""
+        return self.operations * threads * 8 / max(4, element_bytes)

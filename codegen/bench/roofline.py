@@ -1,0 +1,38 @@
+"""One sentence on what bounds a result: memory, arithmetic, or neither."""
+
+from __future__ import annotations
+
+from codegen.bench.model import Ceilings, Measured, Race
+
+NEAR = 0.35  # of a ceiling: what still counts as bound by it
+
+
+def sentence(m: Measured, race: Race, top: Ceilings) -> str:
+    """How much of what the machine can do the result reaches, where its work is known."""
+    stream, compute = _streamed(m, race, top), _computed(m, race, top)
+    threads = "one thread" if race.threads == 1 else f"{race.threads} threads"
+    partly = f"; {', '.join(m.uncounted)} not counted" if m.uncounted else ""
+    if max(stream, compute) < NEAR:
+        known = [f"{_percent(share)} of {what}" for share, what in
+                 ((stream, "what memory could stream"), (compute, "what the cores could compute")) if share]
+        if m.bytes <= top.cache and not compute:
+            return ""
+        return f"far from both roofs: {' and '.join(known)}{partly}" if known else ""
+    if stream >= compute:
+        moved = f"{m.bytes / race.result.best / 1e9:.3g} GB/s with every array moved once"
+        return f"memory-bound: {_percent(stream)} of what {threads} of this machine can stream ({moved})"
+    rate = f"{m.operations / race.result.best / 1e9:.3g} billion operations per second{partly}"
+    return f"compute-bound: {_percent(compute)} of what {threads} of this machine can compute ({rate})"
+
+
+def _streamed(m: Measured, race: Race, top: Ceilings) -> float:
+    """Nothing for data that stay in the caches between runs."""
+    return m.bytes / race.result.best / top.stream(race.threads) if m.bytes > top.cache else 0.0
+
+
+def _computed(m: Measured, race: Race, top: Ceilings) -> float:
+    return m.operations / race.result.best / top.compute(race.threads, m.element_bytes)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"

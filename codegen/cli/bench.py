@@ -1,0 +1,72 @@
+"""`tilewright bench`: how much faster did my loops become?"""
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codegen.cli.argv import BadCommandLine
+from codegen.cli.gen import resolved_machine
+from codegen.cli.job import Job, Outcome
+from codegen.cli.progress import Line
+from codegen.diagnostics import InputError, Loc
+
+if TYPE_CHECKING:
+    from codegen.bench.model import Ceilings
+
+
+def run(job: Job) -> Outcome:
+    """Before and after, in turns, for each region; the report goes to standard output."""
+    from codegen.bench.measure import measure
+    from codegen.bench.show import chart, data, text
+    from codegen.source.write import write_if_changed
+    from codegen.tune.plans.build import FLAGS, compiler_version
+    from codegen.tune.plans.subject import open_file
+    from codegen.tune.timing import cores
+    from codegen.verify.check_build import find_compiler
+
+    a = job.arguments
+    flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)
+    threads = (1,) if job.options.target == "c" else tuple(dict.fromkeys((1, a.measure_threads or cores())))
+    line = Line(a)
+    try:
+        line.say("generating")
+        opened = open_file(job.name, job.text, job.options)
+        found = tuple(measure(opened, threads, sizes, flags, line.say))
+        line.say("measuring what this machine can do")
+        top = _ceilings() if any(m.races for m in found) else None
+    finally:
+        line.end()
+    messages = (*resolved_machine(job), *opened.diagnostics)
+    if not found:
+        raise InputError("no-region", "there is no `#pragma scop` in this file", Loc(job.name),
+                         "put `#pragma scop` before a loop nest and `#pragma endscop` behind it")
+    compiler = find_compiler(job.name, job.options.cpp, Path())
+    about = f"{job.name}: {compiler_version(compiler.words)}, {flags}; the best of many runs, in turns"
+    if a.chart:
+        write_if_changed(a.chart, chart(found))
+    shown = data(found, about, top) if a.format == "json" else text(found, about, top)
+    return Outcome(stdout=shown, diagnostics=messages)
+
+
+def _sizes(text: str, flags: str | None) -> dict[str, int]:
+    from codegen.tune.plans.sizes import parse_sizes
+
+    try:
+        shlex.split(flags or "")
+        return parse_sizes(text)
+    except ValueError as error:
+        raise BadCommandLine(f"--sizes or --cflags: {error}") from None
+
+
+def _ceilings() -> Ceilings | None:
+    """What the host can do; nothing where its compiler cannot build the little programs that find out."""
+    from codegen.bench.ceilings import ceilings
+    from codegen.cli.doctor import Ailment, compiler_words
+    from codegen.limits import LimitPassed
+    from codegen.machine.detect import detect
+
+    try:
+        return ceilings(detect().machine, compiler_words())
+    except (Ailment, OSError, LimitPassed):
+        return None

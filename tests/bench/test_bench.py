@@ -1,0 +1,103 @@
+"""Before and after: figures, sentences, chart, and one real run."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codegen.bench.model import Ceilings, Measured, Race
+from codegen.bench.roofline import sentence
+from codegen.bench.show import chart, data, text
+from codegen.cli.main import main
+from codegen.tune.timing import timing
+
+TOP = Ceilings(one=10e9, all=15e9, operations=30e9, cache=1_000_000)
+RACE = Race(1, timing([0.2, 0.3]), timing([0.1, 0.12]))
+SUM = Measured(1, 3, "region 1 (sum, line 3)", {"n": 100}, (RACE,), bytes=900_000_000, by_statement={"S1": 10**6})
+
+SOURCE = """#include <math.h>
+void scale(int n, double a[n], const double b[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = 3 * b[i] + a[i];
+#pragma endscop
+}
+double other(double);
+void left(int n, double a[n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = other(a[i]);
+#pragma endscop
+}
+"""
+
+
+def test_memory_bound() -> None:
+    assert sentence(SUM, RACE, TOP) == (
+        "memory-bound: 90 % of what one thread of this machine can stream (9 GB/s with every array moved once)"
+    )
+    two = replace(RACE, threads=2)
+    assert "60 % of what 2 threads" in sentence(SUM, two, TOP)  # two threads share what all can stream
+
+
+def test_compute_bound() -> None:
+    much = replace(SUM, bytes=100, by_statement={"S1": 2 * 10**9, "S2": 4 * 10**8})
+    assert sentence(much, RACE, TOP).startswith("compute-bound: 80 % of what one thread")
+    assert "40 %" in sentence(replace(much, element_bytes=4), RACE, TOP)  # twice as many lanes
+    partial = replace(much, uncounted=("S3",))
+    assert sentence(partial, RACE, TOP).endswith("24 billion operations per second; S3 not counted)")
+
+
+def test_far_from_both() -> None:
+    little = replace(SUM, bytes=100_000_000, by_statement={"S1": 10**8})
+    assert sentence(little, RACE, TOP) == (
+        "far from both roofs: 10 % of what memory could stream and 3 % of what the cores could compute"
+    )
+    assert sentence(replace(SUM, bytes=0, by_statement={}), RACE, TOP) == ""
+
+
+def test_for_people() -> None:
+    refused = Measured(2, 9, "region 2", note="`f` may do more")
+    lines = text([SUM, refused], "gcc 12", TOP).splitlines()
+    assert lines[2] == "region 1 (sum, line 3) at n = 100"
+    assert lines[4].split() == ["1", "200", "ms", "100", "ms", "2x"]
+    assert lines[-1] == "region 2: `f` may do more"
+
+
+def test_chart_is_a_picture() -> None:
+    other = replace(SUM, title="region 2 (a<b, line 9)", races=(RACE, replace(RACE, threads=4)))
+    root = ET.fromstring(chart([SUM, other]))
+    words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "sum, line 3, 1 thread" in words and "a<b, line 9, 4 threads" in words
+
+
+def test_data_is_json() -> None:
+    (region,) = json.loads(data([SUM], "gcc", TOP))["regions"]
+    assert region["runs"][0]["gain"] == 2 and region["bound"].startswith("memory-bound")
+
+
+def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, picture = tmp_path / "in.c", tmp_path / "gain.svg"
+    file.write_text(SOURCE)
+    words = ["bench", str(file), "--sizes", "n=1000", "--threads", "2", "--format", "json", "--chart", str(picture)]
+    assert main([*words, "-w"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["regions"]
+    assert first["sizes"] == {"n": 1000} and [r["threads"] for r in first["runs"]] == [1, 2]
+    assert all(r["before"]["best"] > 0 and r["after"]["best"] > 0 for r in first["runs"])
+    assert first["operations"] == 2000 and first["bytes"] == 24000
+    assert second["runs"] == [] and "`other` may do more" in second["note"]
+    assert "times as fast" in picture.read_text()
+
+
+def test_nothing_to_measure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "in.c"
+    file.write_text("int x;\n")
+    assert main(["bench", str(file)]) == 1
+    assert "[no-region]" in capsys.readouterr().err
+    assert main(["bench", str(file), "--sizes", "n"]) == 2
