@@ -13,7 +13,7 @@ from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.encoding import encode
 from codegen.verify.check_build import HEADER, Build, Compiler, find_compiler
-from codegen.verify.check_cores import emulator_flags, emulator_sources
+from codegen.verify.check_cores import emulator_flags, emulator_sources, slave_sources
 from codegen.verify.check_emit import runtime_text, watch_text
 from codegen.verify.check_judge import Verdict, judge, try_case
 from codegen.verify.check_regions import Checked, file_texts, open_regions
@@ -43,6 +43,10 @@ class _Bench:
         self.builds.append(self.compiler.start(kind, sources, result))
         return self.builds[-1]
 
+    def own(self, source: str, flags: tuple[str, ...] = ()) -> Build:
+        self.builds.append(self.compiler.own(source, flags))
+        return self.builds[-1]
+
     def write(self, name: str, text: str) -> None:
         (self.compiler.folder / name).write_bytes(encode(text))
 
@@ -65,8 +69,8 @@ def check(path: str, text: str, options: GenOptions, progress: Progress) -> Chec
         bench.write(*HEADER)
         bench.write("runtime.c", runtime_text())
         bench.write("watch.c", watch_text())
-        runtime = bench.start("object", ("runtime.c",), "runtime.o")
-        bench.start("object", ("watch.c",), "watch.o")
+        runtime = bench.own("runtime.c")
+        bench.own("watch.c")
         progress("generating")
         checked = open_regions(path, text, options)
         lines = {o.index: f"region {o.index}: {o.summary}, nothing to check" for o in checked.outcomes}
@@ -131,8 +135,11 @@ def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOption
     if wrong is not None:
         raise InputError("no-compiler", f"the compiler does not work: {wrong}", Loc(checked.source.name))
     original = bench.start("shared", ("original.c", "runtime.o"), "original.so")
-    result = bench.start("shared", ("result.c", *emulator_sources(options), "runtime.o"), "result.so")
-    wrong, failed = original.error(), result.error()
+    cores = [bench.own(path, emulator_flags(options)) for path in emulator_sources(options)]
+    failed = next((e for e in (b.error() for b in cores) if e is not None), None)
+    objects = (*(b.result.name for b in cores), *slave_sources(options), "runtime.o")
+    result = bench.start("shared", ("result.c", *objects), "result.so")
+    wrong, failed = original.error(), failed or result.error()
     if wrong is not None:
         own = bench.start("syntax", ("source.c",), "source").error()
         if own is not None:

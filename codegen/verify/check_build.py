@@ -8,10 +8,12 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from codegen.diagnostics import InputError, Loc
-from codegen.limits import COMPILER, end, limited, what_passed
+from codegen.limits import COMPILER, QUESTION, LimitPassed, end, limited, run, what_passed
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.source.encoding import decode
@@ -38,36 +40,47 @@ KINDS = {
         *("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-sanitize-recover=all", "-O1"),
         *("-fno-pie", "-no-pie", "-Wl,--unresolved-symbols=ignore-in-object-files"),
     ),
-    "object": ("-c", "-fPIC", "-O2"),
+    "object": ("-c", "-fPIC", "-O2", "-fwrapv"),
     # As written, so that no store is optimized away; the calls before accesses go to code of the check's own.
     "watched": ("-c", "-fPIC", "-O0", "-fwrapv", "-fvisibility=hidden", "-fsanitize=thread"),
     "linked": ("-shared", "-fPIC", "-Wl,-Bsymbolic,-z,lazy"),
     "syntax": ("-fsyntax-only",),
 }
+# The tests that sanitizers add cut loops into thousands of blocks, and gcc's register allocator looks at every nest of
+# them by itself: up to five sixths of the time of a compilation. Allocating once for a function changes no test.
+QUICK = "-fira-region=one"
+# Objects of code that is no user's, by compiler, flags, path and text: whoever makes many checks compiles them once.
+_OBJECTS: dict[tuple[object, ...], bytes] = {}
 
 
 @record
 class Build:
-    """A compiler at work, and where its messages and its result go."""
+    """A compiler at work, and where its messages and its result go. Without a compiler the result is there; one with
+    a `key` is kept."""
 
-    process: "subprocess.Popen[bytes]"
+    process: "subprocess.Popen[bytes] | None"
     log: Path
     result: Path
+    key: tuple[object, ...] = ()
 
     def error(self) -> str | None:
         """Wait; None when all went well, else the compiler's first complaint."""
+        if self.process is None:
+            return None
         try:
             code = self.process.wait(COMPILER.wall)
         except subprocess.TimeoutExpired:
             self.stop()
             return f"the compiler did not end within {COMPILER.wall:g} s"
         said = self.log.read_bytes()
+        if code == 0 and self.key:
+            _OBJECTS[self.key] = self.result.read_bytes()
         passed = what_passed(code, said, COMPILER)
         return f"the compiler {passed}" if passed else None if code == 0 else first_error(decode(said))
 
     def stop(self) -> None:
         """End the compiler if it still runs."""
-        if self.process.poll() is None:
+        if self.process is not None and self.process.poll() is None:
             end(self.process)
             self.process.wait()
 
@@ -85,7 +98,8 @@ class Compiler:
         out, log = self.folder / result, self.folder / f"{result}.log"
         files = [str(self.folder / s) for s in sources]
         first = ("-include", str(self.folder / HEADER[0]))
-        command = [*self.words, *KINDS[kind], *_COMMON, *first, *self.flags, *files, "-o", str(out)]
+        quick = (QUICK,) if kind == "sanitized" and takes(self.words, QUICK) else ()
+        command = [*self.words, *KINDS[kind], *quick, *_COMMON, *first, *self.flags, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
                 limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]), COMPILER),
@@ -97,6 +111,16 @@ class Compiler:
             )
         return Build(process, log, out)
 
+    def own(self, source: str, flags: tuple[str, ...]) -> Build:
+        """The object of a file that is no user's, in which macros of the command line mean nothing."""
+        path = self.folder / source
+        key = (self.words, flags, source, path.read_bytes())
+        result = f"{path.stem}.o"
+        if key not in _OBJECTS:
+            return replace(replace(self, flags=flags).start("object", (source,), result), key=key)
+        (self.folder / result).write_bytes(_OBJECTS[key])
+        return Build(None, self.folder / f"{result}.log", self.folder / result)
+
 
 def find_compiler(path: str, cpp: CppOptions, folder: Path) -> Compiler:
     """$CC, or the first of cc, gcc and clang that exists. Quoted includes are looked for beside the file first."""
@@ -104,6 +128,15 @@ def find_compiler(path: str, cpp: CppOptions, folder: Path) -> Compiler:
         if words and shutil.which(words[0]):
             return Compiler(tuple(words), (*cpp.args, "-iquote", os.path.dirname(path) or "."), folder)
     raise InputError("no-compiler", "no C compiler found to check with", Loc(path), "install one, or set CC")
+
+
+@cache
+def takes(words: tuple[str, ...], flag: str) -> bool:
+    """Does the compiler know a flag?"""
+    try:
+        return run([*words, flag, "-fsyntax-only", "-xc", os.devnull], QUESTION).code == 0
+    except LimitPassed:
+        return False
 
 
 def first_error(text: str) -> str:

@@ -43,10 +43,15 @@ def emulator_flags(options: GenOptions) -> tuple[str, ...]:
     return "-I", str(emulator_folder()), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}"
 
 
-def emulator_sources(options: GenOptions) -> tuple[str, ...]:
+def slave_sources(options: GenOptions) -> tuple[str, ...]:
     """What is compiled with the result."""
+    return (SLAVE,) if options.target == "sunway" else ()
+
+
+def emulator_sources(options: GenOptions) -> tuple[str, ...]:
+    """The machine in place of the real one: linked with the result."""
     if options.target != "sunway":
         return ()
     from codegen.sunway.host import emulator_folder
 
-    return SLAVE, *(str(p) for p in sorted(emulator_folder().glob("*.c")))
+    return tuple(str(p) for p in sorted(emulator_folder().glob("*.c")))
