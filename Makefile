@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 
 .DELETE_ON_ERROR:
-.PHONY: same-under-load picture all quickstart examples venv dev test lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
+.PHONY: same-under-load picture all quickstart examples venv dev test test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
 
 all: quickstart
 
@@ -56,6 +56,10 @@ examples: dev
 # Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	$(PY) -m pytest -n 2 --dist worksteal -q $(T)
+
+# Under two minutes: units, refusals, goldens, and a little of everything else.
+test-fast: dev
+	$(PY) -m pytest -n 2 --dist worksteal -q --fast $(T)
 
 lint: dev
 	$(PY) -m ruff check .

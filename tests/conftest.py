@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fast import is_fast, listed
+
 GOLDEN = Path(__file__).parent / "golden"
 # The search for leaks takes seconds where a program may not be traced. Tests of memory that generated code asks for
 # (test_own_memory, test_paths, test_kernels of sparse formats) turn it on.
@@ -15,6 +17,14 @@ os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="rewrite tests/golden from the present results")
+    parser.addoption("--fast", action="store_true", help="leave out what takes long (tests/slow.txt)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        known = listed()
+        config.hook.pytest_deselected(items=[x for x in items if not is_fast(x.nodeid, known)])
+        items[:] = [x for x in items if is_fast(x.nodeid, known)]
 
 
 @pytest.fixture

@@ -1,0 +1,55 @@
+"""The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases of those.
+
+slow.txt is made from what a whole run took; tests that are not in it count as fast.
+
+    python -m pytest --durations=0 -vv tests > times.txt
+    python -m tests.fast times.txt
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+LIST = Path(__file__).parent / "slow.txt"
+SLOW = 0.5  # seconds of its longest case that make a function slow
+LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
+_LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
+
+
+def is_fast(nodeid: str, listed: frozenset[str]) -> bool:
+    return nodeid.partition("[")[0] not in listed or f"+{nodeid}" in listed
+
+
+def listed() -> frozenset[str]:
+    return frozenset(line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+
+
+def slow(report: Iterable[str]) -> list[str]:
+    """The lines of the list: slow functions, and with a plus cases of them that are tried nevertheless."""
+    cases: dict[str, float] = defaultdict(float)
+    for line in report:
+        found = _LINE.match(line.strip())
+        if found:
+            cases[found[2]] += float(found[1])
+    functions: dict[str, float] = defaultdict(float)
+    for case, seconds in cases.items():
+        function = case.partition("[")[0]
+        functions[function] = max(functions[function], seconds)
+    out = {function for function, seconds in functions.items() if seconds > SLOW}
+    for module in sorted({f.partition("::")[0] for f in functions}):
+        own = {c: s for c, s in cases.items() if c.startswith(f"{module}::")}
+        least = min(sorted(own), key=lambda c: own[c])
+        if all(f in out for f in functions if f.startswith(f"{module}::")) and own[least] < LEAST:
+            out.add(f"+{least}")
+    return sorted(out)
+
+
+if __name__ == "__main__":
+    lines = slow(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
+    head = f"# Functions with a case that takes more than {SLOW} s, and with + cases of them that the fast lane has:\n"
+    LIST.write_text(head + "# python -m tests.fast TIMES writes this file.\n" + "".join(f"{x}\n" for x in lines),
+                    encoding="utf-8")
