@@ -66,7 +66,7 @@ def _build(
         return _build(node, tree.child, scop, blocks, marks, depth)
     number = len(marks)
     marks.append(tree)
-    counted = _steps(scop, tree)
+    counted = _steps(node, scop, tree)
     node = node.insert_partial_schedule(_partial(scop, blocks, tree.loops, depth, counted))
     node = node.band_set_permutable(int(tree.permutable))
     if tree.split:
@@ -92,15 +92,31 @@ def _filter(scop: Scop, blocks: Blocks, tree: Node) -> isl.UnionSet:
     return total
 
 
-def _steps(scop: Scop, band: Band) -> int:
+def _steps(node: isl.ScheduleNode, scop: Scop, band: Band) -> int:
     """The step of an innermost loop whose body uses how many steps were made, as in `a[i / 3]`; 1 for others. Counted
     in steps it needs no division. even-odd-split, Neoverse N1: its last loop takes 0.82 of the time."""
     last = band.loops[-1]
     if has_band(band.child) or last.tile or last.carry or last.kind not in ("", VECTOR, PARALLEL, PARALLEL_VECTOR):
         return 1
-    found = {_step(scop.statement(name), last) for name in statements(band)}
-    divided = any(_divides(scop.statement(name), last) for name in statements(band))
-    return found.pop() if len(found) == 1 and divided else 1
+    names = statements(band)
+    found = {_step(scop.statement(name), last) for name in names}
+    if len(found) > 1 or not any(_divides(scop.statement(name), last) for name in names):
+        return 1
+    step = found.pop()
+    return step if step == 1 or _common_stride(node, scop, band) % step == 0 else 1
+
+
+def _common_stride(node: isl.ScheduleNode, scop: Scop, band: Band) -> int:
+    """The least distance between values of the innermost loop, over all of its statements: one that is shifted by half
+    a step lies between the others, and comes before or behind them by that."""
+    values: isl.Set | None = None
+    for name in statements(band):
+        domain = isl.UnionSet.from_set(scop.statement(name).domain)
+        prefix = node.get_prefix_schedule_union_map().intersect_domain(domain)
+        if not prefix.is_empty():
+            points = _image(isl.Map.from_union_map(prefix), [lp.exprs[name] for lp in band.loops])
+            values = points if values is None else values.union(points)
+    return 1 if values is None else int(values.get_stride(values.dim(isl.dim_type.set) - 1).to_python())
 
 
 def _step(s: Statement, lp: Loop) -> int:
