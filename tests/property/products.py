@@ -302,7 +302,7 @@ class _Maker:
         if not floats and any("alpha" in x or dt.is_float(t) for x, t in zip((a, b), types, strict=True)):
             return f"{c} {rng.choice(('+=', '-=', '^='))} {rng.randint(1, 5)};"
         op = rng.choice("++***-") if floats else rng.choice("+***-&|^")
-        wide = elem.signed and not floats and elem.bits >= 32
+        wide = not floats and any(t.signed and t.bits >= 32 for t in (elem, *types))
         x = f"{a} {op} {b}"
         if not wide and op == "*" and any(not t.signed and t.bits == 16 for t in types):
             x = f"(unsigned){x}"  # two of them are too large for an int
