@@ -109,7 +109,7 @@ static void stopped(int sig)
   _exit(7);
 }
 
-static char *in[16], *want[16], *got[16];
+static char *given[2][16], **in, *want[16], *got[16]; /* data without and with infinities, and what came of them */
 
 static void place(const struct test *t, char **from, void **at, int lap)
 {
@@ -147,13 +147,13 @@ static void sealed(const struct test *t, int s, int only)
   tw_least_work = 1e300;
   for (int k = 0; k < t->nb; k++) {
     size_t bytes = t->b[k].room * t->b[k].size;
-    for (int v = 0; v <= t->variants && !t->b[k].copied; v++) {
-      if (v && only && v != only) continue;
+    for (int v = -1; v <= t->variants && !t->b[k].copied; v += v < 0 ? 2 : 1) {
+      if (v > 0 && only && v != only) continue;
       for (int j = 0; j < t->nb; j++) memcpy(got[j], in[j], t->b[j].room * t->b[j].size);
       place(t, got, at, 0);
       mprotect(got[k], bytes, PROT_READ);
-      now_id = t->id, now_variant = v, trying = v == 0;
-      const int writes = v == 0 && sigsetjmp(away, 1);
+      now_id = t->id, now_variant = v, trying = v < 0;
+      const int writes = v < 0 && sigsetjmp(away, 1);
       if (!writes) t->run(v, t->sizes[s][0], t->sizes[s][1], at);
       trying = 0;
       mprotect(got[k], bytes, PROT_READ | PROT_WRITE);
@@ -169,15 +169,16 @@ static void check(const struct test *t, int only, int seal)
   omp_set_num_threads(2 + t->id % 2);
   for (int k = 0; k < t->nb; k++) {
     size_t bytes = t->b[k].room * t->b[k].size;
-    in[k] = pages(bytes); want[k] = pages(bytes); got[k] = pages(bytes);
+    want[k] = pages(bytes); got[k] = pages(bytes);
+    for (int odd = 0; odd < 2; odd++) {
+      state = 1234567UL * (t->id + 1) + 16 * odd + k;
+      fill(&t->b[k], given[odd][k] = pages(bytes), odd);
+    }
   }
   for (int lap = 0; lap <= t->nl; lap++)
     for (int s = 0; s < t->ns; s++) {
-      state = 1234567UL * (t->id + 1) + s;
-      for (int k = 0; k < t->nb; k++) {
-        fill(&t->b[k], in[k], s % 3 == 2);
-        memcpy(want[k], in[k], t->b[k].room * t->b[k].size);
-      }
+      in = given[s % 3 == 2];
+      for (int k = 0; k < t->nb; k++) memcpy(want[k], in[k], t->b[k].room * t->b[k].size);
       place(t, want, at, lap);
       now_id = t->id, now_variant = 0;
       t->run(0, t->sizes[s][0], t->sizes[s][1], at);
@@ -195,7 +196,7 @@ static void check(const struct test *t, int only, int seal)
     }
   for (int k = 0; k < t->nb; k++) {
     size_t bytes = t->b[k].room * t->b[k].size;
-    munmap(in[k], bytes); munmap(want[k], bytes); munmap(got[k], bytes);
+    munmap(given[0][k], bytes); munmap(given[1][k], bytes); munmap(want[k], bytes); munmap(got[k], bytes);
   }
 }
 """
@@ -215,8 +216,9 @@ int main(int argc, char **argv)
 """
 
 
-def driver_text(programs: Sequence[tuple[Program, int]]) -> str:
-    """A main program for functions f<k>_<variant>, variant 0 being the original."""
+def driver_text(programs: Sequence[tuple[Program, int]], plain: bool = False) -> str:
+    """A main program for functions f<k>_<variant>, variant 0 being the original. `plain`: there is also an original
+    that stores all that it says, f<k>_plain, for read-only arrays."""
     parts = [f"#define MARGIN {MARGIN}", HEAD]
     tests = []
     for k, (p, variants) in enumerate(programs):
@@ -224,6 +226,9 @@ def driver_text(programs: Sequence[tuple[Program, int]]) -> str:
         parts += [p.types, *(f"void {name}({p.params});" for name in names)]
         args = ", ".join(["n", "m", str(p.ld), *(f"b[{x}]" for x in range(len(p.buffers)))])
         cases = " ".join(f"case {v}: {name}({args}); break;" for v, name in enumerate(names))
+        if plain:
+            parts.append(f"void f{k}_plain({p.params});")
+            cases += f" case -1: f{k}_plain({args}); break;"
         parts.append(f"static void run{k}(int v, long n, long m, void **b) {{ switch (v) {{ {cases} }} }}")
         parts.append(_tables(k, p))
         # fmin(+0, -0) may be either zero in C, and libraries and instructions differ.

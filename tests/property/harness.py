@@ -1,7 +1,8 @@
 """Compile the originals and the results of many programs at once, run each pair, and compare every byte.
 
 Two builds: one optimised, one under the undefined-behaviour sanitizer; where there are two compilers each takes one,
-in turns. Neither may say more about a result than about its original.
+in turns. Neither may say more about a result than about its original. Both are told which sizes the program is called
+with: beyond them it is undefined, and a compiler that sees a subscript leave its array there is right about both.
 """
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from tests.property.generate import LONG, Effort, Failure, Outcome, run_program
 from tests.property.model import ALL, Features, Program
 from tests.property.products import random_product
 from tests.property.programs import random_program
+from tests.property.texts import CRASH, first_lines, flag, messages, renamed
 from tests.property.tree import smaller
 
 FLAGS = (
@@ -108,7 +110,8 @@ def compare(outcomes: Sequence[Outcome], folder: Path, effort: Effort = LONG, tu
     some = [o for o in outcomes if o.variants]
     folder.mkdir(parents=True, exist_ok=True)
     for build in builds(turn) if some else ():
-        report.failures += _Run(some, folder, build, effort).failures()
+        run = _Run(some, folder, build, effort, report.counts)
+        report.failures += run.failures()
         report.counts[f"compared: {build.name}"] += sum(len(o.variants) for o in some)
     return report
 
@@ -116,26 +119,41 @@ def compare(outcomes: Sequence[Outcome], folder: Path, effort: Effort = LONG, tu
 class _Run:
     """One build of a batch. `bad` are the (program, variant) that do not compile."""
 
-    def __init__(self, outcomes: Sequence[Outcome], folder: Path, build: Build, effort: Effort) -> None:
-        self.outcomes, self.folder, self.build, self.effort = outcomes, folder, build, effort
+    def __init__(
+        self, outcomes: Sequence[Outcome], folder: Path, build: Build, effort: Effort, counts: Counter[str]
+    ) -> None:
+        self.outcomes, self.folder, self.build, self.effort, self.counts = outcomes, folder, build, effort, counts
         self.starts: list[tuple[int, int, int]] = []  # first line in new.c, program, variant
         self.bad: dict[tuple[int, int], str] = {}
+        self.said = ""
 
     def failures(self) -> Iterator[Failure]:
-        """What this build shows, each variant once."""
+        """What this build shows, each variant once. A compiler that crashes says nothing about the program."""
         while True:
             told = self._compiled()
             if told is None:
                 break
             if not told:
-                yield self._failure(0, 0, "the batch does not compile")
+                yield from self._halves()
                 return
             for at, what in told.items():
-                yield self._failure(*at, f"does not compile:\n{what}")
+                if CRASH in what:
+                    self.counts[f"compiler crashed: {self.build.name}"] += 1
+                else:
+                    yield self._failure(*at, f"does not compile:\n{what}")
             self.bad |= told
         for (k, v), warnings in self.warned.items():
             yield self._failure(k, v, "warnings that the original does not have:\n" + "\n".join(warnings))
         yield from self._runs()
+
+    def _halves(self) -> Iterator[Failure]:
+        """Whatever stops the compiler without a word on where, one program of the batch shows it."""
+        if len(self.outcomes) == 1:
+            yield self._failure(0, 0, f"its results do not compile:\n{self.said[-1500:]}")
+            return
+        middle = len(self.outcomes) // 2
+        for part in (self.outcomes[:middle], self.outcomes[middle:]):
+            yield from _Run(part, self.folder, self.build, self.effort, self.counts).failures()
 
     def _failure(self, k: int, v: int, what: str) -> Failure:
         o = self.outcomes[k]
@@ -152,23 +170,26 @@ class _Run:
             for v, variant in enumerate(o.variants, 1):
                 stub = f"void kernel({o.program.params}) {{ }}\n"
                 bad = (k, v) in self.bad
-                text = _renamed(f"{o.program.head}{stub}" if bad else variant.text, o.program, k, v)
+                text = renamed(f"{o.program.head}{stub}" if bad else variant.text, o.program, k, str(v))
                 self.starts.append((line, k, v))
                 new.append(text)
                 line += text.count("\n")
-        (self.folder / "old.c").write_text("".join(_renamed(o.program.text(), o.program, k, 0)
-                                                   for k, o in enumerate(self.outcomes)))
+        for name, call in (("old", "0"), ("plain", "plain")):
+            (self.folder / f"{name}.c").write_text("".join(renamed(o.program.text(), o.program, k, call)
+                                                           for k, o in enumerate(self.outcomes)))
         (self.folder / "new.c").write_text("".join(new))
-        (self.folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in self.outcomes]))
+        (self.folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in self.outcomes], True))
 
     def _compiled(self) -> dict[tuple[int, int], str] | None:
         """None when all is well; else the errors of each variant."""
         self._write()
         b, folder = self.build, self.folder
-        words = {f: [b.compiler, *FLAGS, *b.flags, "-c", "-o", str(folder / f"{f}.o"), str(folder / f"{f}.c")]
-                 for f in ("old", "new")}
-        words["main"] = [b.compiler, "-O1", "-w", "-c", "-o", str(folder / "main.o"), str(folder / "main.c")]
-        said = {f: subprocess.run(w, capture_output=True, text=True, timeout=600) for f, w in words.items()}
+        words = {f: [b.compiler, *FLAGS, *b.flags] for f in ("old", "new")}
+        # What the original stores is seen only where no compiler thinks about it.
+        words |= {"plain": [b.compiler, *FLAGS, "-O0", "-w"], "main": [b.compiler, "-O1", "-w"]}
+        said = {f: subprocess.run([*w, "-c", "-o", str(folder / f"{f}.o"), str(folder / f"{f}.c")],
+                                  capture_output=True, text=True, timeout=600) for f, w in words.items()}
+        self.said = said["new"].stderr
         objects = [str(folder / f"{f}.o") for f in words]
         link = [b.compiler, "-fopenmp", *b.flags, "-o", str(folder / "run"), *objects, "-lm"]
         if not any(s.returncode for s in said.values()):
@@ -178,13 +199,13 @@ class _Run:
             if linked.returncode:
                 raise RuntimeError(f"cannot link:\n{linked.stderr[:2000]}")
             return None
-        if said["old"].returncode or said["main"].returncode:
-            both = said["old"].stderr[:2000] + said["main"].stderr[:2000]
-            raise RuntimeError(f"the originals do not compile:\n{both}")
+        if any(said[f].returncode for f in said if f != "new"):
+            told = "".join(said[f].stderr[:2000] for f in said if f != "new")
+            raise RuntimeError(f"the originals do not compile:\n{told}")
         out: dict[tuple[int, int], str] = {}
-        for line, kind, what in _messages(said["new"].stderr, "new.c"):
+        for line, kind, what in messages(said["new"].stderr, "new.c"):
             if kind.endswith("error"):
-                out.setdefault(self._at(line), what)
+                out.setdefault(self._at(line), f"{kind}: {what}")
         return {at: what for at, what in out.items() if at not in self.bad}
 
     def _at(self, line: int) -> tuple[int, int]:
@@ -193,14 +214,14 @@ class _Run:
 
     def _new_warnings(self, old: str, new: str) -> dict[tuple[int, int], list[str]]:
         """Warnings in results, less those of a kind that the original has as well."""
-        first = _first_lines([_renamed(o.program.text(), o.program, k, 0) for k, o in enumerate(self.outcomes)])
+        first = first_lines([renamed(o.program.text(), o.program, k, "0") for k, o in enumerate(self.outcomes)])
         known = set()
-        for line, _, what in _messages(old, "old.c"):
-            known.add((max(k for k, at in enumerate(first) if at <= line), _flag(what)))
+        for line, _, what in messages(old, "old.c"):
+            known.add((max(k for k, at in enumerate(first) if at <= line), flag(what)))
         out: dict[tuple[int, int], list[str]] = {}
-        for line, kind, what in _messages(new, "new.c"):
+        for line, kind, what in messages(new, "new.c"):
             k, v = self._at(line)
-            if kind == "warning" and (k, _flag(what)) not in known and not self._expected(k, v, what):
+            if kind == "warning" and (k, flag(what)) not in known and not self._expected(k, v, what):
                 start = max(s[0] for s in self.starts if s[0] <= max(line, 2))
                 out.setdefault((k, v), []).append(f"{line - start + 1}: {what}")
         return out
@@ -209,7 +230,7 @@ class _Run:
         """clang says where it does not vectorize as it was told: the sanitizer's own code keeps it from that, and a
         random plan may name any loop."""
         asked = self.outcomes[k].variants[v - 1].label.startswith("plan\n")
-        return _flag(what).startswith("-Wpass-failed") and (self.build.sanitized or asked)
+        return flag(what).startswith("-Wpass-failed") and (self.build.sanitized or asked)
 
     # -- run ---------------------------------------------------------------------------------------
 
@@ -235,7 +256,8 @@ class _Run:
 
     def _ran(self, *only: int) -> tuple[int, str, str]:
         env = {**os.environ, "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
-        words = [str(self.folder / "run"), str(int(self.effort.sealed)), *map(str, only)]
+        seal = self.effort.sealed and not self.build.sanitized
+        words = [str(self.folder / "run"), str(int(seal)), *map(str, only)]
         try:
             ran = subprocess.run(words, capture_output=True, text=True, timeout=300, env=env)
         except subprocess.TimeoutExpired:
@@ -249,36 +271,6 @@ class _Run:
             if at not in self.bad and at not in seen:
                 yield self._failure(*at, f"differs: {where}")
             seen.add(at)
-
-
-def _messages(said: str, file: str) -> Iterator[tuple[int, str, str]]:
-    """Line, kind and text of a compiler's messages about a file."""
-    for line, kind, what in re.findall(rf"^[^\n:]*\b{file}:(\d+):\d+: (warning|error|fatal error): (.*)$", said, re.M):
-        yield int(line), kind, what
-
-
-def _flag(what: str) -> str:
-    """The kind of a warning. A variable that nobody reads is unused with its value and set but not used without it."""
-    unused = re.search(r"(?:unused variable|variable) ['‘](\w+)['’](?: set but not used)?", what)
-    if unused and "-Wunused" in what:
-        return f"unused {unused.group(1)}"
-    found = re.search(r"\[(-W[^\]]*)\]$", what)
-    return found.group(1) if found else what
-
-
-def _first_lines(texts: Sequence[str]) -> list[int]:
-    out = [1]
-    for t in texts[:-1]:
-        out.append(out[-1] + t.count("\n"))
-    return out
-
-
-def _renamed(text: str, program: Program, k: int, variant: int) -> str:
-    """Many results share one file: functions get names of their own, and what stands before them is there once."""
-    own = program.types + program.objects
-    if own:
-        text = text.replace(own, f"#ifndef HAVE_{k}\n#define HAVE_{k}\n{own}#endif\n", 1)
-    return re.sub(r"\bkernel\b", f"f{k}_{variant}", text) + "\n"
 
 
 def smallest(program: Program, fails: str, folder: Path, effort: Effort = LONG, turn: int = 0) -> Program:

@@ -14,7 +14,7 @@ from tests.property import data as dt
 from tests.property.affine import INT, LONG, SIZE, UNSIGNED, IntType
 from tests.property.data import DOUBLE, FLOAT
 from tests.property.memory import buffer
-from tests.property.model import PRELUDE, Program
+from tests.property.model import PRELUDE, SIZES_USED, Program
 from tests.property.tree import For, If, Line, Node
 
 NAMES = ("i", "j", "k", "l", "a", "b", "c", "it", "ib", "kr", "jt", "row", "col", "dep", "in", "fo", "n2", "s")
@@ -96,7 +96,7 @@ class _Maker:
         t = self.ptype.text
         pointers = [(self._declared(s), s.elem, self._elements(s)) for s in self.stores.values()]
         pointers += [(f"{e.text} *p_{s}", e, 1) for s, e in self.scalars.items()]
-        before = "  (void)n, (void)m, (void)ld;\n"
+        before = f"  {SIZES_USED}\n"
         before += "".join(f"  {e.text} {s} = p_{s}[0];\n" for s, e in self.scalars.items())
         before += "".join(f"  {e.text} {s} = 0;\n" for s, e in self.locals.items())
         params = ", ".join([f"{t} n, {t} m, {t} ld", *(p[0] for p in pointers)])

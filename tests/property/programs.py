@@ -15,7 +15,7 @@ from tests.property import memory as mem
 from tests.property.affine import BYTE, INT, LONG, SHORT, SIZE, UNSIGNED, IntType, Value
 from tests.property.loops import Loops, Scope
 from tests.property.memory import Array, Record, Scalar
-from tests.property.model import ALL, PRELUDE, Features, Program
+from tests.property.model import ALL, PRELUDE, SIZES_USED, Features, Program
 from tests.property.statements import Statements
 from tests.property.tree import For, If, Line, Node
 
@@ -184,7 +184,7 @@ class _Maker(Statements):
     def _before(self, kept: Sequence[Array], scalars: Sequence[Scalar], arrays: Sequence[Array]) -> str:
         """Everything that stands in front of the region."""
         names = [p.text for p in self.params]
-        out = "  (void)n, (void)m, (void)ld;\n"
+        out = f"  {SIZES_USED}\n"
         out += "".join(f"  {t.text} {c} = 7;\n" for c, t in self.loops.used_counters.items())
         for a in kept:
             if a.home not in mem.OUTSIDE:
