@@ -189,6 +189,8 @@ class Affiner:
     def _BinaryOp(self, node: c_ast.BinaryOp, frame: Frame) -> tuple[isl.PwAff, CType]:
         if node.op in _COMPARE or node.op in ("&&", "||"):
             return self._truth(node, frame), INT
+        if node.op == "-" and self.invariants is not None and self.invariants.apart(node, frame, self) is not None:
+            self.want(node, frame)
         left, lt = self.value(node.left, frame)
         right, rt = self.value(node.right, frame)
         if node.op in ("<<", ">>", "&"):

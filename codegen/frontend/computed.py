@@ -19,9 +19,10 @@ from codegen.frontend.frame import Frame
 from codegen.frontend.layers import Shape, int_constant
 from codegen.frontend.places import Names
 from codegen.frontend.prescan import Prescan, members
+from codegen.frontend.rewrite.address import pointee
 from codegen.record import record
 from codegen.scop.model import MemoryRead
-from codegen.scop.types import INT, CType, common, promote
+from codegen.scop.types import INT, LONG, CType, common, promote
 
 _ARITHMETIC = ("+", "-", "*", "/", "%", "&", "|", "^")
 _TRUTH = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
@@ -51,6 +52,9 @@ class Invariants:
 
     def find(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
         """What `node` would be as a parameter; None where the region may change its value, or it is no integer."""
+        apart = self.apart(node, frame, affiner)
+        if apart is not None:
+            return apart
         ctype = self._type(node, frame, affiner)
         if ctype is None or ctype.enum or ctype.plain_char:
             return None
@@ -66,18 +70,32 @@ class Invariants:
         """`p != 0`, for a pointer that the region does not set, also where it stands as `p == 0`."""
         if not isinstance(node, c_ast.BinaryOp) or node.op not in ("==", "!=") or not _is_zero(node.right):
             return None
-        if not isinstance(node.left, (c_ast.ID, c_ast.StructRef)) or any(_reaches(x) for x in _way(node.left)):
-            return None
-        base = node.left.name if isinstance(node.left, c_ast.ID) else _base(node.left)
-        if base is None or base in frame.locals or base in frame.bindings or frame.iterator(base) is not None:
-            return None
-        shape = self._shape(node.left, affiner)
-        plain = isinstance(node.left, c_ast.ID) or self.scan.untouched(base, members(node.left))
-        if shape is None or not shape.layers or shape.special or not plain:
+        if self._pointer(node.left, frame, affiner) is None:
             return None
         text = c_text(c_ast.BinaryOp("!=", node.left, node.right))
         stem = "_".join(["has", *re.findall(r"\w+", c_text(node.left))])
         return Found(text, text, (), (), INT, stem, all(s.type == "." for s in _way(node.left)))
+
+    def apart(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Found | None:
+        """`end - begin`, for pointers to elements of one type that the region does not set."""
+        if not isinstance(node, c_ast.BinaryOp) or node.op != "-":
+            return None
+        sides = [self._pointer(x, frame, affiner) for x in (node.left, node.right)]
+        if sides[0] is None or sides[1] is None or pointee(sides[0]) != pointee(sides[1]):
+            return None
+        text = c_text(node)
+        return Found(text, "{0}", (), (MemoryRead(text, LONG, "", ()),), LONG)
+
+    def _pointer(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Shape | None:
+        """The type of a pointer, a variable or a member of one, that the region does not set."""
+        if not isinstance(node, (c_ast.ID, c_ast.StructRef)) or any(_reaches(x) for x in _way(node)):
+            return None
+        base = node.name if isinstance(node, c_ast.ID) else _base(node)
+        if base is None or base in frame.locals or base in frame.bindings or frame.iterator(base) is not None:
+            return None
+        shape = self._shape(node, affiner)
+        plain = isinstance(node, c_ast.ID) or self.scan.fixed(base, members(node))
+        return shape if shape is not None and shape.layers and not shape.special and plain else None
 
     def _type(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> CType | None:
         """The type of an invariant integer."""

@@ -18,13 +18,14 @@ from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
 from codegen.frontend.layers import Shape
+from codegen.frontend.live import mentions
 from codegen.frontend.loops import Header, loop_space, read_header
 from codegen.frontend.members import spelled
 from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
-from codegen.frontend.symbols import RegionSite, location, mentions
+from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr
 from codegen.scop.types import INT, CType
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
@@ -28,10 +28,20 @@ class Prescan:
     mentioned: tuple[str, ...]
     counters: frozenset[str] = frozenset()
     assigned: Mapping[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)  # members that are, by variable
+    behind: Mapping[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)  # those of which only elements are
 
     def untouched(self, base: str, path: tuple[str, ...]) -> bool:
         """Does no assignment of the region reach the member of `base` at this path?"""
-        return all(w[: len(path)] != path and path[: len(w)] != w for w in self.assigned.get(base, ()))
+        return _apart_from(path, self.assigned.get(base, ()))
+
+    def fixed(self, base: str, path: tuple[str, ...]) -> bool:
+        """Does the pointer at this path keep its value? What it leads to may change."""
+        others = self.assigned.get(base, frozenset()) - self.behind.get(base, frozenset())
+        return _apart_from(path, others)
+
+
+def _apart_from(path: tuple[str, ...], written: Iterable[tuple[str, ...]]) -> bool:
+    return all(w[: len(path)] != path and path[: len(w)] != w for w in written)
 
 
 @dataclass
@@ -42,6 +52,7 @@ class _Scan:
     reassigned: set[str] = field(default_factory=set)
     counters: set[str] = field(default_factory=set)
     written_members: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
+    whole_members: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)  # other than elements of pointers
     affine_ids: dict[str, None] = field(default_factory=dict)
     affine_members: dict[str, CType] = field(default_factory=dict)
     mentioned: dict[str, None] = field(default_factory=dict)
@@ -136,7 +147,10 @@ class _Scan:
             self.reassigned.add(node.name)
             if not self.inside(node.name):
                 self.written.add(node.name)
-                self.written_members.setdefault(node.name, set()).add(self._apart(node.name, members(whole)))
+                path = self._apart(node.name, members(whole))
+                self.written_members.setdefault(node.name, set()).add(path)
+                if isinstance(whole, c_ast.StructRef) or path != members(whole) or not path:
+                    self.whole_members.setdefault(node.name, set()).add(path)
 
     def _apart(self, name: str, path: tuple[str, ...]) -> tuple[str, ...]:
         """The members on the way to a place, up to the first that shares its bytes with others."""
@@ -275,6 +289,7 @@ def prescan(site: RegionSite) -> Prescan:
     for name, *path in _reached(scan):
         scan.written.add(name)
         scan.written_members.setdefault(name, set()).add(tuple(path))
+        scan.whole_members.setdefault(name, set()).add(tuple(path))
     fixed = [n for n in scan.affine_ids if n not in scan.written and n not in scan.counters]
     params = [(n, site.variables[n].shape.elem) for n in fixed]
     params += [(t, c) for t, c in scan.affine_members.items() if _untouched(t, scan)]
@@ -285,4 +300,5 @@ def prescan(site: RegionSite) -> Prescan:
         tuple(scan.mentioned),
         frozenset(scan.counters),
         {name: frozenset(paths) for name, paths in sorted(scan.written_members.items())},
+        {n: frozenset(p - scan.whole_members.get(n, set())) for n, p in sorted(scan.written_members.items())},
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
+from codegen.frontend.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
@@ -60,36 +61,31 @@ class RegionSite:
     front: tuple[c_ast.Pragma, ...] = ()  # pragmas right before the region
 
     def used_outside(self, name: str) -> bool:
-        """May the function look at `name` outside this region, other than after setting it in a `for`?"""
-        if name in self.hidden:
+        """May somebody look at `name` outside this region, other than after setting it anew?"""
+        var = self.variables.get(name)
+        if name in self.hidden or (var is not None and (var.place == "global" or var.static)):
             return True
         inside = {id(s) for s in (*self.statements, *self.original)}
-        return mentions(self.function.body, name, inside)
+        return mentions(self.function.body, name, inside) and not self.dies(name)
 
-
-def mentions(node: c_ast.Node, name: str, skip: Collection[int] = ()) -> bool:
-    """Does a statement look at a variable, other than after setting it in a `for`?"""
-    if id(node) in skip:
-        return False
-    if isinstance(node, c_ast.ID):
-        return bool(node.name == name)
-    if isinstance(node, c_ast.For) and _sets(node.init, name):
-        return False
-    return any(mentions(child, name, skip) for child in node)
-
-
-def _sets(init: c_ast.Node | None, name: str) -> bool:
-    if isinstance(init, c_ast.ExprList):
-        return any(_sets(e, name) for e in init.exprs)
-    if isinstance(init, c_ast.DeclList):
-        return any(d.name == name for d in init.decls)
-    return isinstance(init, c_ast.Assignment) and init.op == "=" and getattr(init.lvalue, "name", "") == name
+    def dies(self, name: str) -> bool:
+        """Is it a variable of this run of the function that is set anew on every way from the region to a use of it, be
+        that in the region itself?"""
+        var = self.variables.get(name)
+        if var is None or self.hidden or not self.statements or var.static or var.place == "global":
+            return False
+        layers = var.shape.layers
+        if (layers and layers[0].kind != "pointer") or (not layers and var.shape.struct is not None):
+            return False
+        last = frozenset(id(s[-1]) for s in (self.statements, self.original) if s)
+        live = live_behind(self.function, last)
+        return live is not None and name not in live and name not in addressed(self.function.body)
 
 
 def escapes(node: c_ast.Node, var: Variable) -> bool:
     """May an address of the variable, or of a part of it, go somewhere? Else arrays are used by their elements."""
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-        return _base(node.expr) == var.name or escapes(node.expr, var)
+        return base_of(node.expr) == var.name or escapes(node.expr, var)
     depth, inner = 0, node
     while isinstance(inner, c_ast.ArrayRef):
         depth, inner = depth + 1, inner.name
@@ -105,13 +101,6 @@ def _subscripts_escape(node: c_ast.Node, var: Variable) -> bool:
             return True
         node = node.name
     return False
-
-
-def _base(node: c_ast.Node) -> str:
-    """The variable of which an expression is a part."""
-    while isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)):
-        node = node.name
-    return str(getattr(node, "name", ""))
 
 
 def location(node: c_ast.Node, fallback: Loc) -> Loc:

@@ -160,6 +160,11 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
         if over:
             out[behind or f"&{text}"] = over
     for read in (r for c in scop.computed for r in c.reads):
+        if not read.base:  # what lies between two pointers, which only stores of bytes reach
+            ends = [x for x in read.text.split(" - ") if "->" in x]
+            over = [x.name for x in written if (x.elem.is_int and x.elem.bits == 8) or x.elem.kind == "other"]
+            out.update((f"&{end}", over) for end in ends if over)
+            continue
         over = [x.name for x in written if x.base != read.base and _stores(x, read.ctype) and _reaches(scop, x)]
         if over and not _kept(scop, read.base):
             out[f"&{read.text}"] = over

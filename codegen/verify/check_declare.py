@@ -43,6 +43,9 @@ def declarations(h: Harness) -> Iterator[str]:
     for k, i in enumerate(h.memory.ints):
         if i.how == "element":
             yield f"*({i.ctype.spelling} *)&{i.text} = ({i.ctype.spelling})tw_in[{k}];"
+        elif i.how == "apart":  # end - begin
+            end, begin = i.text.split(" - ")
+            yield f"*(void **)&{end} = (void *)({begin} + tw_in[{k}]);"
     yield from _computed(h)
 
 

@@ -19,7 +19,8 @@ from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_
 @record
 class Int:
     """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer),
-    pinned (a constant of the file), or constant with its value (of the function)."""
+    apart (what lies between two pointers), pinned (a constant of the file), or constant with its value (of the
+    function)."""
 
     text: str
     ctype: CType
@@ -129,7 +130,7 @@ def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterat
     """The elements of memory that computed parameters are made of."""
     found = {text: (ctype, base) for d in computed for text, ctype, base in d.reads}
     for text, (ctype, base) in found.items():
-        yield Int(text, ctype, "pinned" if base in fixed else "element")
+        yield Int(text, ctype, "apart" if not base else "pinned" if base in fixed else "element")
 
 
 def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:

@@ -64,6 +64,21 @@ FORMS = {
     "in_header": "double *d; int i; {{for (i = 0, d = a; i < n; i++, d += 2) *d = b[i] + d[1]; }} a[0] += i;",
     "after_eight": "{{double *d = a; for (int i = 0; i < 8; i++) *d++ = b[i];"
     " for (int i = 0; i < n; i++) d[i] += 1; }}",
+    "from_before": "{{for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) *a++ = 2 * *b++; }}",
+    "set_before": "double *d = a + 1; {{for (int i = 0; i < n; i++) { d[0] = b[i]; d += 2; }}}",
+    "both_before": "double *d = a; const double *s = b; {{for (int i = 0; i < n; i++) { *d = *s; s++; d++; d[1] = 3; }"
+    " s = b; d = a; for (int i = 0; i < n; i++) d[i] += s[i]; }}",
+    "set_anew": "double *d; {{for (int i = 0; i < n; i++) { d = a + i * m; for (int j = 0; j < m; j++) d[j] = b[j]; }}}"
+    " for (int i = 0; i < n; i++) { d = a + i; *d += 1; } d = a + 3; if (n > 4) d = a + 5; *d = 7;",
+    "in_a_loop": "double *d; for (int t = 0; t < 3; t++) { d = a + t;"
+    " {{for (int i = 0; i < n; i++) *d++ = b[i] + t; }} }",
+    "as_counter": "double *p; {{for (p = a; p < a + n; p++) *p += *b; }}",
+    "own_counter": "{{for (const double *p = b + m; p != b; p--) a[p - b] = *p; }}",
+    "two_steps": "double *end = a + m; {{for (double *p = a + 1; end > p; p += 2) { p[0] = 1; p[1] = *b; }}}",
+    "distance_before": "const double *e = b + n, *s; {{for (s = b; s < e; ++s) a[s - b] += *s * m; }}",
+    "members_before": "double *e = g->data + m; {{for (int i = 0; i < n; i++) for (double *p = g->data; p < e; p++)"
+    " *p += i; }}",
+    "triangle": "{{double *d = a; for (int i = 0; i < 3; i++) { for (int j = 0; j < n; j++) d[j] += b[i]; d += 4; }}}",
     "distance": "{{for (int i = 0; i < n; i++) { double *x = a + i; a[x - a] += x > a ? 1 : 2; }}}",
     "null": "{{for (int i = 0; i < n; i++) { const double *c = g->bias; if (c != NULL) a[i] += c[i]; else a[i] += 3;"
     " a[i] += NULL == g->bias ? 5 : g->bias[0]; if (!c) a[i] *= 2; if (c && b[i] > 1) a[i] -= c[1]; }}}",
@@ -76,6 +91,10 @@ REFUSED = {
     "either": "double *x; x = a + n; {{for (int i = 0; i < n; i++) { if (b[i] > 0) x = a; x[i] = 1; }}}",
     "carried": "{{double *x = a; for (int i = 0; i < n; i++) { if (b[i] > 0) x++; *x = 1; }}}",
     "trips": "{{double *d = a; for (int y = 0; y < n; y++) { for (int x = 0; x < m; x++) d++; *d = b[y]; }}}",
+    "uneven": "{{double *d = a; for (int i = 0; i < n; i++) { *d = b[i]; d += i; }}}",
+    "moved_in_body": "double *p; {{for (p = a; p < a + n; p++) { *p = 1; if (*b > 0) p++; }}}",
+    "next_time": "double *d = a; for (int t = 0; t < 3; t++) { {{for (int i = 0; i < n; i++) *d++ = b[i]; }} }",
+    "sometimes": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} if (m > 4) d = a; *d = 1;",
     "behind": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} *d = 1;",
     "another_type": "{{for (int i = 0; i < n; i++) { int *x = (int *)a; x[i] = 1; }}}",
     "chosen": "{{for (int i = 0; i < n; i++) { double *x = b[i] > 0 ? a : g->data; x[i] = 1; }}}",
@@ -164,7 +183,9 @@ def test_a_pointer_that_leaves_its_row_takes_the_source(tmp_path: Path) -> None:
     assert made.regions[0].transformed and "n <= 8" in made.text, made.text
 
 
-@pytest.mark.parametrize("name", ["row", "rows", "assigned", "null_argument", "structs"])
+@pytest.mark.parametrize(
+    "name", ["row", "rows", "assigned", "null_argument", "structs", "from_before", "distance_before", "as_counter"]
+)
 def test_check_can_call_them(name: str) -> None:
     report = run(source({name: FORMS[name]}), GenOptions(target="c"))
     assert report.ok and "size vectors agree" in report.lines[0], report

@@ -48,6 +48,21 @@ def test_forms_agree(form: str) -> None:
     assert report.ok and "agree" in report.lines[0], report
 
 
+GOES_ON = "for (i = i + 1; i < 2 * n; i++) a[i] = 1; return i;"
+
+
+def test_a_later_loop_that_goes_on_with_the_counter_finds_it() -> None:
+    made = generate("in.c", source("for (i = 0; i < n; i++) a[i] = b[i];", GOES_ON), GenOptions(target="c"))
+    assert "i = (int)(n <= 0 ? 0 : n);" in made.text, made.text
+
+
+def test_a_global_counter_keeps_its_last_value() -> None:
+    loop = "  for (g = 0; g < n; g++) a[g] = 0;"
+    text = f"int g;\nvoid f(int n, double *a)\n{{\n#pragma scop\n{loop}\n#pragma endscop\n}}\n"
+    made = generate("in.c", text, GenOptions(target="c"))
+    assert "g = (int)(n <= 0 ? 0 : n);" in made.text, made.text
+
+
 def test_formulas_leave_no_trace() -> None:
     out = generate("in.c", source(*FORMS["flat index"]), GenOptions(target="c")).text
     assert "k =" not in out.split("tilewright: region")[1]

@@ -1,24 +1,25 @@
 """Pointers that the region itself sets, as subscripts of the arrays they lead to.
 
 After `float *x = inp + b * C;` the region's `x[i]` is `inp[b * C + i]`: one array, and exact dependences. What is added
-keeps the value it had: where the region changes a variable in it, a new variable holds the sum.
+keeps the value it had: where the region changes a variable in it, a new variable holds the sum. A pointer that was set
+before the region is an array until it is set anew; the region's own steps are gone, so its name stays right for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Shape
-from codegen.frontend.prescan import Prescan, prescan
+from codegen.frontend.prescan import prescan
 from codegen.frontend.rewrite.address import Address, is_null, is_plain, pointee, total
+from codegen.frontend.rewrite.pointer_loops import PointerLoops, is_pointer, with_init
 from codegen.frontend.rewrite.tree import (
     STEPS,
-    Fresh,
     as_block,
     assigned,
     declaration,
@@ -26,12 +27,12 @@ from codegen.frontend.rewrite.tree import (
     fresh_names,
     items_of,
     mapped,
+    names,
     nodes,
     shadowing,
     with_statements,
 )
-from codegen.frontend.rewrite.values import Env, Values
-from codegen.frontend.rewrite.walking import Walk, advance, trips
+from codegen.frontend.rewrite.values import Env
 from codegen.frontend.symbols import Derived, RegionSite, has_const_elements, location
 
 _TRUTH = ("&&", "||")
@@ -40,26 +41,31 @@ _TRUTH = ("&&", "||")
 def with_bound(site: RegionSite) -> RegionSite:
     """The region without the pointers that it sets. Raises Unsupported where one of them leads to different places."""
     region = c_ast.Compound(list(site.statements))
-    outer = {n for n in assigned(region) if n in site.variables and _is_pointer(site.variables[n].shape)}
+    outer = {n for n in assigned(region) if n in site.variables and is_pointer(site.variables[n].shape)}
     shadowed = shadowing(site.statements, set(site.variables))
     maker = _Pointers(site, fresh_names(site), prescan(site), shadowed, _exposed(region), outer)
     shapes = {n: v.shape for n, v in site.variables.items()}
     const = frozenset(n for n, v in site.variables.items() if v.const)
-    env = Env(shapes, const, dict.fromkeys(sorted(outer)))
+    entry = {n: Address(c_ast.ID(n), shapes[n], const=n in const) for n in sorted(outer)}
+    env = Env(shapes, const, entry)
     for name in sorted(outer):
-        if site.used_outside(name) or name in site.hidden or site.variables[name].place == "global":
-            why = f"the region sets the pointer `{name}`, which is used elsewhere, too"
-            where = next(n for n in nodes(region) if name in assigned(n) and not _is_statement(n, whole=True))
-            raise Unsupported("pointer-unknown", why, location(where, site.loc), "declare a pointer inside the region")
+        if site.used_outside(name):
+            raise _used_elsewhere(name, region, site)
     made, _ = maker.block(site.statements, env)
     if all(a is b for a, b in zip(made, site.statements, strict=False)) and len(made) == len(site.statements):
         return site
-    told = tuple(Derived(n, maker.roots[n], "") for n in sorted(outer) if n in maker.roots)
+    kept = outer & set[str]().union(*(names(x) for x in made))  # arrays themselves, as they come from before the region
+    for name in sorted(n for n in kept if not site.dies(n)):
+        raise _used_elsewhere(name, region, site)
+    told = tuple(Derived(n, maker.roots[n], "") for n in sorted(outer - kept) if n in maker.roots)
     return replace(with_statements(site, made), derived=(*site.derived, *told))
 
 
-def _is_pointer(shape: Shape | None) -> bool:
-    return shape is not None and bool(shape.layers) and shape.layers[0].kind == "pointer"
+def _used_elsewhere(name: str, region: c_ast.Node, site: RegionSite) -> Unsupported:
+    """Somebody may look at what the region leaves in a pointer."""
+    why = f"the region sets the pointer `{name}`, which is used elsewhere, too"
+    where = next(n for n in nodes(region) if name in assigned(n) and not _is_statement(n, whole=True))
+    return Unsupported("pointer-unknown", why, location(where, site.loc), "declare a pointer inside the region")
 
 
 def _exposed(region: c_ast.Node) -> set[str]:
@@ -69,18 +75,10 @@ def _exposed(region: c_ast.Node) -> set[str]:
 
 
 @dataclass
-class _Pointers(Values):
-    fresh: Fresh
-    scan: Prescan
-    shadowed: set[str]
-    exposed: set[str]
-    outer: set[str]
-    roots: dict[str, str] = field(default_factory=dict)  # an array that each outer pointer leads into
-
+class _Pointers(PointerLoops):
     # -- statements ------------------------------------------------------------------------------------
 
     def block(self, items: Sequence[c_ast.Node], env: Env) -> tuple[list[c_ast.Node], Env]:
-        """Statements in order, and what is known after them."""
         out: list[c_ast.Node] = []
         for item in items:
             made, env = self.statement(item, env)
@@ -100,7 +98,7 @@ class _Pointers(Values):
         if isinstance(node, c_ast.ExprList):
             return self.block(node.exprs, env)
         if isinstance(node, c_ast.For):
-            return self._for(node, env)
+            return self.loop(node, env)
         if isinstance(node, c_ast.If):
             return self._if(node, env)
         if isinstance(node, (c_ast.While, c_ast.DoWhile, c_ast.Switch)):
@@ -154,11 +152,11 @@ class _Pointers(Values):
         own = has_const_elements(node.type)
         inside = replace(inside, const=env.const | {node.name} if own else env.const - {node.name})
         plain = "static" not in (node.storage or ()) and "extern" not in (node.storage or ()) and not shape.special
-        if not _is_pointer(shape) or not plain:
+        if not is_pointer(shape) or not plain:
             if node.init is None:
                 return [node], inside
             new = self.value(node.init, env)
-            made = node if new is node.init else _with_init(node, new)
+            made = node if new is node.init else with_init(node, new)
             return [made], inside
         if node.init is None or is_null(node.init):
             return [], inside.told(str(node.name), None)
@@ -203,7 +201,7 @@ class _Pointers(Values):
         made: list[c_ast.Decl] = []
 
         def hold(value: c_ast.Node) -> c_ast.Node:
-            if self._steady(value, env):
+            if self.steady(value, env):
                 return value
             own = self.fresh.name(f"{name}_at")
             made.append(declaration(own, ["long"], value, node.coord))
@@ -215,40 +213,23 @@ class _Pointers(Values):
             return mapped(n, root) if isinstance(n, (c_ast.StructRef, c_ast.UnaryOp)) else n
 
         base = root(at.root)
-        if all(self._steady(v, env) for _, v in at.offsets):
+        if all(self.steady(v, env) for _, v in at.offsets):
             return made, replace(at, root=base)
         value = total([*at.offsets], lambda v: is_plain(v, env.shapes, self.site.enums))
         assert value is not None
         return made, replace(at, root=base, offsets=((1, hold(value)),))
 
-    def _steady(self, node: c_ast.Node, env: Env) -> bool:
-        """Does it have one value as long as the loops around go on, in any scope of the region?"""
-        if isinstance(node, c_ast.Constant):
-            return True
-        if isinstance(node, c_ast.ID):
-            if node.name in self.scan.reassigned or node.name in self.exposed | self.shadowed:
-                return False
-            inside = node.name not in self.site.variables
-            return node.name in env.counters or inside or node.name not in self.scan.counters
-        if isinstance(node, c_ast.StructRef):
-            return any(c_text(node) == text for text, _ in self.scan.params)
-        if isinstance(node, c_ast.Cast):
-            return self._steady(node.expr, env)
-        simple = isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"))
-        return simple and all(self._steady(child, env) for child in node)
-
     def _if(self, node: c_ast.If, env: Env) -> tuple[list[c_ast.Node], Env]:
         cond = self.condition(node.cond, env)
-        yes, one = self._body(node.iftrue, env)
-        no, two = self._body(node.iffalse, env)
+        yes, one = self.body(node.iftrue, env)
+        no, two = self.body(node.iffalse, env)
         unlike = {p for p in env.known if one.known.get(p) != two.known.get(p)}
         after = env.forget(assigned(node)) if unlike else replace(env, known=one.known)
         if cond is node.cond and yes is node.iftrue and no is node.iffalse:
             return [node], after
         return [c_ast.If(cond, yes, no, node.coord)], after
 
-    def _body(self, node: c_ast.Node | None, env: Env) -> tuple[c_ast.Node | None, Env]:
-        """A branch or the body of a loop; variables made for it live in it alone."""
+    def body(self, node: c_ast.Node | None, env: Env) -> tuple[c_ast.Node | None, Env]:
         if node is None:
             return None, env
         whole = node if isinstance(node, c_ast.Compound) else c_ast.Compound([node], node.coord)
@@ -258,97 +239,10 @@ class _Pointers(Values):
             return (only, after) if not isinstance(only, c_ast.Decl) else (block, after)
         return block, after
 
-    def _for(self, node: c_ast.For, env: Env) -> tuple[list[c_ast.Node], Env]:
-        own = id(node)
-        ahead, node = self._pointers_ahead(node, env)
-        first, env = self.block(ahead, env)
-        moved = {p for p in assigned(node) if p in env.known}
-        walk = Walk.of(node)
-        inside = env
-        if isinstance(node.init, c_ast.DeclList):
-            shapes = {str(d.name): self.site.types.shape(d.type) for d in node.init.decls}
-            inside = replace(env, shapes={**env.shapes, **shapes})
-        counter = set() if walk is None or walk.counter in self.shadowed else {walk.counter}
-        inside = replace(inside, counters=env.counters | counter, loops=env.loops | {own})
-        entry = {p: env.known[p] for p in sorted(moved)}
-        inside = inside.forget(moved)
-        for p in sorted(moved):
-            inside = inside.told(p, self._walking(p, node, walk, entry[p], inside))
-        init = None if node.init is None else self._started(node.init, env)
-        cond = None if node.cond is None else self.condition(node.cond, inside)
-        steps, rest = self._own_steps(node.next, env)
-        stmt, _ = self._body(node.stmt, inside)
-        after = env.forget(moved | counter)
-        same = init is node.init and cond is node.cond and rest is node.next and stmt is node.stmt
-        made = node if same and not steps else c_ast.For(init, cond, rest, stmt, node.coord)
-        for p in sorted(moved):
-            after = after.told(p, self._passed(p, node, own, entry[p], env))
-        return [*first, made], after
-
-    def _started(self, node: c_ast.Node, env: Env) -> c_ast.Node:
-        """How a loop begins."""
-        if isinstance(node, c_ast.DeclList):
-            return mapped(node, lambda d: d if d.init is None else _with_init(d, self.value(d.init, env)))
-        if isinstance(node, c_ast.Assignment) and isinstance(node.lvalue, c_ast.ID):
-            return mapped(node, lambda child: child if child is node.lvalue else self.value(child, env))
-        return self.value(node, env)
-
-    def _pointers_ahead(self, node: c_ast.For, env: Env) -> tuple[list[c_ast.Node], c_ast.For]:
-        """Tracked pointers that the header sets first, as statements in front of it."""
-        if not isinstance(node.init, c_ast.ExprList):
-            return [], node
-        mine = [x for x in node.init.exprs if isinstance(x, c_ast.Assignment) and _name(x.lvalue) in env.known]
-        rest = [x for x in node.init.exprs if not any(x is m for m in mine)]
-        if not mine or len(rest) != 1:
-            return [], node
-        return mine, c_ast.For(rest[0], node.cond, node.next, node.stmt, node.coord)
-
-    def _own_steps(self, node: c_ast.Node | None, env: Env) -> tuple[list[c_ast.Node], c_ast.Node | None]:
-        """The steps of tracked pointers in the last part of a header, and what else is there."""
-        parts = list(node.exprs) if isinstance(node, c_ast.ExprList) else [] if node is None else [node]
-        mine = [x for x in parts if assigned(x) & set(env.known)]
-        rest = [x for x in parts if not any(x is m for m in mine)]
-        if node is None or not mine:
-            return [], node
-        return mine, rest[0] if len(rest) == 1 else c_ast.ExprList(rest, node.coord) if rest else None
-
-    def _walking(
-        self, name: str, node: c_ast.For, walk: Walk | None, at: Address | None, inside: Env
-    ) -> Address | None:
-        """Where a pointer that the loop moves is at the start of an iteration; None if it is set before it is used."""
-        if at is None or walk is None or at.single or walk.counter in self.shadowed:
-            return None
-        each = advance(name, node, lambda v: self._steady(v, inside))
-        if each is None or not self._steady(walk.first, inside):
-            return None
-        offsets = tuple((sign, walk.times(value)) for sign, value in each.parts)
-        return replace(at, offsets=(*at.offsets, *offsets), within=at.within | each.within)
-
-    def _passed(self, name: str, node: c_ast.For, own: int, at: Address | None, env: Env) -> Address | None:
-        """Where it is behind the loop: at a place that only loops which run with this one can tell."""
-        each = advance(name, node, lambda v: self._steady(v, env))
-        count = trips(node, lambda v: self._steady(v, env))
-        if at is None or each is None or count is None or at.single:
-            return None
-        offsets = tuple((sign, count.of(value)) for sign, value in each.parts)
-        gone = frozenset() if count.sure else frozenset({own})
-        return replace(at, offsets=(*at.offsets, *offsets), within=at.within | each.within | gone)
-
-
 def _same(node: c_ast.Compound, items: list[c_ast.Node]) -> c_ast.Compound:
     old = node.block_items or []
     unchanged = len(old) == len(items) and all(a is b for a, b in zip(old, items, strict=True))
     return node if unchanged else c_ast.Compound(items, node.coord)
-
-
-def _with_init(node: c_ast.Decl, init: c_ast.Node) -> c_ast.Decl:
-    return c_ast.Decl(
-        node.name, node.quals, node.align, node.storage, node.funcspec, node.type, init, node.bitsize, node.coord
-    )
-
-
-def _name(node: c_ast.Node) -> str:
-    return str(node.name) if isinstance(node, c_ast.ID) else ""
 
 
 def _is_statement(node: c_ast.Node, whole: bool = False) -> bool:

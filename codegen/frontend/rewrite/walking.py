@@ -52,6 +52,34 @@ class Walk:
 
 
 @record
+class PointerHead:
+    """The parts of `for (p = first; p op limit; p += step)`. `declared`: the declaration, where it begins with one."""
+
+    name: str
+    first: c_ast.Node
+    op: str
+    limit: c_ast.Node
+    step: int
+    declared: c_ast.Decl | None
+
+
+def pointer_head(node: c_ast.For) -> PointerHead | None:
+    """The header of a loop that may count with a pointer; None for other forms."""
+    walk, cond = Walk.of(node), node.cond
+    if walk is None or isinstance(node.next, c_ast.ExprList) or not isinstance(cond, c_ast.BinaryOp):
+        return None
+    turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+    if cond.op not in turned:
+        return None
+    own = node.init.decls[0] if isinstance(node.init, c_ast.DeclList) else None
+    if isinstance(cond.left, c_ast.ID) and cond.left.name == walk.counter:
+        return PointerHead(walk.counter, walk.first, cond.op, cond.right, walk.step, own)
+    if isinstance(cond.right, c_ast.ID) and cond.right.name == walk.counter:
+        return PointerHead(walk.counter, walk.first, turned[cond.op], cond.left, walk.step, own)
+    return None
+
+
+@record
 class Advance:
     """Signs and values that are added to a pointer; right only `within` these loops."""
 
