@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.diagnostics import Unsupported, gathered
+from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
 from codegen.frontend.delinearize import Flat, Use, find_flat, place
 from codegen.frontend.frame import Assumption, Frame
@@ -19,9 +20,17 @@ from codegen.frontend.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.model import Array, Step
+from codegen.scop.origins import Place
 from codegen.scop.types import CType
 
 Signature = tuple[str, ...]  # member names on the way to the element
+
+
+class DataSubscript(Unsupported):
+    """A subscript is no formula of loop variables and parameters. If all subscripts of the array at `place` are taken
+    for unknown, the region may still be understood."""
+
+    place: Place = ("",)
 
 
 @record
@@ -36,6 +45,8 @@ class ArrayGroup:
     def model(self, raw: RawAccess, frame: Frame, affiner: Affiner) -> tuple[Array, list[isl.PwAff], tuple[Step, ...]]:
         """The array, the C-level indices and the printing path of one access."""
         sig = signature(raw, self.whole)
+        if raw.opaque:
+            return self.arrays[sig], _known_index(raw, frame, affiner)[: self.arrays[sig].rank], _data_path(raw)
         rows = self.flat.get(sig)
         first = _first_subscript(raw.steps)
         index: list[isl.PwAff] = []
@@ -79,13 +90,42 @@ def _index(node: c_ast.Node, frame: Frame, affiner: Affiner, raw: RawAccess) -> 
         return value
     except NotAffine as error:
         data = isinstance(error.node, (c_ast.ArrayRef, c_ast.ID, c_ast.StructRef, c_ast.FuncCall))
-        raise Unsupported(
+        refusal = (Unsupported if raw.inside else DataSubscript)(
             "data-dependent-subscript" if data else "nonaffine-subscript",
             f"the subscript `{c_text(node)}` is not affine: {error.why}",
             location(error.node, affiner.fallback),
             "subscripts may use loop variables and integers the region does not change, with + - and * / % by "
             f"constants; {_flat_advice(raw)}",
-        ) from None
+        )
+        if isinstance(refusal, DataSubscript):
+            refusal.place = (raw.base, *signature(raw, False))
+        raise refusal from None
+
+
+def _known_index(raw: RawAccess, frame: Frame, affiner: Affiner) -> list[isl.PwAff]:
+    """The first indices of an access, up to one that data decide about, or that may leave the row it is for."""
+    out: list[isl.PwAff] = []
+    for step in raw.steps:
+        if step.kind in ("deref", "arrow"):
+            out.append(frame.zero())
+        elif step.kind == "sub":
+            mark = len(affiner.assumptions)
+            try:
+                assert step.node is not None
+                value = None if step.row else affiner.value(step.node, frame)[0]
+            except NotAffine:
+                del affiner.assumptions[mark:]
+                value = None
+            if value is None:
+                break
+            out.append(value)
+    return out
+
+
+def _data_path(raw: RawAccess) -> tuple[Step, ...]:
+    """How an access with all of its subscripts as expressions is printed."""
+    numbers = itertools.count()
+    return tuple(Step("data", next(numbers)) if s.kind == "sub" else Step(s.kind, text=s.member) for s in raw.steps)
 
 
 def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
@@ -161,14 +201,35 @@ def _group(
     flats = {} if whole or inside.get(base) else _find_flats(uses, affiner)
     for sig in sorted({signature(a, whole) for a, _ in uses}):
         mine = [(a, f) for a, f in uses if signature(a, whole) == sig]
-        arrays[sig] = _array(base, sig, mine, flats.get(sig), whole, variables, inside)
+        if whole and any(a.opaque for a, _ in mine):
+            raise _both(base, mine[0][0].loc)
+        made = _array(base, sig, mine, flats.get(sig), whole, variables, inside)
+        arrays[sig] = _opaque(made, mine, affiner) if mine[0][0].opaque else made
     return ArrayGroup(base, whole, arrays, flats)
+
+
+def _opaque(array: Array, uses: Sequence[tuple[RawAccess, Frame]], affiner: Affiner) -> Array:
+    """The array as far as its subscripts are known: the first ones, that no use leaves to data."""
+    known = [len(_known_index(a, a.within(f), affiner)) for a, f in uses]
+    elem = CType("struct", "other", array.elem.bits)
+    return replace(array, elem=elem, rank=min(known), mixed=True, part=array.elem)
+
+
+def _both(base: str, loc: Loc) -> Unsupported:
+    return Unsupported(
+        "data-dependent-subscript",
+        f"data decide about subscripts of `{base}`, of which members are used as several types, or with their struct",
+        loc,
+        "copy what is needed to an array of its own before the region",
+    )
 
 
 def _find_flats(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> dict[Signature, Flat]:
     """Strides of arrays that have them. Members of one array's elements share its rows: `p[i*n + j].x` and `.y`."""
     by_pointer: dict[Signature, list[tuple[RawAccess, Frame]]] = {}
     for a, f in uses:
+        if a.opaque:
+            continue
         way = a.steps[: _first_subscript(a.steps)]
         by_pointer.setdefault(tuple(s.member for s in way), []).append((a, f))
     flats: dict[Signature, Flat] = {}
@@ -210,7 +271,8 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
         except Unsupported as error:
             refusals.append(error)
     if refusals:
-        raise gathered(refusals)
+        refusals[0].others = tuple(refusals[1:])
+        raise refusals[0]
     return None if odd else flat
 
 

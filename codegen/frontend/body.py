@@ -16,7 +16,7 @@ from codegen.frontend.places import Places
 from codegen.frontend.purity import is_pure
 from codegen.frontend.raw import RawAccess
 from codegen.frontend.symbols import location
-from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.types import INT, CType
 
 
@@ -211,11 +211,14 @@ class BodyBuilder(Places):
 
     # -- accesses ----------------------------------------------------------------------------------
 
-    def read(self, node: c_ast.Node) -> Ref:
+    def read(self, node: c_ast.Node) -> Expr:
         """The access that reads a variable or element; one for all mentions of the same text."""
         text = c_text(node)
         if text not in self.known:
-            self.known[text] = self._ref(node, write=False)
+            number = self._access(node, write=False)
+            if self.accesses[number].opaque:
+                return self.place(node, number)  # other mentions may be evaluated elsewhere
+            self.known[text] = Ref(number)
         found = self.known[text]
         before = self.accesses[found.access].where
         if before is not None:
@@ -223,7 +226,8 @@ class BodyBuilder(Places):
             self.accesses[found.access] = replace(self.accesses[found.access], where=where)
         return found
 
-    def _ref(self, node: c_ast.Node, write: bool) -> Ref:
+    def _access(self, node: c_ast.Node, write: bool) -> int:
+        """The number of a new access."""
         base, inside, shape, steps = self.path(node)
         self.check_plain(shape, node)
         if shape.layers:
@@ -236,11 +240,33 @@ class BodyBuilder(Places):
         loc = location(node, self.names.fallback)
         where = None if write else self.where
         sure = self.sure and self.frame.sure
-        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where, sure))
+        opaque = not inside and (base, *(s.member for s in steps if s.member)) in self.names.opaque
+        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where, sure, opaque))
+        return len(self.accesses) - 1
+
+    def place(self, node: c_ast.Node, number: int) -> Gather:
+        """The element of an access with all of its subscripts as they are evaluated here."""
+        a = self.accesses[number]
+        args = tuple(self._subscript(s.node) for s in a.steps if s.node is not None)
+        return Gather(number, args, a.elem)
+
+    def _subscript(self, node: c_ast.Node) -> Expr:
+        here = replace(self.frame, sure=self.sure and self.frame.sure)
+        mark = len(self.affiner.assumptions)
+        try:
+            value, ctype = self.affiner.value(node, here if self.where is None else here.restrict(self.where))
+        except NotAffine:
+            del self.affiner.assumptions[mark:]
+            return self.expr(node)
+        return self._affine(value, ctype)
+
+    def kept(self, number: int) -> Ref:
+        """What the target of an access holds before, as a whole."""
+        self.accesses.append(replace(self.accesses[number], write=False))
         return Ref(len(self.accesses) - 1)
 
-    def target(self, node: c_ast.Node) -> Ref:
-        """The left-hand side of an assignment."""
+    def target(self, node: c_ast.Node) -> int:
+        """The access of the left-hand side of an assignment."""
         if not isinstance(node, (c_ast.ID, c_ast.ArrayRef, c_ast.StructRef, c_ast.UnaryOp)):
             raise self.refuse(
                 "unsupported-expression",
@@ -248,7 +274,7 @@ class BodyBuilder(Places):
                 node,
                 "assign to a variable or an element",
             )
-        return self._ref(node, write=True)
+        return self._access(node, write=True)
 
 
 def _identifiers(node: c_ast.Node) -> set[str]:

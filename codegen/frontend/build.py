@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
 from codegen.frontend.affine import Affiner, MissingParameter
-from codegen.frontend.arrays import ArrayGroup, group_accesses
+from codegen.frontend.arrays import ArrayGroup, DataSubscript, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
 from codegen.frontend.control import Walker
 from codegen.frontend.defined import defined, fixed_sizes, unread
@@ -24,6 +24,7 @@ from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
 from codegen.scop.model import Access, Computed, Param, Scop, Statement
+from codegen.scop.origins import Place
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
 
@@ -34,6 +35,14 @@ class Extracted:
     scop: Scop
     tree: Node | None
     remarks: tuple[Diagnostic, ...] = ()
+
+
+class DataDecide(Exception):
+    """Data decide about subscripts of these arrays."""
+
+    def __init__(self, places: frozenset[Place]) -> None:
+        super().__init__()
+        self.places = places
 
 
 @record
@@ -48,15 +57,19 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     """Model a region. Raises Unsupported where it is not affine.
 
     Parameters that are no variables show up while the region is read, and spaces have a fixed number of them: with each
-    that is found, reading starts anew.
+    that is found, reading starts anew. So it does for arrays of which data decide about subscripts.
     """
     scan = prescan(site)
     computed: tuple[_Named, ...] = ()
+    opaque: frozenset[Place] = frozenset()
     while True:
         try:
-            return _extract(site, scan, region, pure, context, computed)
+            return _extract(site, scan, region, pure, context, computed, opaque)
         except MissingParameter as missing:
             found = missing.found
+        except DataDecide as data:
+            opaque |= data.places
+            continue
         if len(computed) >= MOST:
             why = f"more than {MOST} of its sizes are expressions of memory or products"
             hint = "compute some of them before the region, and use the variables"
@@ -73,8 +86,10 @@ def _extract(
     pure: frozenset[str],
     context: Sequence[tuple[str, Loc]],
     computed: tuple[_Named, ...],
+    opaque: frozenset[Place],
 ) -> Extracted:
-    """Model a region with these computed parameters. Raises MissingParameter for a further one."""
+    """Model a region with these computed parameters and opaque arrays. Raises MissingParameter or DataDecide for
+    further ones."""
     params = (*_parameters(scan), *(d.param for d in computed))
     space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(params))
     for k, p in enumerate(params):
@@ -83,7 +98,7 @@ def _extract(
     affiner = Affiner(
         {p.text: (p.name, p.ctype) for p in params}, site.enums, site.types, site.functions, ranges, site.loc
     )
-    names = Names(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc)
+    names = Names(site.variables, scan.written, scan.counters, site.types, site.functions, pure, site.loc, opaque)
     affiner.invariants = Invariants(names, scan)
     affiner.computed = {d.found.text: (d.param.name, d.param.ctype) for d in computed}
     walker = Walker(site, names, affiner, scan.reassigned, frozenset(scan.mentioned))
@@ -160,6 +175,9 @@ def _assemble(
             made[at] = _statement(f"S{at + 1}", raw, groups, affiner)
         except Unsupported as error:
             refusals.append(error)
+    data = frozenset(e.place for e in refusals if isinstance(e, DataSubscript)) - walker.names.opaque
+    if data:
+        raise DataDecide(data)
     if refusals:
         raise gathered(refusals)
     ordered = tuple(made[k] for k in sorted(made))
@@ -271,8 +289,7 @@ def _iterator_names(frame: Frame) -> tuple[str, ...]:
 
 def _access(stmt: str, frame: Frame, raw: RawAccess, groups: Mapping[str, ArrayGroup], affiner: Affiner) -> Access:
     group = groups[raw.base]
-    frame = frame if raw.where is None else frame.restrict(raw.where)
-    frame = frame if raw.sure else replace(frame, sure=False)
+    frame = raw.within(frame)
     array, index, path = group.model(raw, frame, affiner)
     scope = [frame.dim(k) for k in range(array.scope)]
     values = scope + index

@@ -19,7 +19,7 @@ from codegen.frontend.body import BodyBuilder
 from codegen.frontend.layers import Shape, int_constant
 from codegen.frontend.valuetype import alike, as_value, keeps, operation, value_type
 from codegen.record import record
-from codegen.scop.expr import Binary, Cast, Expr, Ternary
+from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary
 from codegen.scop.types import CType
 
 
@@ -93,11 +93,26 @@ def _branch(node: c_ast.Node | None) -> Branch:
     return put
 
 
-def choice_value(choice: Choice, builder: BodyBuilder) -> Expr:
-    """What the place holds afterwards."""
+def choice_value(choice: Choice, builder: BodyBuilder, target: int) -> Expr:
+    """What the place, that of access `target`, holds afterwards."""
     lvalue = next(puts(choice)).lvalue
+    if builder.accesses[target].opaque:
+        return _scattered(choice, builder, target, builder.kept(target))
     shape = builder.shape_of(lvalue)
     return _Maker(builder, lvalue, shape, _may_skip(choice) or shape.elem.enum).value(choice)[0]
+
+
+def _scattered(branch: Branch, builder: BodyBuilder, target: int, kept: Ref) -> Expr:
+    """The same for a place about which data decide: which one it is, is asked only where something is put there."""
+    if branch is None:
+        return kept
+    if isinstance(branch, Put):
+        return Store(builder.place(branch.lvalue, target), branch.op, builder.expr(branch.rvalue))
+    cond = builder.expr(branch.cond)
+    with builder.when(branch.cond, True):
+        yes = _scattered(branch.yes, builder, target, kept)
+    with builder.when(branch.cond, False):
+        return Ternary(cond, yes, _scattered(branch.no, builder, target, kept), True)
 
 
 def _may_skip(branch: Branch) -> bool:

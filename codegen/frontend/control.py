@@ -26,7 +26,7 @@ from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
-from codegen.scop.expr import Affine, Expr
+from codegen.scop.expr import Affine, Expr, Store
 from codegen.scop.types import INT, CType
 
 _REFUSED = {
@@ -371,12 +371,16 @@ class Walker:
         if builder is None:
             return ()
         target = builder.target(lvalue)
+        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
+        if builder.accesses[target].opaque:
+            rhs: Expr = Store(builder.place(lvalue, target), op, builder.expr(rvalue))
+            builder.kept(target)
+            return self._close(builder, "=", target, rhs, node, text + ";")
         rhs = builder.expr(rvalue)
         if op != "=":
             # The target is read as well; the reading access follows the writing one.
-            builder.accesses.append(replace(builder.accesses[target.access], write=False))
-        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
-        return self._close(builder, op, target.access, rhs, node, text + ";")
+            builder.kept(target)
+        return self._close(builder, op, target, rhs, node, text + ";")
 
     def _choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """One statement for an `if` that sets one place or leaves it."""
@@ -389,7 +393,7 @@ class Walker:
         if builder is None:
             return ()
         target = builder.target(lvalue)
-        return self._close(builder, "=", target.access, choice_value(choice, builder), node, c_text(node))
+        return self._close(builder, "=", target, choice_value(choice, builder, target), node, c_text(node))
 
     def _open(self, lvalue: c_ast.Node, node: c_ast.Node, frame: Frame) -> BodyBuilder | None:
         """Ready for a statement that sets `lvalue`; None where it never runs."""

@@ -16,6 +16,7 @@ from codegen.frontend.raw import InsideVar, RawStep
 from codegen.frontend.rewrite.address import ArrayRef as RowElement
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
+from codegen.scop.origins import Place
 
 
 @record
@@ -29,6 +30,7 @@ class Names:
     functions: Mapping[str, c_ast.FuncDef]
     pure: frozenset[str]
     fallback: Loc
+    opaque: frozenset[Place] = frozenset()  # arrays of which data decide about subscripts
 
 
 @dataclass

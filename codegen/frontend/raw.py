@@ -5,6 +5,7 @@ Subscripts wait because flat arrays can only be given dimensions once every acce
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Union
 
 import islpy as isl
@@ -42,6 +43,12 @@ class RawAccess:
     loc: Loc
     where: isl.Set | None = None  # the part of the statement's domain in which it happens; None: everywhere
     sure: bool = True  # it happens everywhere there, whatever the data are
+    opaque: bool = False  # data decide about its subscripts
+
+    def within(self, frame: Frame) -> Frame:
+        """Where it happens, in the frame of its statement."""
+        frame = frame if self.where is None else frame.restrict(self.where)
+        return frame if self.sure else replace(frame, sure=False)
 
     @property
     def entire(self) -> bool:

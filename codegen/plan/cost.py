@@ -20,7 +20,7 @@ from codegen.recognize.work import extent
 from codegen.recognize.wraps import usual_move
 from codegen.record import record
 from codegen.scop.distance import is_zero
-from codegen.scop.expr import Binary, Call, Ref, Ternary, walk
+from codegen.scop.expr import Binary, Call, Gather, Ref, Ternary, walk
 from codegen.scop.model import Array, Statement
 from codegen.scop.tree import (
     ON_THREADS,
@@ -212,7 +212,7 @@ def operations(s: Statement) -> float:
             total += DIVISION if e.op in ("/", "%") else 1.0
         elif isinstance(e, Call):
             total += CALL if e.name.strip("f") not in ("fabs", "fmin", "fmax", "sqrt") else DIVISION
-        elif isinstance(e, Ternary):
+        elif isinstance(e, (Ternary, Gather)):
             total += 1.0
     return total
 
@@ -286,8 +286,9 @@ def _perfect(band: Band) -> bool:
 
 
 def _in_lanes(stmts: Sequence[Statement], keys: dict[Key, bool]) -> bool:
-    """Do all accesses step through neighbours, or stand still, and are there no calls and no branches?"""
-    if any(isinstance(e, Call) or (isinstance(e, Ternary) and e.branch) for s in stmts for e in walk(s.rhs)):
+    """Do all accesses step through neighbours, or stand still, and are there no calls, no branches and no subscripts
+    that depend on data?"""
+    if any(isinstance(e, (Call, Gather)) or (isinstance(e, Ternary) and e.branch) for s in stmts for e in walk(s.rhs)):
         return False
     if any(map(_sometimes, stmts)):
         return False

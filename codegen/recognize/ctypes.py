@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import INT, LONG, CType, common, promote
 
@@ -19,7 +19,7 @@ def type_of(scop: Scop, s: Statement, e: Expr) -> CType | None:
     """The type C gives the expression, or None when that is not known."""
     if isinstance(e, Lit):
         return _literal(e.text)
-    if isinstance(e, (Sym, Affine, Cast)):
+    if isinstance(e, (Sym, Affine, Cast, Gather)):
         return e.ctype if e.ctype is not None and _known(e.ctype) else None
     if isinstance(e, Ref):
         elem = scop.arrays[s.accesses[e.access].array].elem
@@ -31,7 +31,7 @@ def type_of(scop: Scop, s: Statement, e: Expr) -> CType | None:
         return _binary(e.op, type_of(scop, s, e.left), type_of(scop, s, e.right))
     if isinstance(e, Ternary):
         return arithmetic(type_of(scop, s, e.yes), type_of(scop, s, e.no))
-    return _call(e)
+    return _call(e) if isinstance(e, Call) else None
 
 
 def _known(t: CType) -> bool:

@@ -64,6 +64,8 @@ def owned(scop: Scop, s: Statement) -> bool:
     written, and no other thread of the program looks at it meanwhile.
     """
     target = s.accesses[s.target]
+    if scop.arrays[target.array].opaque:
+        return False
     written: isl.Set | None = None
     for t in scop.statements:
         sure = not any(isinstance(e, Ternary) and e.branch for e in walk(t.rhs))

@@ -104,9 +104,9 @@ def array_lines(scop: Scop) -> list[str]:
         a = scop.arrays[name]
         uses = sorted({"write" if x.write else "read" for _, x in scop.accesses() if x.array == name})
         dims = "".join(f"[{e or '?'}]" for e in a.extents) if a.extents else ""
-        what = "scalar" if a.rank == 0 else f"rank {a.rank}"
+        what = "subscripts depend on data" if a.opaque else "scalar" if a.rank == 0 else f"rank {a.rank}"
         own = f", one per iteration of {a.scope} loops" if a.inside else ""
-        out.append(f"{a.elem.spelling} {name}{dims}: {what}, {'/'.join(uses)}{own}")
+        out.append(f"{(a.part or a.elem).spelling} {name}{dims}: {what}, {'/'.join(uses)}{own}")
     return out
 
 

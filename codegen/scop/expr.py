@@ -84,7 +84,29 @@ class Cast:
     ctype: CType | None = None  # None where the front end did not resolve it
 
 
-Expr = Union[Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast]
+@record
+class Gather:
+    """The element that an access reaches by subscripts which depend on data: `args` are all of its subscripts.
+
+    In the model the access, of this number in its statement's list, touches everything that they might mean.
+    """
+
+    access: int
+    args: tuple[Expr, ...]
+    ctype: CType
+
+
+@record
+class Store:
+    """`place op value` where data decide about the place. In the model the whole target takes a new value; in memory
+    one element of it does."""
+
+    place: Gather
+    op: str
+    value: Expr
+
+
+Expr = Union[Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast, Gather, Store]
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
@@ -95,8 +117,10 @@ def children(e: Expr) -> tuple[Expr, ...]:
         return (e.left, e.right)
     if isinstance(e, Ternary):
         return (e.cond, e.yes, e.no)
-    if isinstance(e, Call):
+    if isinstance(e, (Call, Gather)):
         return e.args
+    if isinstance(e, Store):
+        return (e.place, e.value)
     return ()
 
 
@@ -115,8 +139,12 @@ def with_parts(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
         return replace(e, left=change(e.left), right=change(e.right))
     if isinstance(e, Ternary):
         return replace(e, cond=change(e.cond), yes=change(e.yes), no=change(e.no))
-    if isinstance(e, Call):
+    if isinstance(e, (Call, Gather)):
         return replace(e, args=tuple(map(change, e.args)))
+    if isinstance(e, Store):
+        place = change(e.place)
+        assert isinstance(place, Gather)
+        return Store(place, e.op, change(e.value))
     return e
 
 

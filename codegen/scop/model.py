@@ -29,9 +29,9 @@ class Step:
     """One step from a variable to the accessed element, for printing.
 
     kind: "sub" (subscript number `index`), "deref" (`(*x)`, subscript `index` is 0), "member" (`.text`),
-    "arrow" (`->text`, subscript `index` is 0) or "flat" (one C subscript made of several: `strides` gives
-    the C text of the stride of each index from `index` on; the last is "1"). A member of a struct of `count` numbers
-    of one type has its place there as `index`.
+    "arrow" (`->text`, subscript `index` is 0), "data" (expression number `index` of a `Gather`) or "flat" (one C
+    subscript made of several: `strides` gives the C text of the stride of each index from `index` on; the last is
+    "1"). A member of a struct of `count` numbers of one type has its place there as `index`.
     """
 
     kind: str
@@ -66,11 +66,19 @@ class Array:
     mixed: bool = False  # `elem` is a struct or union, and accesses reach parts of it, of several types
     unshared: bool = False  # nobody else can see it while the region runs: it may be stored with what it holds
     scattered: bool = False  # pointers are followed behind its first subscript
+    # Data decide about subscripts: only the first `rank` of them are in the model, and `elem`, which has no name, is
+    # everything that they leave open; elements have this type.
+    part: CType | None = None
 
     @property
     def dims(self) -> int:
         """Rank in the model: scope iterators first, then C subscripts."""
         return self.rank + self.scope
+
+    @property
+    def opaque(self) -> bool:
+        """Do data decide about some of its subscripts?"""
+        return self.part is not None
 
     @property
     def declarable(self) -> bool:

@@ -92,6 +92,14 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
 def _check_elements(scop: Scop) -> None:
     """Local copies hold numbers of one type each."""
     for s, a in scop.accesses():
+        if scop.arrays[a.array].opaque:
+            raise Unsupported(
+                "data-dependent-subscript",
+                f"data decide which elements of `{scop.arrays[a.array].base}` are used: which of them a core needs is "
+                "not known before it runs",
+                a.loc,
+                "subscripts may use loop variables and integers the region does not change",
+            )
         if scop.arrays[a.array].mixed:
             raise Unsupported(
                 "sunway-array",

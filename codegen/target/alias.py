@@ -86,26 +86,28 @@ def _written(scop: Scop) -> frozenset[str]:
 def _pairs(scop: Scop, trust: bool) -> list[_Pair]:
     written = _written(scop)
     arrays = [scop.arrays[n] for n in sorted(scop.arrays) if _shared(scop, scop.arrays[n])]
-    places = {x.name: (_place(scop, x), *(() if x.rank else scop.origins.inside(x.base))) for x in arrays}
+    whole = {x.name for x in arrays if not x.rank and not x.opaque}
+    places = {x.name: (_place(scop, x), *(scop.origins.inside(x.base) if x.name in whole else ())) for x in arrays}
     out = []
     for one, two in combinations(arrays, 2):
         if not {one.name, two.name} & written or (_own(one) and _own(two)) or _same(scop, one, two):
             continue
         shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
-        if shown or not (trust or _apart(scop, one, two) or _apart(scop, two, one)):
+        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(one, two)
+        if shown or not (trust or apart):
             out.append(_Pair(one, two, shown))
     return out
 
 
 def _shared(scop: Scop, array: Array) -> bool:
     """Whether a pointer from elsewhere may lead to it: any array, and scalars whose address others may have."""
-    seen = array.rank > 0 or array.place == "global" or array.base in scop.origins.exposed
+    seen = array.rank > 0 or array.opaque or array.place == "global" or array.base in scop.origins.exposed
     return seen and not array.inside and array.place != "buffer"
 
 
 def _own(array: Array) -> bool:
     """Whether the name stands for the storage itself, not for a pointer to it."""
-    return (array.place in ("global", "local") and array.depth == 0) or array.rank == 0
+    return (array.place in ("global", "local") and array.depth == 0) or (array.rank == 0 and not array.opaque)
 
 
 def _apart(scop: Scop, one: Array, two: Array) -> bool:
@@ -113,6 +115,14 @@ def _apart(scop: Scop, one: Array, two: Array) -> bool:
     origins = scop.origins
     settled = _direct(scop, two) and two.base in origins.settled | origins.fresh
     return _alone(scop, one) and (_own(two) or settled)
+
+
+def _other_types(one: Array, two: Array) -> bool:
+    """Are they elements of types by which C lets nobody use the same object? It is asked only of arrays whose elements
+    no test can name: where there is a test, it costs nothing."""
+    a, b = one.part or one.elem, two.part or two.elem
+    known = all(t.kind in ("int", "float") and not (t.is_int and t.bits == 8) for t in (a, b))
+    return (one.opaque or two.opaque) and known and (a.kind, a.bits) != (b.kind, b.bits)
 
 
 def _alone(scop: Scop, array: Array) -> bool:
@@ -183,14 +193,14 @@ def _values(scop: Scop) -> Iterator[tuple[str, CType]]:
 
 
 def _stores(array: Array, ctype: CType) -> bool:
-    e = array.elem
+    e = array.part or array.elem
     return (e.kind, e.bits) == (ctype.kind, ctype.bits) or (e.is_int and e.bits == 8) or e.kind == "other"
 
 
 def _reaches(scop: Scop, array: Array) -> bool:
     """May its elements lie in memory of other variables, as far as one pointer tells?"""
     free = not array.inside and array.place != "buffer" and not _own(array) and not _alone(scop, array)
-    return free and array.rank > 0 and span_pointer(scop, array) != ""
+    return free and (array.rank > 0 or array.opaque) and span_pointer(scop, array) != ""
 
 
 # -- messages ------------------------------------------------------------------------------------------
@@ -204,25 +214,29 @@ def _tested(scop: Scop, pair: _Pair) -> Diagnostic:
 
 
 def _assumed(scop: Scop, array: Array) -> Diagnostic:
-    words = f"`{array.base}` is found through pointers in memory, and taken not to overlap with other arrays"
+    how = "is used by subscripts that depend on data" if array.opaque else "is found through pointers in memory"
+    words = f"`{array.base}` {how}, and taken not to overlap with other arrays"
     hint = "--check-alias leaves the region as it is instead"
     return Diagnostic(Severity.REMARK, "overlap", words, _accesses(scop, array)[0].loc, hint, kind="analysis")
 
 
 def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported:
     loc = _accesses(scop, array)[0].loc
+    how = "used by subscripts that depend on data" if array.opaque else "found through pointers in memory"
     if shown:
         return Unsupported(
             "alias-unknown",
-            f"`{array.base}` is found through pointers in memory, and the function sets it and `{other.base}` from one "
+            f"`{array.base}` is {how}, and the function sets it and `{other.base}` from one "
             "another: whether they overlap cannot be tested before the loops",
             loc,
             "use one of them for both, or put the memory behind one pointer",
         )
     return Unsupported(
         "alias-unknown",
-        f"`{array.base}` is found through pointers in memory: whether it overlaps with other arrays cannot "
+        f"`{array.base}` is {how}: whether it overlaps with other arrays cannot "
         "be tested before the loops, as --check-alias asks",
         loc,
-        "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
+        "declare its pointer `restrict`, or leave --check-alias out if nothing overlaps"
+        if array.opaque
+        else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
     )

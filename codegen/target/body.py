@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.ast.ctree import CExpr, Held, Instance, Int
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, Unary
+from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Store, Sym, Ternary, Unary
 from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
 
@@ -74,6 +74,8 @@ class BodyPrinter:
 
     def _store(self, value: Expr, s: Statement, at: Instance) -> str:
         """`target = value;`, where branches that keep the target as it is do not touch it."""
+        if isinstance(value, Store):
+            return f"{self._gather(value.place, s, at)} {value.op} {self._text(value.value, s, at, 1)};"
         if not isinstance(value, Ternary) or not value.branch:
             return self._plain(value, s, at)
         cond = self._text(value.cond, s, at, 1)
@@ -92,6 +94,8 @@ class BodyPrinter:
         return f"{{ {text} }}" if text.startswith("if (") and " else " in text else text
 
     def _keeps(self, value: Expr, s: Statement, at: Instance) -> bool:
+        if self.scop.arrays[s.accesses[s.target].array].opaque:
+            return isinstance(value, Ref)  # all of what it was
         return isinstance(value, Ref) and self.access(s, at, value.access) == self.access(s, at, s.target)
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
@@ -103,6 +107,14 @@ class BodyPrinter:
             return array.name + "".join(f"[{t}]" for t in self._kept(a, index)) + members
         return self._path(array.base, a.path, index)
 
+    def _gather(self, e: Gather, s: Statement, at: Instance) -> str:
+        """An element with its subscripts as they are computed."""
+        a = s.accesses[e.access]
+        args = tuple(
+            self.ints.text(at.values[x.value]) if isinstance(x, Affine) else self._text(x, s, at, 1) for x in e.args
+        )
+        return self._path(self.scop.arrays[a.array].base, a.path, (), args)
+
     def _kept(self, a: Access, index: tuple[CExpr, ...]) -> list[str]:
         held = self.held[a.array]
         out = []
@@ -112,10 +124,14 @@ class BodyPrinter:
                 out.append(text if start == Int(0) else f"{text} - {self.ints.text(start, 6)}")
         return out
 
-    def _path(self, base: str, path: tuple[Step, ...], index: tuple[CExpr, ...]) -> str:
+    def _path(
+        self, base: str, path: tuple[Step, ...], index: tuple[CExpr, ...], args: tuple[str, ...] = ()
+    ) -> str:
         text = base
         for k, step in enumerate(path):
-            if step.kind == "sub":
+            if step.kind == "data":
+                text += f"[{args[step.index]}]"
+            elif step.kind == "sub":
                 text += f"[{self._sub(index, step.index, path)}]"
             elif step.kind == "flat":
                 text += f"[{self._flat(index[step.index : step.index + len(step.strides)], step.strides)}]"
@@ -151,6 +167,9 @@ class BodyPrinter:
         if isinstance(e, Ref):
             text = self.access(s, at, e.access)
             return text, UNARY if text.startswith("*") else ATOM
+        if isinstance(e, Gather):
+            text = self._gather(e, s, at)
+            return text, UNARY if text.startswith("*") else ATOM
         if isinstance(e, Affine):
             return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", UNARY
         if isinstance(e, Unary):
@@ -166,6 +185,7 @@ class BodyPrinter:
             # Compilers ask whether `a | b ? c : d` was meant.
             plain = not isinstance(e.cond, Binary) or e.cond.op in _TESTS
             return f"{cond if plain else f'({cond})'} ? {yes} : {no}", _COND
+        assert isinstance(e, Binary)
         return self._binary(e, s, at)
 
     def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:

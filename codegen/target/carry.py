@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from codegen.ast.carry import instances
 from codegen.ast.ctree import Bin, Carried, CExpr, For, Held, Instance, Int, substitute
 from codegen.record import record
-from codegen.scop.expr import Ref, walk
+from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.target.cexpr import IntPrinter
 from codegen.target.choices import named_choices
@@ -98,7 +98,7 @@ def _statement(
 
 def _old_value(s: Statement) -> int:
     """The access by which `+=` reads its target; -1 for plain assignments."""
-    spelled = {e.access for e in walk(s.rhs) if isinstance(e, Ref)}
+    spelled = {e.access for e in walk(s.rhs) if isinstance(e, (Ref, Gather))}
     return next((k for k, a in enumerate(s.accesses) if not a.write and k not in spelled), -1)
 
 

@@ -33,4 +33,4 @@ def pointer_of(scop: Scop, name: str) -> Pointer | None:
 def _way(path: tuple[Step, ...]) -> tuple[Step, ...]:
     """The members ahead of the first subscript; nothing where none follows."""
     count = next((k for k, step in enumerate(path) if step.kind not in ("member", "arrow")), len(path))
-    return path[:count] if count < len(path) and path[count].kind in ("sub", "flat") else ()
+    return path[:count] if count < len(path) and path[count].kind in ("sub", "flat", "data") else ()

@@ -9,6 +9,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Fun
 from codegen.ast.generate import expression
+from codegen.recognize.reach import reach
 from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.target.cexpr import IntPrinter
@@ -20,7 +21,9 @@ Uses = Sequence[tuple[Statement, Access]]
 
 def span_pointer(scop: Scop, array: Array) -> str:
     """The pointer to test; empty where the elements hang on several, or on one that may lead nowhere."""
-    if array.rank == 0:
+    if array.opaque and not _bounded(scop, array):
+        return ""
+    if array.rank == 0 and not array.opaque:
         return f"&{array.base}"
     at = pointer_of(scop, array.name)
     if at is None or ("->" in at.text and not any(_certain(s, a) for s, a in _uses(scop, [array]))):
@@ -32,6 +35,8 @@ def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
     """From which element on, and up to which, arrays behind the same pointer are touched."""
     name = span_pointer(scop, arrays[0])
     at = pointer_of(scop, arrays[0].name)
+    if any(x.opaque for x in arrays):
+        return _opaque_span(scop, arrays, name)
     if arrays[0].rank == 0 or at is None:
         return f"TW_SPAN({name}, 0, 1)"
     uses = [(s, a) for s, a in _uses(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
@@ -46,6 +51,26 @@ def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
         text = f"TW_SPAN({name}, {low}, {past})"
     reached = _reached(scop, uses, ints) if "->" in name else ""
     return f"({reached} ? {text} : TW_NOWHERE)" if reached else text
+
+
+def _bounded(scop: Scop, array: Array) -> bool:
+    """Is it known what subscripts that depend on data can reach?"""
+    others = any(x.base == array.base and not x.opaque for x in scop.arrays.values())
+    return not others and (_declared(array) or reach(scop, array.name) is not None)
+
+
+def _declared(array: Array) -> bool:
+    """Does the name stand for the elements themselves, all of which C knows?"""
+    return array.place in ("global", "local") and array.depth == 0 and bool(array.extents) and array.extents[0] != ""
+
+
+def _opaque_span(scop: Scop, arrays: Sequence[Array], name: str) -> str:
+    """Everything that subscripts which depend on data may reach."""
+    if _declared(arrays[0]):
+        return f"TW_SPAN(&{name}, 0, 1)"
+    ends = [end for x in arrays if x.opaque for end in [reach(scop, x.name)] if end is not None]
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    return f"TW_SPAN({name}, {low}, {high + 1})"
 
 
 def _uses(scop: Scop, arrays: Sequence[Array]) -> Uses:

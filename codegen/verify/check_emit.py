@@ -67,13 +67,14 @@ def _layout(h: Harness) -> Iterator[str]:
 
 def _fills(h: Harness) -> Iterator[Fill]:
     for k in range(len(h.memory.buffers)):
+        kind = "TW_INDEX" if h.memory.buffers[k].base in h.sources else "TW_KIND"
         for leaf in h.leaves[k]:
-            yield Fill(k, _leaf(k, leaf), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
+            yield Fill(k, _leaf(k, leaf, kind), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
 
 
-def _leaf(k: int, leaf: Leaf) -> tuple[str, ...]:
+def _leaf(k: int, leaf: Leaf, what: str = "TW_KIND") -> tuple[str, ...]:
     """Offset, size, count and kind."""
     whole = f"(*(tw_e{k} *)0){leaf.path}"
     offset = f"__builtin_offsetof(tw_e{k}, {leaf.path[1:]})" if leaf.path else "0"
-    kind = "0" if leaf.opaque else f"TW_KIND({whole}{leaf.first})"
+    kind = "0" if leaf.opaque else f"{what}({whole}{leaf.first})"
     return offset, f"sizeof({whole}{leaf.first})", f"sizeof({whole}) / sizeof({whole}{leaf.first})", kind

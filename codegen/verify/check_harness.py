@@ -6,6 +6,7 @@ from codegen.frontend.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
 from codegen.target.computed import ComputedText
+from codegen.verify.check_gathers import index_sources
 from codegen.verify.check_leaves import Leaf, leaves
 from codegen.verify.check_memory import Memory
 from codegen.verify.check_paths import follow
@@ -24,6 +25,7 @@ class Harness:
     memory: Memory
     leaves: tuple[tuple[Leaf, ...], ...]
     computed: tuple[ComputedText, ...] = ()
+    sources: frozenset[str] = frozenset()  # variables whose values become subscripts
 
     def slot(self, buffer: int) -> int:
         """Where the three numbers of a buffer begin."""
@@ -64,4 +66,5 @@ class Harness:
 
 def harness_of(number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = ()) -> Harness:
     """The harness of the region with this number."""
-    return Harness(number, site, memory, tuple(leaves(b.elem, site.types) for b in memory.buffers), computed)
+    own = tuple(leaves(b.elem, site.types) for b in memory.buffers)
+    return Harness(number, site, memory, own, computed, index_sources(site.statements))

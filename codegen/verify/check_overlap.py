@@ -63,7 +63,7 @@ def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
 
 def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
     """The buffer that holds an array's elements: behind the pointer to them, or the one with the struct around them."""
-    if pointer_of(scop, name) is None or scop.arrays[name].rank == 0:
+    if pointer_of(scop, name) is None or scop.arrays[name].rank == 0 or scop.arrays[name].opaque:
         return None
     path: tuple[str, ...] = ()
     for step in next(a.path for _, a in scop.accesses() if a.array == name):

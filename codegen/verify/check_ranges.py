@@ -11,6 +11,7 @@ import islpy as isl
 from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Scop
+from codegen.verify.check_gathers import Aim, Aimed, aims_of
 from codegen.verify.check_paths import Path
 
 Values = Mapping[str, int]  # by C text
@@ -35,6 +36,12 @@ class Ranges:
 
     scop: Scop
     touches: tuple[Touch, ...]
+    aims: tuple[Aim, ...] = ()
+
+    @property
+    def known(self) -> frozenset[tuple[str, Path]]:
+        """The levels whose indices are known for given parameters."""
+        return frozenset({*((t.base, t.path) for t in self.touches), *((a.base, a.path) for a in self.aims)})
 
     def span(self, values: Values) -> dict[tuple[str, Path], tuple[int, int]]:
         """Smallest and largest index at every level that is touched at all."""
@@ -42,8 +49,12 @@ class Ranges:
         for t in self.touches:
             one = _bounds(fixed(t.indices, self.scop, values), t, values)
             if one is not None:
-                low, high = found.get((t.base, t.path), one)
-                found[t.base, t.path] = (min(low, one[0]), max(high, one[1]))
+                _widen(found, (t.base, t.path), one)
+        aimed = Aimed(self.scop, values)
+        for aim in self.aims:
+            one = aimed.at(aim)
+            if one is not None:
+                _widen(found, (aim.base, aim.path), one)
         return found
 
     def work(self, values: Values) -> int:
@@ -57,6 +68,11 @@ class Ranges:
     def allowed(self, values: Values) -> bool:
         """Does the model describe the program for these values?"""
         return not fixed(self.scop.guard.valid, self.scop, values).is_empty()
+
+
+def _widen(found: dict[tuple[str, Path], tuple[int, int]], key: tuple[str, Path], by: tuple[int, int]) -> None:
+    low, high = found.get(key, by)
+    found[key] = min(low, by[0]), max(high, by[1])
 
 
 def _walk(domain: isl.Set, share: float | None) -> int:
@@ -91,7 +107,7 @@ def ranges_of(scop: Scop) -> Ranges:
             for path, index in read.levels:
                 key = (read.base, path, f"{d.param} {read.text}", (0,), ())
                 touched[key] = touched[key].union(index) if key in touched else index
-    return Ranges(scop, tuple(Touch(k[0], k[1], touched[k], k[3], k[4]) for k in sorted(touched)))
+    return Ranges(scop, tuple(Touch(k[0], k[1], touched[k], k[3], k[4]) for k in sorted(touched)), aims_of(scop))
 
 
 def levels(access: Access, rank: int) -> list[tuple[Path, tuple[int, ...], tuple[str, ...]]]:

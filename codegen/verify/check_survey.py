@@ -144,7 +144,7 @@ def extents(box: isl.Set) -> dict[str, int]:
 
 def _require_known(h: Harness, ranges: Ranges) -> None:
     """Every pointer that is followed at all needs indices that the model knows."""
-    known = {(t.base, t.path) for t in ranges.touches}
+    known = ranges.known
     used = {a.base for a in ranges.scop.arrays.values()}
     for b in h.memory.buffers:
         if b.rows is None and not b.of_structs and b.base in used and (b.base, b.path) not in known:
