@@ -46,8 +46,8 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 TABLE: tuple[Entry, ...] = (
     _refusal(
         "alias-unknown",
-        "An array is found through pointers in memory, like rows behind a pointer to pointers, and no test before the "
-        "loops can tell whether it overlaps with another. That stops a region where the function itself sets the two "
+        "An array is found through pointers in memory, like rows behind a pointer to pointers, or by subscripts that depend "
+        "on data, and no test before the loops can tell whether it overlaps with another. That stops a region where the function itself sets the two "
         "from one another, and with `--check-alias`.",
         "Put it into one block of memory behind one pointer, or use one of the two for both; leave `--check-alias` out "
         "if nothing overlaps.",
@@ -75,9 +75,10 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "data-dependent-subscript",
-        "A subscript is read from memory or changes inside the region.",
-        "Use loop variables and integers that the region does not change.",
-        "A[p[i]] = 0;",
+        "A subscript is read from memory or changes inside the region, and its array is declared in the region, or is "
+        "one of unions or of structs that are used as a whole, too. With `--target sunway`, of any array.",
+        "Declare the array before the region; else use loop variables and integers that the region does not change.",
+        "double t[4]; t[p[i]] = 0;",
     ),
     _refusal(
         "foreign-pragma",
@@ -155,9 +156,10 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "nonaffine-subscript",
-        "A subscript multiplies two variables, or divides by one that may fit into it many times.",
-        "For a flat array write `A[i*n + j]` with 0 <= j < n; else compute the product before the region.",
-        "A[i * i] = 0;",
+        "A subscript of an array that is declared in the region multiplies two variables, or divides by one that may fit "
+        "into it many times.",
+        "Declare the array before the region, or compute the product there.",
+        "double t[100]; t[i * i] = 0;",
     ),
     _refusal(
         "parse-error",

@@ -25,6 +25,12 @@ def interval(scop: Scop, s: Statement, e: Expr, leaf: Leaf) -> Interval | None:
 
     C does not define what happens where signed numbers overflow; unsigned ones may then have any value of their type.
     """
+    kind, found = type_of(scop, s, e), _interval(scop, s, e, leaf)
+    cut = kind is not None and kind.is_int and (found is None or not kind.signed)
+    return _converted(found, kind) if cut else found
+
+
+def _interval(scop: Scop, s: Statement, e: Expr, leaf: Leaf) -> Interval | None:
     if isinstance(e, (Ref, Gather, Affine, Sym)):
         return leaf(e)
     if isinstance(e, Lit):
@@ -41,17 +47,12 @@ def interval(scop: Scop, s: Statement, e: Expr, leaf: Leaf) -> Interval | None:
         return _called(e.name, [of(x) for x in e.args])
     if isinstance(e, Unary):
         inner = of(e.arg)
-        made = (0, 1) if e.op == "!" else None if inner is None else _unary(e.op, inner)
-    elif isinstance(e, Binary):
-        left, right = of(e.left), of(e.right)
-        whole = all(t is not None and t.is_int for t in (type_of(scop, s, e.left), type_of(scop, s, e.right)))
-        made = (0, 1) if e.op in _TRUTHS else None
-        if made is None and left is not None and right is not None:
-            made = _binary(e.op, left, right, whole)
-    else:
-        return None
-    kind = type_of(scop, s, e)
-    return made if kind is None or not kind.is_int or kind.signed else _converted(made, kind)
+        return (0, 1) if e.op == "!" else None if inner is None else _unary(e.op, inner)
+    if not isinstance(e, Binary) or e.op in _TRUTHS:
+        return (0, 1) if isinstance(e, Binary) else None
+    left, right = of(e.left), of(e.right)
+    whole = all(t is not None and t.is_int for t in (type_of(scop, s, e.left), type_of(scop, s, e.right)))
+    return None if left is None or right is None else _binary(e.op, left, right, whole)
 
 
 def union(a: Interval | None, b: Interval | None) -> Interval | None:

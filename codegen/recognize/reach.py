@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.recognize.intervals import Interval, interval, union
-from codegen.scop.expr import Affine, Expr, Gather, Ref, Sym, walk
+from codegen.scop.expr import Gather, walk
 from codegen.scop.model import Scop, Statement
 
 FAR = 1 << 20  # elements; an array is not taken for larger than that
@@ -19,9 +19,12 @@ def reach(scop: Scop, name: str) -> tuple[int, int] | None:
                 total = one if total is None else union(total, one)
                 if total is None:
                     return None
-    if total is None or total[0] < -FAR or total[1] > FAR:
-        return None
-    return int(total[0]), int(total[1])
+    return None if total is None or far(total) else (int(total[0]), int(total[1]))
+
+
+def far(ends: Interval) -> bool:
+    """Is it further than anybody would have memory for?"""
+    return ends[0] < -FAR or ends[1] > FAR
 
 
 def _subscript(scop: Scop, s: Statement, e: Gather) -> Interval | None:
@@ -29,12 +32,4 @@ def _subscript(scop: Scop, s: Statement, e: Gather) -> Interval | None:
     behind = path[next(k for k, step in enumerate(path) if step.kind == "data") + 1 :] if e.args else ()
     if len(e.args) != 1 or any(step.kind != "member" for step in behind):
         return None
-    return interval(scop, s, e.args[0], lambda x: _by_type(scop, s, x))
-
-
-def _by_type(scop: Scop, s: Statement, e: Expr) -> Interval | None:
-    """The values of a type."""
-    kind = scop.arrays[s.accesses[e.access].array].elem if isinstance(e, Ref) else None
-    if isinstance(e, (Affine, Sym, Gather)):
-        kind = e.ctype
-    return kind.range() if kind is not None and kind.is_int and not kind.enum else None
+    return interval(scop, s, e.args[0], lambda x: None)

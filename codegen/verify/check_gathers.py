@@ -14,6 +14,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.recognize.intervals import Interval, interval, union
+from codegen.recognize.reach import far
 from codegen.record import record
 from codegen.scop.expr import Affine, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
@@ -86,7 +87,7 @@ class Aimed:
         if self._fixed(aim.statement.domain).is_empty():
             return None
         ends = self._interval(aim.statement, aim.subscript)
-        if ends is None:
+        if ends is None or far(ends):
             why = f"how much memory `{aim.base}` needs is not known"
             raise Unsupported("unknown-size", why, aim.statement.loc)
         return int(ends[0]), int(ends[1])

@@ -9,6 +9,7 @@ from itertools import islice
 from codegen.scop.model import Scop
 from codegen.target.alias import may_overlap
 from codegen.target.pointers import pointer_of
+from codegen.target.spans import span_pointer
 from codegen.verify.check_harness import Harness
 from codegen.verify.check_memory import Memory
 from codegen.verify.check_survey import Vector
@@ -22,7 +23,9 @@ def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[Vector]) 
     """Vectors like some of the given ones, in which two arrays share memory."""
     calm = [v for v in vectors if not v.doubtful and not v.special]
     bases = [max(fit, key=lambda v: v.work) for limit in WORK if (fit := [v for v in calm if 0 < v.work <= limit])]
-    pairs = list(_buffers(h.memory, scop, trust))
+    # What overwrites subscripts may lead anywhere.
+    own = {k for k, b in enumerate(h.memory.buffers) if b.base not in h.sources}
+    pairs = [p for p in _buffers(h.memory, scop, trust) if own.issuperset(p)]
     made = (
         replace(v, overlap=(one, two, shift))
         for shift in (0, 1, -1)
@@ -63,7 +66,8 @@ def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
 
 def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
     """The buffer that holds an array's elements: behind the pointer to them, or the one with the struct around them."""
-    if pointer_of(scop, name) is None or scop.arrays[name].rank == 0 or scop.arrays[name].opaque:
+    array = scop.arrays[name]
+    if pointer_of(scop, name) is None or (not span_pointer(scop, array) if array.opaque else array.rank == 0):
         return None
     path: tuple[str, ...] = ()
     for step in next(a.path for _, a in scop.accesses() if a.array == name):

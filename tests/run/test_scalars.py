@@ -75,9 +75,7 @@ def test_formulas_leave_no_trace() -> None:
         ("i = 0; while (a[i] > 0) { a[i] = 0; i++; }", "nonaffine-bound"),
         ("i = 0; while (i < n) { if (a[i] > 0) i++; a[i] = 1; i++; }", "while-loop"),
         ("while (i < n) { a[i] = 0; i++; }", "while-loop"),
-        ("for (i = 0; i < n; i++) { k = k + i; a[k] = 0; }", "data-dependent-subscript"),
         ("for (i = 0, j = n; i < j; i++, j--) a[i] = b[j];", "loop-form"),
-        ("for (i = 0; i < n; i++) { if (b[i] > 0) k = i; a[k] = 1; }", "data-dependent-subscript"),
     ],
 )
 def test_what_stays_out(body: str, id: str) -> None:

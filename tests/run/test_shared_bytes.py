@@ -277,7 +277,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     "as a subscript": (
         "union { int i; float f; } b; b.i = 3;",
         "for (int i = 0; i < n; i++) { y[b.i] += x[i]; b.f = 0.0f; }",
-        "data-dependent-subscript",
+        "",
     ),
     "as a bound": (
         "union { int i; float f; } b; b.i = 5;",

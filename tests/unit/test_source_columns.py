@@ -10,7 +10,7 @@ from codegen.source.columns import source_column
 HEAD = """\
 #define N 1024
 #define SQ(x) ((x) * (x))
-#define PUT(a, i) a[idx[i]] = 0
+#define PUT(a, i) a[next(i)] = 0
 #define EACH(i, n) for (int i = 0; (i) < (n); i = next(i))
 int next(int);
 void f(int n, double *x, double *y, int *idx)
@@ -20,13 +20,13 @@ void f(int n, double *x, double *y, int *idx)
 
 
 @pytest.mark.parametrize(("line", "at"), [
-    ("  for (int i = 0; i < n; i++) x[idx[i]] = 0;", "idx"),
-    ("  for (int i = 0; i < N; i++) x[idx[i]] = 0;", "idx"),
-    ("  for (int i = 0; i < n; i++) x[i + N] = SQ(y[i]) + SQ(N) + y[idx[i]];", "idx"),
+    ("  for (int i = 0; i < n; i++) x[next(i)] = 0;", "next"),
+    ("  for (int i = 0; i < N; i++) x[next(i)] = 0;", "next"),
+    ("  for (int i = 0; i < n; i++) x[i + N] = SQ(y[i]) + SQ(N) + y[next(i)];", "next"),
     ("  for (int i = 0; i < N; i++) PUT(x, i);", "PUT"),
     ("  for (int i = 0; i < N; i++) { x[N] = 0; PUT (x, i); }", "PUT"),
     ("  EACH(i, N) x[i] = 0;", "EACH"),
-    ("\tfor (int i = 0; i < n; i++) /* N */ x[ /* PUT */ idx[N + i]] = SQ(1);", "idx"),
+    ("\tfor (int i = 0; i < n; i++) /* N */ x[ /* PUT */ next(N + i)] = SQ(1);", "next"),
 ])  # fmt: skip
 def test_columns(line: str, at: str) -> None:
     made = codegen.generate(f"{HEAD}{line}\n#pragma endscop\n}}\n", name="x.c")
