@@ -46,9 +46,9 @@ def _error(id: str, meaning: str, advice: str, example: str = "") -> Entry:
 TABLE: tuple[Entry, ...] = (
     _refusal(
         "alias-unknown",
-        "An array is found through pointers in memory, like rows behind a pointer to pointers, or by subscripts that depend "
-        "on data, and no test before the loops can tell whether it overlaps with another. That stops a region where the function itself sets the two "
-        "from one another, and with `--check-alias`.",
+        "An array is found through pointers in memory, like rows behind a pointer to pointers, or by subscripts that "
+        "depend on data, and no test before the loops can tell whether it overlaps with another. That stops a region "
+        "where the function itself sets the two from one another, and with `--check-alias`.",
         "Put it into one block of memory behind one pointer, or use one of the two for both; leave `--check-alias` out "
         "if nothing overlaps.",
         "double **a; ... a[i][j] = b[j];",

@@ -1,5 +1,5 @@
 /* One region that is transformed and one that is not. */
-void both(int n, double A[n], const int p[n])
+void both(int n, double A[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
@@ -7,6 +7,7 @@ void both(int n, double A[n], const int p[n])
 #pragma endscop
 #pragma scop
     for (int i = 0; i < n; i++)
-        A[p[i]] += 1.0;
+        while (A[i] > 1.0)
+            A[i] -= 1.0;
 #pragma endscop
 }
