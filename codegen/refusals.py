@@ -156,8 +156,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "nonaffine-subscript",
-        "A subscript of an array that is declared in the region multiplies two variables, or divides by one that may fit "
-        "into it many times.",
+        "A subscript of an array that is declared in the region multiplies two variables, or divides by one that may "
+        "fit into it many times.",
         "Declare the array before the region, or compute the product there.",
         "double t[100]; t[i * i] = 0;",
     ),

@@ -10,7 +10,7 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 /* One region that is transformed and one that is not. */
-void both(int n, double A[n], const int p[n])
+void both(int n, double A[n])
 {
     /* tilewright: region 1 of both: threads over i; vectors along i */
     {
@@ -26,6 +26,7 @@ void both(int n, double A[n], const int p[n])
     }
 
     for (int i = 0; i < n; i++)
-        A[p[i]] += 1.0;
+        while (A[i] > 1.0)
+            A[i] -= 1.0;
 
 }
