@@ -32,6 +32,7 @@ from codegen.plan.tiles import (
 )
 from codegen.plan.turned import across_rows
 from codegen.plan.wavefront import ROWS, behind, side_by_side, tile_shape, whole_rows
+from codegen.recognize.reductions import find_reductions
 from codegen.recognize.work import PARALLEL_MIN, leaves_out, most_instances, next_by_step
 from codegen.recognize.wraps import usual_move
 from codegen.scop.distance import is_zero
@@ -90,10 +91,10 @@ class Author:
         del self.directives[count:]
         return False
 
-    def remark(self, kind: str, id: str, text: str, stmt: str) -> None:
+    def remark(self, kind: str, id: str, text: str, stmt: str, hint: str = "") -> None:
         """Say what was done to a statement, or missed."""
         loc: Loc = self.p.scop.statement(stmt).loc
-        self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, kind=kind))
+        self.remarks.append(Diagnostic(Severity.REMARK, id, text, loc, hint, kind))
 
     def behind(self, steps: tuple[Directive, ...]) -> None:
         """Rows on threads, each behind the one before it, if that can be."""
@@ -338,8 +339,14 @@ class Author:
             elif self.attempt(Vector(ref)):
                 self.remark("passed", "vector", f"loop {lp.name} is marked for the vectorizer", names[0])
             elif not self._around(node):
-                self.remark("missed", "not-vector", self.why, names[0])
+                self.remark("missed", "not-vector", self.why, names[0], self._permission(names))
                 self._carry(ref, names)
+
+    def _permission(self, names: tuple[str, ...]) -> str:
+        """What would free a loop whose order is only that of a floating-point sum or product."""
+        if self.p.reassociate or not any(r.stmt in names and not r.exact for r in find_reductions(self.p.scop)):
+            return ""
+        return "--reassociate, or `#pragma tilewright reassociate` before the region, allows another order of the sum"
 
     def _around(self, node: Band) -> bool:
         """A loop around sequential ones in vectors; `why` stays what it was where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Plan, Reverse
@@ -72,7 +73,9 @@ def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
         at = r.loc()
         word = r.word("a directive").text
         if word not in _READ:
-            raise InputError("bad-plan", f"unknown directive {word!r}", at, f"directives: {', '.join(sorted(_READ))}")
+            close = get_close_matches(word, sorted(_READ), n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"directives: {', '.join(sorted(_READ))}"
+            raise InputError("bad-plan", f"unknown directive {word!r}", at, hint)
         out.append(_READ[word](r, at))
     return Plan(number, tuple(out), digest, loc, part)
 
