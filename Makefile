@@ -5,6 +5,9 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 # Modules and templates, as bytecode.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
+# An editable install leaves out what lies beside a package: where find_package(), man and shells look.
+SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/share/$${pair\#*:} && \
+  cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
 .PHONY: same-under-load picture all quickstart examples venv dev test test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
@@ -25,12 +28,14 @@ $(PY):
 $(VENV)/.installed: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@$(SHARE)
 	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright and its test tools into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(SHARE)
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 

@@ -107,7 +107,7 @@ def effective_options(options: GenOptions) -> str:
         words.append("--line=statements" if options.line_statements else "--line")
     if not options.cpp.enabled:
         words.append("--no-cpp")
-    words += [a for a in options.cpp.args if a.startswith(("-D", "-U", "-std="))]
+    words += [a for a in options.cpp.args if a.startswith(("-D", "-U", "-std=", "-O", "-f", "-m"))]
     return _comment_safe(" ".join(shlex.quote(w) for w in words))
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator
 
 _JOINED = re.compile(r"(-M[FT])(.+)")
 _REMARK = re.compile(r"-Rpass(-missed|-analysis)?$")
+# What a build's CFLAGS hold besides: it changes the compiler's work, not what the preprocessor prints.
+_IGNORED = re.compile(r"-(c|S|pipe|pedantic(-errors)?|g[\w-]*(=\S+)?|MG|time)$")
+_SPELLINGS = {"-MMD": "-MD", "-O": "-O1", "-ansi": "-std=c90", "-pthread": "-D_REENTRANT"}
 _LINE = {"--line": "--line=regions", "--no-line": "--line=none"}
 # Deep enough for any honest use; a file that names itself must not run forever.
 _MAX_DEPTH = 10
@@ -28,6 +31,9 @@ def normalize(words: Iterable[str]) -> list[str]:
 
 
 def _respell(word: str) -> list[str]:
+    if _IGNORED.match(word):
+        return []
+    word = _SPELLINGS.get(word, word)
     joined = _JOINED.fullmatch(word)
     if joined:
         return [joined[1], joined[2]]

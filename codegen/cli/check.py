@@ -19,7 +19,8 @@ def run(job: Job) -> Outcome:
         line.end()
     messages = (*resolved_machine(job), *report.diagnostics)
     quiet = job.arguments.quiet and report.ok
-    text = "" if quiet else "".join(f"{line}\n" for line in report.lines)
+    head = f"{job.name}: " if vars(job.arguments).get("several") else ""
+    text = "" if quiet else "".join(f"{head}{line}\n" for line in report.lines)
     if has_errors(select(messages, filters(job.arguments))):
         return Outcome(exitcodes.BAD_INPUT, text, messages)
     return Outcome(exitcodes.OK if report.ok else exitcodes.DIFFERENT, text, messages)

@@ -36,10 +36,11 @@ class Command:
 _ABOUT_FILE = "C source with #pragma scop regions; `-` is standard input"
 _FILE = (Positional("file", "FILE.c", _ABOUT_FILE),)
 _FILES = (Positional("file", "FILE.c", f"{_ABOUT_FILE}; several need -o FOLDER", many=True),)
+_EACH = (Positional("file", "FILE.c", f"{_ABOUT_FILE}; several are taken one by one", many=True),)
 
 COMMANDS: tuple[Command, ...] = (
     Command("gen", "generate: the file with its marked loop nests transformed", _FILES, True),
-    Command("check", "generate, compile original and result, run both, compare", _FILE, True),
+    Command("check", "generate, compile original and result, run both, compare", _EACH, True),
     Command("inspect", "show what the tool sees and does: regions, dependences, schedules, plan", _FILE, True),
     Command("bench", "how much faster the marked loop nests became: before and after, in turns", _FILE, True),
     Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),

@@ -39,10 +39,13 @@ class Outcome:
 
 
 def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse.Namespace]:
-    """A command line for each input; several go into a folder, each under its own name."""
+    """A command line for each input; where something is written, several go into a folder, each under its own name."""
     values = vars(arguments)
     if not isinstance(values.get("file"), list):
         return [arguments]
+    if "output" not in values:
+        several = len(values["file"]) > 1
+        return [argparse.Namespace(**values | {"file": f, "several": several}) for f in values["file"]]
     files, output = values["file"], values["output"] or ""
     if not output.endswith("/") and (len(files) == 1 or not os.path.isdir(output)):
         if len(files) > 1:

@@ -64,7 +64,8 @@ class Option:
     @property
     def spelling(self) -> str:
         """How the option is written, argument and all, for documents."""
-        joined = "" if self.dest == "warnings" else "=" if self.flags[0].startswith(("-Rpass", "-std")) else " "
+        first = self.flags[0]
+        joined = "" if first in ("-W", "-O", "-f", "-m") else "=" if first.startswith(("-Rpass", "-std")) else " "
         value = self.metavar or "|".join(self.choices)
         if self.name == "line":
             return f"--line[={value}]"
@@ -287,6 +288,12 @@ TABLE: tuple[Option, ...] = (
     Option(("-iquote",), "preprocessor", _READ, "search this folder for headers in quotes", "cpp", "DIR",
            "cpp_args", affects_output=True),
     Option(("-std",), "preprocessor", _READ, "version of the C standard, for its macros", "cpp", "VERSION",
+           "cpp_args", affects_output=True),
+    Option(("-O",), "preprocessor", _READ, "as in CFLAGS, for the macros that the compiler then has", "cpp", "LEVEL",
+           "cpp_args", affects_output=True),
+    Option(("-f",), "preprocessor", _READ, "as in CFLAGS: -fopenmp and the like, for their macros", "cpp", "FLAG",
+           "cpp_args", affects_output=True),
+    Option(("-m",), "preprocessor", _READ, "as in CFLAGS: -march=native and the like, for their macros", "cpp", "FLAG",
            "cpp_args", affects_output=True),
     Option(("-p",), "preprocessor", (*SOURCE_COMMANDS, *_BENCH, *_SCAN),
            "take the file's flags from this compile_commands.json, or the one in this folder (scan: default DIR, "

@@ -96,13 +96,15 @@ def _delivered(job: Job, result: TunedFile) -> Outcome:
     if has_errors(select(messages, filters(job.arguments))):
         return Outcome(exitcodes.BAD_INPUT, diagnostics=messages)
     output, text = job.arguments.output or "-", marked_plan(result.plan)
+    # The best plan so far is written all the same.
+    code = exitcodes.INTERRUPTED if any(r.interrupted for r in result.regions) else exitcodes.OK
     if output == "-":
-        return Outcome(stdout=text, diagnostics=messages)
+        return Outcome(code, text, messages)
     try:
         write_all([Artefact(output, text)], force=job.arguments.force)
     except TilewrightError as error:
         return Outcome(exitcodes.BAD_INPUT, diagnostics=(*messages, error.diagnostic()))
-    return Outcome(diagnostics=messages)
+    return Outcome(code, diagnostics=messages)
 
 
 def _check_outputs(jobs: Sequence[Job]) -> None:

@@ -10,13 +10,14 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, expand
 from codegen.cli.ccline import CcLine, parse
+from codegen.cli.workplace import workplace
 
 _USAGE = """\
 usage: tilewright-cc [--auto] [OPTIONS --] COMPILER ARGUMENT...
@@ -33,6 +34,9 @@ _CANNOT_RUN = 127  # as a shell says it
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the compiler, and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words == ["--version"]:
+        sys.stdout.write(f"tilewright-cc {__version__}\n")
+        return exitcodes.OK
     if not words or words[0] in ("-h", "--help"):
         (sys.stdout if words else sys.stderr).write(_USAGE)
         return exitcodes.OK if words else exitcodes.BAD_COMMAND_LINE
@@ -92,16 +96,17 @@ def _replace_self(command: list[str]) -> int:
 
 def _wrapped(line: CcLine, marked: list[str], own: list[str]) -> int:
     """Generate into a folder of our own, compile from there, and put the original's name into depfiles."""
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+    texts: dict[str, bytes] = {}
+    reads: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(marked):
+        made = _generated(line, name, own)
+        if isinstance(made, int):
+            return made
+        if made is not None:
+            texts[name], reads[name] = made
+    with workplace((name.encode("utf-8", "surrogateescape"), text) for name, text in texts.items()) as folder:
         renamed: dict[str, str] = {}
-        reads: dict[str, tuple[str, ...]] = {}
-        for index, name in enumerate(dict.fromkeys(marked)):
-            made = _generated(line, name, own)
-            if isinstance(made, int):
-                return made
-            if made is None:
-                continue
-            text, reads[name] = made
+        for index, (name, text) in enumerate(texts.items()):
             # The same last name, because objects, depfiles and temporaries of the compiler are called after it.
             renamed[name] = os.path.join(folder, str(index), os.path.basename(name))
             os.mkdir(os.path.dirname(renamed[name]))

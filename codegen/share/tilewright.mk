@@ -5,6 +5,8 @@
 #   app: main.o $(TILEWRIGHT_OBJECTS)
 #           $(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 #
+# Compilers and debuggers speak of the lines of the sources (gen --line); TILEWRIGHT_FLAGS := --no-line has those of the results.
+#
 # It defines TILEWRIGHT_GENERATED (OUT/smooth.tw.c ...) and TILEWRIGHT_OBJECTS (OUT/smooth.tw.o ...), and rules for them.
 
 TILEWRIGHT          ?= tilewright
@@ -16,7 +18,7 @@ TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(CFLAG
 TILEWRIGHT_GENERATED := $(patsubst %.c,$(TILEWRIGHT_OUT)/%.tw.c,$(TILEWRIGHT_SOURCES))
 TILEWRIGHT_OBJECTS   := $(TILEWRIGHT_GENERATED:.c=.o)
 
-tilewright_generate = CC='$(CC)' $(TILEWRIGHT) gen $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*.c \
+tilewright_generate = CC='$(CC)' $(TILEWRIGHT) gen --line $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*.c \
   -o $(TILEWRIGHT_OUT)/$*.tw.c -MD -MP -MF $(TILEWRIGHT_OUT)/$*.tw.d -MT $(TILEWRIGHT_OUT)/$*.tw.stamp
 
 # A result that did not change keeps its time, so nothing after it is rebuilt; the stamp says when it was last made.

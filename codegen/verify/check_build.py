@@ -126,7 +126,9 @@ def find_compiler(path: str, cpp: CppOptions, folder: Path) -> Compiler:
     """$CC, or the first of cc, gcc and clang that exists. Quoted includes are looked for beside the file first."""
     for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
         if words and shutil.which(words[0]):
-            return Compiler(tuple(words), (*cpp.args, "-iquote", os.path.dirname(path) or "."), folder)
+            # How it is optimized here is the check's own choice.
+            args = (a for a in cpp.args if not a.startswith(("-O", "-f")))
+            return Compiler(tuple(words), (*args, "-iquote", os.path.dirname(path) or "."), folder)
     raise InputError("no-compiler", "no C compiler found to check with", Loc(path), "install one, or set CC")
 
 

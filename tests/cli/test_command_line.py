@@ -172,6 +172,8 @@ def test_effective_options_stay_inside_a_comment(nasty: str) -> None:
 
 
 def _joined(flag: str, value: str) -> list[str]:
+    if flag in ("-O", "-f", "-m"):
+        return [flag + value]
     return [f"{flag}={value}"] if flag.startswith("--") else [flag, value]
 
 
@@ -180,6 +182,7 @@ def test_every_generation_option_is_in_the_effective_options(fake: Fake, folder:
     Path("p").write_text("", encoding="utf-8")
     values = {"--target": "c", "--machine": "zen4", "--isa": "avx2", "--plan": "p", "--context": "N > 1",
               "--fusion": "max", "--fp-contract": "off", "--timeout": "5"}
+    values |= {"-O": "2", "-f": "openmp", "-m": "arch=native"}
     values |= {"-D": "A", "-U": "B", "-std": "c99", "--prefix": "mine", "--line": "statements"}
     silent = {"--no-banner", "--no-version", "-p", "-I", "-include", "-isystem", "-iquote", "--cpp", "--input-name"}
     silent |= {"--file-prefix-map"}

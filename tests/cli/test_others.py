@@ -20,6 +20,11 @@ def test_check_agrees(fake: Fake, folder: Path, run: Run) -> None:
     assert run("check", "in.c", "-v", "--diagnostics-format=json")[2] == "[]\n"
 
 
+def test_check_of_several(fake: Fake, folder: Path, run: Run) -> None:
+    (folder / "other.c").write_text((folder / "in.c").read_text(encoding="utf-8"), encoding="utf-8")
+    assert run("check", "in.c", "other.c")[1] == "in.c: region 1: 12 sizes agree\nother.c: region 1: 12 sizes agree\n"
+
+
 def test_check_differs(fake: Fake, folder: Path, run: Run) -> None:
     fake.report = replace(fake.report, ok=False, lines=("region 1: N = 7 differs",))
     assert run("check", "in.c", "-q")[:2] == (4, "region 1: N = 7 differs\n")

@@ -13,6 +13,7 @@ from codegen.cli.completion import SHELLS, completion
 from codegen.cli.manual import manual
 from codegen.cli.options import TABLE
 from codegen.cli.printing import PRINTS
+from codegen.cli.share import files
 from tests.cli.fakes import Run
 
 
@@ -23,6 +24,11 @@ def test_places_and_version(run: Run) -> None:
     assert run("--print-version") == (0, f"{__version__}\n", "")
     assert run("--print-completion", "fish") == run("--print-completion=fish") == (0, completion("fish"), "")
     assert run("--print-man")[1] == manual()
+
+
+def test_what_is_installed_is_current() -> None:
+    for path, text in files().items():
+        assert path.read_text(encoding="utf-8") == text, "run python -m codegen.cli.share"
 
 
 @pytest.mark.parametrize("words", [

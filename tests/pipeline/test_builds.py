@@ -100,6 +100,8 @@ def test_what_is_shipped() -> None:
     version = (share_dir() / "cmake" / "TilewrightConfigVersion.cmake").read_text(encoding="utf-8")
     assert f'set(PACKAGE_VERSION "{__version__}")' in version
     shipped = {".mk", ".ninja", ".cmake"}
-    assert {p.suffix for p in share_dir().rglob("*") if p.is_file()} == shipped
+    own = {share_dir() / "man", share_dir() / "completions"}  # shipped whole
+    assert {p.suffix for p in share_dir().rglob("*") if p.is_file() and p.parent not in own} == shipped
     config = (ROOT / "setup.cfg").read_text(encoding="utf-8")
     assert all(f"*{suffix}" in config for suffix in shipped)
+    assert all(f"share/{p.name}/*" in config for p in own)

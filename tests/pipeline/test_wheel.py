@@ -6,13 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "codegen", "templates")
+PARTS = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "codegen", "templates", "tilewright")
 
 
 def sh(*words: str | Path, cwd: Path) -> str:
@@ -65,6 +66,10 @@ def test_installed_data(installed: Path, tmp_path: Path) -> None:
     for option, name in (("make", "tilewright.mk"), ("ninja", "tilewright.ninja"), ("cmake-dir", "cmake")):
         place = Path(sh(installed / "tilewright", f"--print-{option}", cwd=tmp_path).strip())
         assert place.exists() and place.name == name and package in place.parents
+    assert sh(installed / "python", "-m", "tilewright", "--version", cwd=tmp_path).startswith("tilewright ")
+    share = installed.parent / "share"
+    for place in ("man/man1/tilewright.1", "bash-completion/completions/tilewright", "zsh/site-functions/_tilewright"):
+        assert (share / place).exists()
     # Where find_package() looks by itself when the environment's bin is on PATH.
     assert (installed.parent / "share" / "cmake" / "Tilewright" / "TilewrightConfig.cmake").exists()
     if shutil.which("cmake"):
@@ -87,6 +92,24 @@ def test_every_package_is_listed() -> None:
     config.read(ROOT / "setup.cfg")
     listed = set(config["options"]["packages"].split())
     found = {".".join(p.parent.relative_to(ROOT).parts) for p in (ROOT / "codegen").rglob("__init__.py")}
-    assert listed == found | {"codegen.templates"}
+    assert listed == found | {"codegen.templates", "tilewright"}
     data = {p.suffix for p in (ROOT / "templates").rglob("*") if p.is_file()}
     assert data <= {".j2", ".py", ".pyc"}, "package_data ships *.j2 alone"
+
+
+def test_the_source_package_holds_every_file(tmp_path: Path) -> None:
+    """But those of the repository itself, whose names begin with a dot."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout")
+    tracked = {n for n in sh("git", "ls-files", "-z", cwd=ROOT).split("\0") if n and not n.startswith(".")}
+    tree = tmp_path / "tree"
+    for name in tracked:
+        if (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+    pytest.importorskip("setuptools")
+    sh(sys.executable, "-c", f"from setuptools import build_meta; build_meta.build_sdist({str(tmp_path)!r})", cwd=tree)
+    (archive,) = tmp_path.glob("tilewright-*.tar.gz")
+    with tarfile.open(archive) as stream:
+        packed = {name.partition("/")[2] for name in stream.getnames()}
+    assert {n for n in tracked if (ROOT / n).exists()} <= packed

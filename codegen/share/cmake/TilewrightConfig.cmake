@@ -51,7 +51,7 @@ function(tilewright_generate target)
     add_custom_command(
       OUTPUT "${output}"
       COMMAND "${CMAKE_COMMAND}" -E env "CC=${CMAKE_C_COMPILER}"
-        ${Tilewright_COMMAND} gen
+        ${Tilewright_COMMAND} gen --line
         "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
         ${arg_OPTIONS} "${input}" -o "${output}" -MD -MF "${output}.d"
       ${touch}

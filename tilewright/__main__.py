@@ -1,0 +1,6 @@
+"""`python -m tilewright` is the command."""
+import sys
+
+from codegen.cli.main import main
+
+sys.exit(main())
