@@ -191,6 +191,23 @@ def walk(node: CNode) -> Iterator[CNode]:
         yield from walk(k)
 
 
+def mentions(node: CNode, name: str) -> bool:
+    """Does what is printed of it need the value of a variable? Products may, where their statement does not tell."""
+    for n in walk(node):
+        exprs: tuple[CExpr, ...] = ()
+        if isinstance(n, For):
+            exprs = (n.lower, n.upper)
+        elif isinstance(n, If):
+            exprs = (n.cond,)
+        elif isinstance(n, Declare):
+            exprs = tuple(e for h in n.slots for e in h.starts)
+        elif isinstance(n, Instance):
+            exprs = (*(e for index in n.accesses for e in index), *n.values)
+        if isinstance(n, Multiply) or any(name in expr_names(e) for e in exprs):
+            return True
+    return False
+
+
 def block(children: list[CNode]) -> CNode:
     """A block without nested blocks."""
     flat: list[CNode] = []

@@ -31,6 +31,9 @@ LEVEL = {
 _COND, UNARY, ATOM = 2, 13, 15
 # Mixtures that gcc and clang ask to see parenthesised.
 _TESTS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+# What a comparison of a value with itself gives. The source may spell one element in two ways, and compilers warn where
+# they see that it is one.
+_SELF = {"<": "0", ">": "0", "!=": "0", "<=": "1", ">=": "1", "==": "1"}
 _CAREFUL = {
     ("||", "&&"),
     ("|", "&"),
@@ -199,4 +202,15 @@ class BodyPrinter:
                 or (level in (5, 6, 7) and LEVEL[arg.op] in (8, 9))
             )
             sides.append(f"({text})" if own < need or careful else text)
+        if sides[0] == sides[1] and e.op in _SELF and self._whole(e, s):
+            return _SELF[e.op], ATOM
         return f"{sides[0]} {e.op} {sides[1]}", level
+
+    def _whole(self, e: Expr, s: Statement) -> bool:
+        """Is it made of elements of integer types, numbers and counters alone? Then it equals itself."""
+        if isinstance(e, Ref):
+            array = self.scop.arrays[s.accesses[e.access].array]
+            return array.elem.is_int and not array.mixed
+        if isinstance(e, Lit):
+            return e.text.isalnum() and (e.text.isdigit() or e.text.startswith(("0x", "0X")))
+        return isinstance(e, Affine) or (isinstance(e, Binary) and self._whole(e.left, s) and self._whole(e.right, s))

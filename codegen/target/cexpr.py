@@ -102,6 +102,11 @@ class IntPrinter:
             lhs = self.text(left)
         return f"{lhs} {e.op} {rhs}", level
 
+    def never_below(self, e: CExpr, low: CExpr, op: str) -> bool:
+        """Does `low op e` (< or <=) hold by the type of an unsigned parameter? Compilers warn of such a test."""
+        least = 0 if op == "<=" else -1
+        return isinstance(e, Name) and self._unsigned(e) and isinstance(low, Int) and low.value <= least
+
     def _unsigned(self, e: CExpr) -> bool:
         if isinstance(e, Name):
             return e.name in self.params and not self.params[e.name].ctype.signed

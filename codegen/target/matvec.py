@@ -125,7 +125,7 @@ class MatvecPrinter:
             self._size(self.depth),
             self.rows.loop.name,
             self.depth.loop.name,
-            tuple(self._matrix(e, how) for e in what.step.left),
+            tuple(self._matrix(k, e, how) for k, e in enumerate(what.step.left)),
             tuple(self._vector(e) for e in what.step.right),
             self._target(),
             tuple(f"{self.elem} tw_s{k} = {self._text(e, {})};" for k, e in enumerate(what.step.consts)),
@@ -167,12 +167,14 @@ class MatvecPrinter:
     def _address(self, number: int, env: Mapping[str, CExpr]) -> str:
         return f"&{BodyPrinter(self.scop, self.ints, self.held).access(self.s, self._at(env), number)}"
 
-    def _matrix(self, e: Expr, how: Sweep) -> Matrix:
+    def _matrix(self, k: int, e: Expr, how: Sweep) -> Matrix:
+        """Its pitch is counted from the variable `tw_a<k>`: of two addresses in one expression gcc says that their
+        difference overflows, where rows go backwards."""
         assert isinstance(e, Ref)
         start = self._address(e.access, self._first())
         across = "depth" if how.form == "lanes" else "rows"
         later = self._address(e.access, self._first(**{across: Int(1)}))
-        return Matrix(f"(const {self.elem} *){start}", f"{later} - {start}")
+        return Matrix(f"(const {self.elem} *){start}", f"(const {self.elem} *){later} - tw_a{k}")
 
     def _vector(self, e: Expr) -> Vector:
         value = self._text(e, self._first(depth=Name(COUNTER)))

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, Held, If, Instance, Int, Multiply, Name, walk, with_loop
+from codegen.ast.ctree import (
+    Bin,
+    Block,
+    CNode,
+    Declare,
+    For,
+    Held,
+    If,
+    Instance,
+    Int,
+    Multiply,
+    Name,
+    mentions,
+    walk,
+    with_loop,
+)
 from codegen.ast.pipelines import stage_of
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
@@ -72,10 +87,14 @@ class ViewBuilder:
             return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)
         if isinstance(node, Declare):
             now = {**held, **{h.array: h for h in node.slots}}
-            inside = (self.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance))
+            inside = [self.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance)]
             used = {a.array for s in inside for a in s.accesses}
+            read = {a.array for s in inside for a in s.reads}
             decls = tuple(View("decl", self._declaration(h)) for h in node.slots if h.array in used)
-            return (*decls, *self._views(node.body, names, now, taken))
+            # Those that read a variable may all be in another part of the code: compilers warn of one that is only set.
+            idle = (h.array for h in node.slots if h.array in used - read)
+            unread = tuple(View("decl", f"(void){self.scop.arrays[n].name};") for n in idle)
+            return (*decls, *self._views(node.body, names, now, taken), *unread)
         if isinstance(node, Multiply):
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
@@ -254,7 +273,7 @@ class ViewBuilder:
             node.loop.note,
             f"{pragma.words} {threads}{pragma.text[len(pragma.words) :]}",
             body=(
-                View("decl", f"const long {name} = {value};"),
+                *((View("decl", f"const long {name} = {value};"),) if mentions(node.body, node.var) else ()),
                 View("decl", f"tw_enter(tw_line, {turn});"),
                 *body,
                 View("decl", f"tw_follow(tw_line, {turn}, TW_LAST);"),
@@ -412,7 +431,7 @@ class ViewBuilder:
 
 def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
     """A loop and what is read ahead of it, which may not be there to be read where the loop has no iterations."""
-    if runs_for_sure(node):
+    if runs_for_sure(node) or ints.never_below(node.upper, node.lower, node.op):
         return View("block", body=body)
     return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 

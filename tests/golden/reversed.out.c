@@ -341,8 +341,8 @@ void back(int n, double x[n], const double L[n][n])
             if (tw_room) {
               const double *const tw_a0 =
                   (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-              const long tw_pitch0 = &L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0]
-                                     - &L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+              const long tw_pitch0 =
+                  (const double *)&L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - tw_a0;
               double *tw_next = tw_room;
               double *const tw_x0 = tw_next;
               for (long tw_i = 0; tw_i < tw_depth; tw_i++)

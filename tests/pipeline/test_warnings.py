@@ -120,11 +120,69 @@ void f(int n, float *restrict x, float *restrict y)
 #pragma endscop
 }
 """
-SOURCES = {
-    "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF,
-    "few": FEW, "bits": BITS, "around": AROUND, "turned": TURNED,
+# A condition that is computed in two parts of the code and read in one of them.
+DECIDED = """\
+void f(int n, int m, signed char B[n + 23][m + 22])
+{
+#pragma scop
+  for (int i = 0; i <= (n - 2) / 2; i++)
+    for (int j = i; n > j; j += 2)
+      if ((m - (3 * i + j) + 1) % (n + 5) > n - i - 2)
+        for (int k = 0; k < i; k++)
+          B[k + 3][j + 2] = B[i][i] * (j + k);
+#pragma endscop
 }
-PLANS = {"turned": "region 1\n  vector S1.i by 2 of 64 bytes\n"}
+"""
+# One element in two spellings, compared with itself.
+ITSELF = """\
+void f(int n, int a[n], int *restrict b)
+{
+#pragma scop
+  for (int i = 1; i < n; i++)
+    b[i] = a[i] > a[(i - 1) + 1] ? 7 - i : 7 - i <= 7 - ((i + 1) - 1);
+#pragma endscop
+}
+"""
+# A loop that keeps a value runs at least once, by the type of its bound.
+UNSIGNED = """\
+void f(unsigned m, int *A)
+{
+#pragma scop
+  for (long i = 0; i <= m; i++)
+    *A = *A % 101 * (i % 2) + 9;
+#pragma endscop
+}
+"""
+# Threads in turn, each with a counter that no statement needs.
+TURN = """\
+void f(long m, short *restrict B, short s)
+{
+#pragma scop
+  for (int i = 1; i <= 3; i++)
+    for (long j = 0; j < m + 2; j++)
+      B[j] -= s;
+#pragma endscop
+}
+"""
+# Rows of a matrix from the last to the first: their distance is negative.
+BACKWARDS = """\
+void f(long m, double y[16], double A[15][16], double x[16])
+{
+#pragma scop
+  for (long i = 0; i < 16; i++)
+    for (long j = m - 1; j >= 0; j--)
+      y[i] += A[j][i] * x[j];
+#pragma endscop
+}
+"""
+SOURCES = {
+    "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "bits": BITS, "around": AROUND,
+    "turned": TURNED, "decided": DECIDED, "itself": ITSELF, "unsigned": UNSIGNED, "backwards": BACKWARDS,
+}
+PLANS = {
+    "turned": "region 1\n  vector S1.i by 2 of 64 bytes\n",
+    "unsigned": "region 1\n  carry S1.i\n",
+}
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -139,6 +197,12 @@ def test_nothing_to_warn_of(name: str, target: str, tmp_path: Path) -> None:
             words = [compiler, *flags, *FLAGS, str(path)]
             done = subprocess.run(words, text=True, capture_output=True, check=False)
             assert done.returncode == 0, done.stderr
+
+
+def test_a_turn_without_its_counter() -> None:
+    plan = "region 1\n  pipeline S1.i along S1.j\n"
+    text = codegen.generate(TURN, name="turn.c", plan=plan).text
+    assert "i_turn" in text and "const long i " not in text
 
 
 def test_sizes_beyond_the_array_have_no_code() -> None:
