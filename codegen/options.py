@@ -15,12 +15,14 @@ FUSIONS = ("auto", "none", "smart", "max")
 class CppOptions:
     """How to run the user's preprocessor. `args` keeps -I, -D, -U and -include in command-line order.
 
-    An empty `command` means the default compiler; `enabled` is false for --no-cpp.
+    An empty `command` means the default compiler; `enabled` is false for --no-cpp. `language` is empty where the
+    ending of the file tells.
     """
 
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     enabled: bool = True
+    language: str = ""
 
 
 @record

@@ -19,6 +19,7 @@ from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
 from codegen.source.inactive import with_inactive
+from codegen.source.language import language_of
 from codegen.source.marks import with_marks
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.named import with_names
@@ -103,7 +104,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     if options.cpp.enabled:
         pre = preprocess(path, text, options.cpp, _load, with_marks(text, regions, name))
     else:
-        pre = no_preprocess(path, text)
+        pre = no_preprocess(path, text, language_of(path, options.cpp.language))
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
     found = baked(pre, text, slices, options.cpp)
     if options.target != "sunway":  # cores get parameters in a struct, whose members cannot be called as macros are
@@ -175,6 +176,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         PARALLEL_MIN,
         options.require_isa,
         contracts(options, text),
+        source.pre.language,
     )
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))

@@ -162,6 +162,13 @@ TABLE: tuple[Entry, ...] = (
         "double t[100]; t[i * i] = 0;",
     ),
     _refusal(
+        "not-c",
+        "The region is in a C++ file and uses something that is not surely C: a class with functions of its own, a "
+        "reference, a template, `auto`, a lambda, a member of the object, an overloaded function.",
+        "Take a pointer to the elements, or put the value into a variable of an arithmetic type, before the region.",
+        "std::vector<double> v(n);  /* in the region: v[i] = 0; */",
+    ),
+    _refusal(
         "parse-error",
         "The region, or a declaration it needs, is not plain C: assembler, a statement expression, "
         "a compiler extension, or a syntax error.",

@@ -19,6 +19,7 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.constructs import check_constructs
 from codegen.frontend.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
+from codegen.frontend.rewrite.overloads import with_overloads
 from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
@@ -135,8 +136,8 @@ def _site(s: RegionSlice) -> RegionSite:
 
 def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
     """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
-    site = find_site(parsed.ast, s.file, s.region.first_line, s.region.last_line, parsed.hidden, s.thread_private)
-    p = s.piece
+    tree, p, r = with_overloads(parsed.ast), s.piece, s.region
+    site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
     return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
 
 
@@ -269,7 +270,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     alone = target == "openmp" and _threads_only(model.program, made)
     emitted = emit_region(
         scop, made.code, target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
-        names_for(options.prefix, (s.text[slice(*s.span)], original)),
+        names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
     )  # fmt: skip
     text, links = emitted.text, emitted.links
     if options.line_statements:

@@ -99,11 +99,13 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
     """What a search in the region finds, in a child process; nothing where the region cannot be read."""
 
     def work() -> Cut:
+        from codegen.frontend.rewrite.overloads import with_overloads
         from codegen.frontend.symbols import find_site
         from codegen.source.parse import parse_with_gaps
 
         parsed, r = parse_with_gaps(s), s.region
-        return search(find_site(parsed.ast, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private))
+        tree = with_overloads(parsed.ast)
+        return search(find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private))
 
     try:
         return run_limited(work, analysis(options.timeout))

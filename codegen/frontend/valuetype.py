@@ -21,7 +21,7 @@ _DIGITS = {32: 24, 64: 53, 128: 64}  # of the significands
 def value_type(node: c_ast.Node, b: BodyBuilder) -> CType | None:
     """The type of a value that `b` has accepted; None where it is not known, not a number, or complex."""
     if isinstance(node, c_ast.Constant):
-        return _literal(node)
+        return literal_ctype(node)
     if isinstance(node, c_ast.ID):
         return _name(node, b)
     if isinstance(node, (c_ast.ArrayRef, c_ast.StructRef)) or (isinstance(node, c_ast.UnaryOp) and node.op == "*"):
@@ -72,7 +72,8 @@ def alike(a: CType, b: CType) -> bool:
     return a == b or (a.kind in ("int", "float") and replace(a, spelling="") == replace(b, spelling=""))
 
 
-def _literal(node: c_ast.Constant) -> CType | None:
+def literal_ctype(node: c_ast.Constant) -> CType | None:
+    """The type of a constant."""
     text = node.value.lower()
     if node.type == "char":
         return INT

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import shutil
 from collections.abc import Callable
 
 from codegen.record import record
@@ -13,25 +11,26 @@ from ..diagnostics import InputError, Loc
 from ..limits import PREPROCESSOR, LimitPassed, run
 from ..options import CppOptions
 from .encoding import decode, encode
+from .language import C, Language, compiler_for, language_of
 from .lexis import SPLICE, blank, blank_comments, without_separators
 from .linedirectives import line_directives, with_own_names, with_real_lines
 from .linemap import LineMap, quote
 from .macros import Change, take_changes
 
 STDIN = "<stdin>"
-_COMPILERS = ("cc", "gcc", "clang")
 _MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 _DIRECTIVE = re.compile(r"^([ \t]*)#[ \t]*(\w*)[^\n]*", re.M)
 
 
 @record
 class Preprocessed:
-    """Preprocessed text with its line markers, and the files that went into it besides the main one."""
+    """Preprocessed text of a language with its line markers, and the files that went into it besides the main one."""
 
     text: str
     deps: tuple[str, ...] = ()
     system_headers: frozenset[str] = frozenset()
     changes: tuple[Change, ...] = ()  # the definitions of macros, by lines of `text`
+    language: Language = C
 
     @property
     def user_deps(self) -> tuple[str, ...]:
@@ -63,7 +62,8 @@ def preprocess(
     out, changes = take_changes(out)
     where = LineMap(out, name)
     deps, system = _dependencies(where, name)
-    return Preprocessed(_with_source_columns(out, where, name, text), deps, system, changes)
+    spaced = _with_source_columns(out, where, name, text)
+    return Preprocessed(spaced, deps, system, changes, language_of(path, cpp.language))
 
 
 def preprocess_alone(text: str, cpp: CppOptions, name: str) -> str:
@@ -72,7 +72,8 @@ def preprocess_alone(text: str, cpp: CppOptions, name: str) -> str:
 
 
 def _words(cpp: CppOptions, name: str) -> list[str]:
-    return [*_command(cpp, name), "-x", "c", "-D__TILEWRIGHT__=1", *cpp.args]
+    language = language_of(name, cpp.language)
+    return [*_command(cpp, name, language), "-x", language.name, "-D__TILEWRIGHT__=1", *cpp.args]
 
 
 def _with_definitions(
@@ -87,7 +88,7 @@ def _with_definitions(
         return _run([*_words(cpp, name), *words], data, name, lambda: None)
 
 
-def no_preprocess(path: str, text: str) -> Preprocessed:
+def no_preprocess(path: str, text: str, language: Language = C) -> Preprocessed:
     """The text for the parser without running any preprocessor: comments and continued lines only.
 
     Includes are skipped. Macros and conditionals would be misread, so they are an error.
@@ -104,23 +105,22 @@ def no_preprocess(path: str, text: str) -> Preprocessed:
                              Loc(name, line, len(match.group(1)) + 1), "drop --no-cpp")
         return blank(match.group())
 
-    return Preprocessed(f"# 1 {quote(name)}\n{_DIRECTIVE.sub(drop, plain)}")
+    return Preprocessed(f"# 1 {quote(name)}\n{_DIRECTIVE.sub(drop, plain)}", language=language)
 
 
-def _command(cpp: CppOptions, name: str) -> list[str]:
-    """The preprocessor: the user's, or the first of $CC, cc, gcc and clang that exists."""
+def _command(cpp: CppOptions, name: str, language: Language) -> list[str]:
+    """The preprocessor: the user's, or a compiler that exists."""
     if cpp.command:
         return list(cpp.command)
-    candidates = [shlex.split(os.environ.get("CC", "")), *([compiler] for compiler in _COMPILERS)]
-    for words in candidates:
-        if words and shutil.which(words[0]):
-            return [*words, "-E"]
-    raise _no_preprocessor("no C compiler found to preprocess with", name)
+    words = compiler_for(language)
+    if not words:
+        raise _no_preprocessor(f"no {language.title} compiler found to preprocess with", name, language)
+    return [*words, "-E"]
 
 
-def _no_preprocessor(message: str, name: str) -> InputError:
-    return InputError("no-preprocessor", message, Loc(name),
-                      "set CC to a C compiler, install one, or use --no-cpp for files without macros")
+def _no_preprocessor(message: str, name: str, language: Language) -> InputError:
+    return InputError("no-preprocessor", message, Loc(name), f"set {language.variable} to a {language.title} compiler, "
+                      "install one, or use --no-cpp for files without macros")
 
 
 def _on_disk(path: str, text: str) -> bool:
@@ -135,7 +135,8 @@ def _run(command: list[str], data: bytes, name: str, meanwhile: Callable[[], Non
     try:
         done = run(command, PREPROCESSOR, data, {**os.environ, "LC_ALL": "C"}, meanwhile=meanwhile)
     except OSError as error:
-        raise _no_preprocessor(f"cannot run the preprocessor `{command[0]}`: {error.strerror}", name) from error
+        what = f"cannot run the preprocessor `{command[0]}`: {error.strerror}"
+        raise _no_preprocessor(what, name, language_of(name)) from error
     except LimitPassed as error:
         raise InputError("limit-passed", f"the preprocessor {error}", Loc(name, 1, 1),
                          "look for a macro that expands to very much, or a header without an end") from None

@@ -13,6 +13,7 @@ from codegen.record import record
 from ..diagnostics import Loc, Unsupported
 from .chunks import Chunk, declarations, split
 from .gnu import beyond, builtin_types, clean, is_pure, thread_private
+from .language import CXX, C, Language
 from .lexis import identifiers
 from .linemap import LineMap, quote
 from .preprocess import Preprocessed, display_name
@@ -62,6 +63,8 @@ class RegionSlice:
     named           the same with macros by their names, if some keep them; in it `values` are what they stand for
     refusal         why there is no text, if so
     piece           which piece of the region is meant; None: all of it
+    language        of the file; the text is C
+    scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible
     """
 
     region: Region
@@ -79,6 +82,9 @@ class RegionSlice:
     named: RegionSlice | None = None
     values: tuple[tuple[str, str], ...] = ()
     piece: Piece | None = None
+    language: Language = C
+    scope: tuple[str, ...] = ()
+    usings: tuple[str, ...] = ()
 
 
 @record
@@ -106,6 +112,8 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     active = [region for region in regions if region.first_line in begins]
     if not active:
         return ()
+    if pre.language is CXX:
+        return _of_cxx(pre, main_file, active, begins, ends)
     chunks = split(pre.text)
     names = declarations(pre.text, chunks)
     index: dict[str, list[int]] = {}
@@ -115,6 +123,20 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     unit = _Unit(pre.text, where, chunks, names, index, thread_private(pre.text))
     return tuple(_slice(unit, main_file, region, begins[region.first_line], ends.get(region.last_line, []))
                  for region in active)
+
+
+def _of_cxx(
+    pre: Preprocessed, file: str, active: list[Region], begins: dict[int, list[int]], ends: dict[int, list[int]]
+) -> tuple[RegionSlice, ...]:
+    from .cxx.names import Unit
+    from .cxx.slice import slice_region
+
+    unit = Unit(pre.text, tuple(begins[r.first_line][0] for r in active))
+    return tuple(
+        _repeated(r, file) if len(begins[r.first_line]) > 1 else
+        slice_region(unit, pre, file, r, (begins[r.first_line][0], min(ends.get(r.last_line, [-1]))))
+        for r in active
+    )  # fmt: skip
 
 
 def _pragmas(text: str, where: LineMap, main_file: str) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
@@ -134,9 +156,7 @@ def _pragmas(text: str, where: LineMap, main_file: str) -> tuple[dict[int, list[
 def _slice(unit: _Unit, file: str, region: Region, begins: list[int], ends: list[int]) -> RegionSlice:
     loc = Loc(file, region.first_line, len(region.indent) + 1)
     if len(begins) > 1:
-        return RegionSlice(region, "", file, refusal=Unsupported(
-            "region-repeated", "the region is compiled more than once, perhaps differently each time", loc,
-            "the file seems to include itself; move the region to a file of its own"))
+        return _repeated(region, file)
     span = (begins[0], ends[0] if ends else -1)
     root = next((at for at, chunk in enumerate(unit.chunks)
                  if 0 <= chunk.body < span[0] and span[0] < span[1] < chunk.end), -1)
@@ -150,6 +170,13 @@ def _slice(unit: _Unit, file: str, region: Region, begins: list[int], ends: list
             "parse-error", f"{strange[1]} inside the region", unit.where.locate(strange[0]),
             "move it out of the region; regions are plain C"))
     return _assemble(unit, file, region, root, span)
+
+
+def _repeated(region: Region, file: str) -> RegionSlice:
+    loc = Loc(file, region.first_line, len(region.indent) + 1)
+    return RegionSlice(region, "", file, refusal=Unsupported(
+        "region-repeated", "the region is compiled more than once, perhaps differently each time", loc,
+        "the file seems to include itself; move the region to a file of its own"))
 
 
 def _assemble(unit: _Unit, file: str, region: Region, root: int, span: tuple[int, int]) -> RegionSlice:

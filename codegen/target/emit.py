@@ -12,12 +12,14 @@ from codegen.ast.ctree import CNode
 from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.source.language import CXX, C, Language
 from codegen.target.aheads import ahead_numbers
 from codegen.target.alias import SEPARATE
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import ComputedText, computed_texts
+from codegen.target.cxx import in_language
 from codegen.target.fold import WIDTH, fold
 from codegen.target.guard import all_of, guard_text
 from codegen.target.isa.load import load as load_isa
@@ -82,6 +84,7 @@ def emit_region(
     alias_guard: str = "",
     threads_only: bool = False,
     names: Names | None = None,
+    language: Language = C,
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
     thread where the new text has nothing but threads to offer."""
@@ -128,12 +131,19 @@ def emit_region(
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
     names = names or Names()
+    text = _but(str(values["original"]), text, language)
     new = names.new(text)
     text, firsts = fold(names.of(_flush(text)), [_flush(_deeper(original.rstrip("\n")))])
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
     return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new, computed)
+
+
+def _but(original: str, text: str, language: Language) -> str:
+    """The text as its language has it, but for what the user wrote."""
+    parts = text.split(original) if original.strip() else [text]
+    return original.join(in_language(part, language) for part in parts)
 
 
 def _enough(builder: ViewBuilder) -> str:
@@ -209,6 +219,7 @@ def emit_support(
     parallel_min: int,
     require: bool = False,
     contract: bool = True,
+    language: Language = C,
 ) -> str:
     """Helper definitions and kernels, with lines of any length; `line` is the source line that follows (0: do not say).
     `require`: compilers must have been told to use the kernels' instruction sets; else they need only know them.
@@ -216,7 +227,7 @@ def emit_support(
     if not helpers and not kernels:
         return ""
     texts = _kernel_texts(kernels, require)
-    return (
+    text = (
         environment()
         .get_template("file.c.j2")
         .render(
@@ -226,8 +237,10 @@ def emit_support(
             source=source,
             line=line,
             parallel_min=parallel_min,
+            cxx=language is CXX,
         )
     )
+    return in_language(text, language)
 
 
 def _apart(texts: list[str]) -> list[str]:

@@ -93,7 +93,8 @@ def check_names(
 def check_region_names(text: str, original: str, loc: Loc) -> None:
     """A region's new text may not declare what the region itself calls by such a name."""
     for word in sorted(set(_OURS.findall(blank_comments(original)))):
-        declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*(?:const\s+|restrict\s+)*\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
+        words = r"(?:const\s+|(?:__)?restrict\s+)*"
+        declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*{words}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
         if declaration.search(text) and not declaration.search(original):
             raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code", loc,
                              "rename it in the source")  # fmt: skip

@@ -95,8 +95,9 @@ def _verdicts(
         return [Verdict(False, f"{c.title}: {problem}") for c in checked.cases], ()
     cores = options.target == "sunway"  # the emulator's own checks take the place of sanitizers, which know no fibres
     names = () if cores else ("original", "result")
-    sanitized = [bench.start("sanitized", (f"{n}.c", "runtime.o"), n) for n in names]
-    objects = [bench.start("watched", (f"{n}.c",), f"{n}.o") for n in names]
+    ending = checked.source.pre.language.endings[0]
+    sanitized = [bench.start("sanitized", (f"{n}{ending}", "runtime.o"), n) for n in names]
+    objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
     folder = bench.compiler.folder
     pair = Pair(folder / "original.so", folder / "result.so", tuple(c.harness.number for c in checked.cases))
     tried = []
@@ -134,16 +135,17 @@ def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOption
     wrong = runtime.error()
     if wrong is not None:
         raise InputError("no-compiler", f"the compiler does not work: {wrong}", Loc(checked.source.name))
-    original = bench.start("shared", ("original.c", "runtime.o"), "original.so")
+    ending = checked.source.pre.language.endings[0]
+    original = bench.start("shared", (f"original{ending}", "runtime.o"), "original.so")
     cores = [bench.own(path, emulator_flags(options)) for path in emulator_sources(options)]
     failed = next((e for e in (b.error() for b in cores) if e is not None), None)
     objects = (*(b.result.name for b in cores), *slave_sources(options), "runtime.o")
-    result = bench.start("shared", ("result.c", *objects), "result.so")
+    result = bench.start("shared", (f"result{ending}", *objects), "result.so")
     wrong, failed = original.error(), failed or result.error()
     if wrong is not None:
-        own = bench.start("syntax", ("source.c",), "source").error()
+        own = bench.start("syntax", (f"source{ending}",), "source").error()
         if own is not None:
             raise InputError("does-not-compile", f"the original does not compile: {own}", Loc(checked.source.name))
         return f"cannot be run by itself: {wrong}"
-    failed = failed or bench.start("syntax", ("generated.c",), "generated").error()
+    failed = failed or bench.start("syntax", (f"generated{ending}",), "generated").error()
     return "" if failed is None else f"the result does not compile: {failed}"

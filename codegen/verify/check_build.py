@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +15,7 @@ from codegen.limits import COMPILER, QUESTION, LimitPassed, end, limited, run, w
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.source.encoding import decode
+from codegen.source.language import C, Language, compiler_for, language_of
 
 # No contraction anywhere, so that bits can be compared; threads and block edges at sizes that take no time to run.
 _COMMON = (
@@ -24,7 +23,6 @@ _COMMON = (
     "-ffp-contract=off",
     "-DTW_NO_FMA",
     "-DTW_SIZE(n)=((n) < 20 ? (n) : 20)",
-    "-std=gnu11",
     "-w",
     # How much work is worth threads, says the program that runs the check.
     "-DTW_PARALLEL_MIN=tw_least_work",
@@ -92,6 +90,7 @@ class Compiler:
     words: tuple[str, ...]
     flags: tuple[str, ...]
     folder: Path
+    language: Language = C
 
     def start(self, kind: str, sources: Sequence[str], result: str) -> Build:
         """Begin to compile files of the folder. The caller waits with `error`, or gives up with `stop`."""
@@ -99,7 +98,11 @@ class Compiler:
         files = [str(self.folder / s) for s in sources]
         first = ("-include", str(self.folder / HEADER[0]))
         quick = (QUICK,) if kind == "sanitized" and takes(self.words, QUICK) else ()
-        command = [*self.words, *KINDS[kind], *quick, *_COMMON, *first, *self.flags, *files, "-o", str(out)]
+        language = language_of(sources[0])
+        own = [f for f in self.flags if language is self.language or not f.startswith("-std=")]
+        if language is not self.language and not sources[0].endswith(".o"):
+            files = ["-x", language.name, *files]  # what the check brings along is C
+        command = [*self.words, *KINDS[kind], *quick, *_COMMON, *language.std, *first, *own, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
                 limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]), COMPILER),
@@ -123,13 +126,15 @@ class Compiler:
 
 
 def find_compiler(path: str, cpp: CppOptions, folder: Path) -> Compiler:
-    """$CC, or the first of cc, gcc and clang that exists. Quoted includes are looked for beside the file first."""
-    for words in (shlex.split(os.environ.get("CC", "")), ["cc"], ["gcc"], ["clang"]):
-        if words and shutil.which(words[0]):
-            # How it is optimized here is the check's own choice.
-            args = (a for a in cpp.args if not a.startswith(("-O", "-f")))
-            return Compiler(tuple(words), (*args, "-iquote", os.path.dirname(path) or "."), folder)
-    raise InputError("no-compiler", "no C compiler found to check with", Loc(path), "install one, or set CC")
+    """The compiler for the file's language. Quoted includes are looked for beside the file first."""
+    language = language_of(path, cpp.language)
+    words = compiler_for(language)
+    if words:
+        # How it is optimized here is the check's own choice.
+        args = (a for a in cpp.args if not a.startswith(("-O", "-f")))
+        return Compiler(tuple(words), (*args, "-iquote", os.path.dirname(path) or "."), folder, language)
+    raise InputError("no-compiler", f"no {language.title} compiler found to check with", Loc(path),
+                     f"install one, or set {language.variable}")
 
 
 @cache

@@ -102,8 +102,10 @@ def _pointer(h: Harness, k: int, b: Buffer) -> Iterator[str]:
     if b.how == "inner":
         yield _inner_pointers(h, k, b)
         return
-    declared = f"tw_e{k} (*{b.base}){''.join(f'[{d}]' for d in b.dims)}" if b.how == "pointer" else b.base
-    yield f"{declared} = tw_args[{k}];"
+    dims = "".join(f"[{d}]" for d in b.dims)
+    declared = f"tw_e{k} (*{b.base}){dims}" if b.how == "pointer" else b.base
+    kind = f"tw_e{k} (*){dims}" if b.how == "pointer" else f"__typeof__({b.base})"
+    yield f"{declared} = {h.place.cast(kind)}tw_args[{k}];"
     yield f"{b.base} -= {h.first(k)};"
 
 
@@ -117,7 +119,8 @@ def _inner_pointers(h: Harness, k: int, b: Buffer) -> str:
     for t, (first, count) in enumerate(h.around(k)):
         loops += f"for (long tw_t{t} = {first}; tw_t{t} < {first} + (tw_op ? {count} : 1); tw_t{t}++) "
         at = f"({at} * {count} + tw_t{t} - {first})"
-    return f"{loops}{place} = tw_args[{k}], {place} += {at} * {h.rows(k)} - {h.first(k)};"
+    cast = h.place.cast(f"__typeof__({place})")
+    return f"{loops}{place} = {cast}tw_args[{k}], {place} += {at} * {h.rows(k)} - {h.first(k)};"
 
 
 def _typedef(k: int, b: Buffer) -> str:

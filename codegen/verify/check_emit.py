@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codegen.record import record
+from codegen.source.language import CXX
 from codegen.target.templates import environment
 from codegen.verify.check_declare import copies, declarations
 from codegen.verify.check_harness import Harness
@@ -34,9 +35,10 @@ def watch_text() -> str:
 
 def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     """A function for each region with its text, to stand below the file it comes from."""
+    cxx = any(h.place.language is CXX for h, _ in cases)
     shared = sorted({name for h, _ in cases for name in h.memory.shared})
     views = [_view(h, body) for h, body in cases]
-    return environment().get_template("check_case.c.j2").render(cases=views, shared=shared)
+    return environment().get_template("check_case.c.j2").render(cases=views, shared=() if cxx else shared, cxx=cxx)
 
 
 def _view(h: Harness, body: str) -> dict[str, object]:
@@ -47,6 +49,9 @@ def _view(h: Harness, body: str) -> dict[str, object]:
         "fills": list(_fills(h)),
         "body": body.rstrip("\r\n"),
         "stores": list(copies(h, out=True)),
+        "scope": h.place.scope,
+        "usings": h.place.usings,
+        "undefined": h.memory.undefined,
         "globals": [(k, b.base) for k, b in enumerate(h.memory.buffers) if b.how == "global"],
     }
 

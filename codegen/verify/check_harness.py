@@ -5,11 +5,29 @@ from __future__ import annotations
 from codegen.frontend.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
+from codegen.source.language import CXX, C, Language
 from codegen.target.computed import ComputedText
 from codegen.verify.check_gathers import index_sources
 from codegen.verify.check_leaves import Leaf, leaves
 from codegen.verify.check_memory import Memory
 from codegen.verify.check_paths import follow
+
+
+@record
+class Place:
+    """Where a region's function has to be so that names mean the same: in which language and, for C++, in which
+    namespaces, with which `using` declarations."""
+
+    language: Language = C
+    scope: tuple[str, ...] = ()
+    usings: tuple[str, ...] = ()
+
+    def cast(self, kind: str) -> str:
+        """C converts pointers to memory of no type by itself."""
+        return f"({kind})" if self.language is CXX else ""
+
+
+HERE = Place()
 
 
 @record
@@ -26,6 +44,7 @@ class Harness:
     leaves: tuple[tuple[Leaf, ...], ...]
     computed: tuple[ComputedText, ...] = ()
     sources: frozenset[str] = frozenset()  # variables whose values become subscripts
+    place: Place = HERE
 
     def slot(self, buffer: int) -> int:
         """Where the three numbers of a buffer begin."""
@@ -64,7 +83,9 @@ class Harness:
         return f"({sizes[-2]} == {sizes[-1]} ? {sizes[-1]} : 0)"
 
 
-def harness_of(number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = ()) -> Harness:
+def harness_of(
+    number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = (), place: Place = HERE
+) -> Harness:
     """The harness of the region with this number."""
     own = tuple(leaves(b.elem, site.types) for b in memory.buffers)
-    return Harness(number, site, memory, own, computed, index_sources(site.statements))
+    return Harness(number, site, memory, own, computed, index_sources(site.statements), place)

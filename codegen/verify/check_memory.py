@@ -69,6 +69,7 @@ class Memory:
     buffers: tuple[Buffer, ...]
     levels: tuple[Level, ...]
     shared: tuple[str, ...]
+    undefined: tuple[str, ...] = ()  # those among them that the file only declares
 
     def find(self, base: str, path: Path) -> int | None:
         """The number of a buffer."""
@@ -97,7 +98,9 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
             buffers[name, ()] = _root(var)
             buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
     shared = (n for n in sorted(names) if site.variables[n].place == "global" and not site.variables[n].static)
-    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared))
+    declared = {d.name for d in ast.ext if isinstance(d, c_ast.Decl) and "extern" in (d.storage or ())}
+    elsewhere = tuple(n for n in sorted(names & declared) if site.variables[n].place == "global")
+    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere)
 
 
 def _ints(

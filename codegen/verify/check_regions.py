@@ -23,7 +23,7 @@ from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.names import DEFAULT
 from codegen.verify.check_cores import SLAVE, STEM, core_texts
 from codegen.verify.check_emit import cases_text
-from codegen.verify.check_harness import Harness, harness_of
+from codegen.verify.check_harness import Harness, Place, harness_of
 from codegen.verify.check_memory import memory_of
 
 PART = 100_000  # between the numbers of a region and of a part of it
@@ -79,7 +79,8 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     parsed = parse_with_gaps(s)
     site = site_in(parsed, s)
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
-    harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed)
+    place = Place(s.language, s.scope, s.usings)
+    harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
     return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
 
 
@@ -102,16 +103,17 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     kernels = frozenset[Kernel]().union(*(o.kernels for o in checked.outcomes))
     name = os.path.basename(source.name)
     start = pipeline.after_feature_macros(source.text)
-    support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN)
+    support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN, language=source.pre.language)
     banner = emit_banner(name, effective_options(options))
     cores = core_texts(checked.outcomes, options)
     head = f"{banner}{source.text[:start]}{support}{cores.support if cores else ''}"
     regions = {s.region.index: s.region for s in source.slices}
     body = splice(source.text, [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None])
+    ending = source.pre.language.endings[0]
     return {
         **({SLAVE: cores.slave, f"{STEM}_args.h": cores.args} if cores else {}),
-        "original.c": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
-        "result.c": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
-        "source.c": source.text,
-        "generated.c": head + body[start:],
+        f"original{ending}": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
+        f"result{ending}": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
+        f"source{ending}": source.text,
+        f"generated{ending}": head + body[start:],
     }

@@ -1,6 +1,6 @@
 """One source per refusal: exactly that id, at that place, with a hint; the region comes out as it went in.
 
-cases/ID[-VARIANT].c begins with `/* expect: ID LINE:COL */`.
+cases/ID[-VARIANT].c (or .cpp, for which a C++ compiler is needed) begins with `/* expect: ID LINE:COL */`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import islpy as isl
 import pytest
 
 from codegen.cli.main import main
+from codegen.source.language import CXX, compiler_for
 from codegen.source.write import GENERATED
 from codegen.verify.evidence import Finding
 from tests.unmarked import unmarked
@@ -38,7 +39,7 @@ def _case(path: Path) -> Case:
     return Case(path, found[1], int(found[2]), int(found[3]))
 
 
-CASES = [_case(p) for p in sorted(FOLDER.glob("*.c"))]
+CASES = [_case(p) for p in sorted((*FOLDER.glob("*.c"), *FOLDER.glob("*.cpp")))]
 
 
 def _gen(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, list[dict]]:
@@ -68,6 +69,8 @@ def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: st
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.path.stem)
 def test_case(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    if case.path.suffix == ".cpp" and not compiler_for(CXX):
+        pytest.skip("no C++ compiler")
     assert case.path.stem == case.id or case.path.stem.startswith(case.id + "-")
     note = _check(capsys, case.path, case.path.read_text(encoding="utf-8"))
     assert (note["id"], note["line"], note["column"]) == (case.id, case.line, case.col)

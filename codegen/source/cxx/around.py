@@ -1,0 +1,219 @@
+"""The function around a region: its parameters, the blocks that are open where the region begins, what they declare."""
+from __future__ import annotations
+
+from codegen.record import record
+
+from .declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
+from .names import Unit, parameters_at
+from .refusal import NotC
+from .scopes import Entity
+from .tokens import Token, Tokens, angle_end, code, group_end, split_at, tokens
+
+_HEADED = frozenset({"if", "for", "while", "switch", "else", "do", "try", "catch"})
+_OPENS = frozenset({")", "else", "do", "try", ":"})
+
+
+@record
+class Local:
+    """A name that the function declares. `kind` is variable or type; `place` is param or local."""
+
+    declarator: Declarator
+    type: tuple[Token, ...]
+    qualifiers: frozenset[str] = frozenset()
+    kind: str = "variable"
+    place: str = "local"
+
+    @property
+    def name(self) -> str:
+        return self.declarator.name.text
+
+
+@record
+class Statement:
+    """Tokens that the parser is not shown as they are, and the locals that they declare."""
+
+    tokens: tuple[Token, ...]
+    declares: tuple[Local, ...] = ()
+
+
+@record
+class Level:
+    """A block around the region: the pragmas and the header before its brace, and the statements before the region."""
+
+    pragmas: tuple[Token, ...]
+    header: Statement
+    statements: tuple[Statement, ...]
+
+
+@record
+class Function:
+    """The function around a region. `locals` are the names that are visible where the region begins."""
+
+    entity: Entity
+    name: Token
+    qualified: tuple[str, ...]  # what stands before the name
+    parameters: tuple[Local, ...]
+    levels: tuple[Level, ...]
+    after: tuple[Token, ...]
+    types: frozenset[str]  # template parameters that are types or templates
+    constants: tuple[Local, ...]  # those that are values
+    pragmas: tuple[Token, ...]  # right before the region
+    usings: frozenset[str] = frozenset()  # names, and namespaces with `::` behind them, that the body makes visible
+
+    @property
+    def locals(self) -> dict[str, Local]:
+        found = {x.name: x for x in (*self.constants, *self.parameters)}
+        for level in self.levels:
+            found |= {x.name: x for s in (level.header, *level.statements) for x in s.declares}
+        return found
+
+
+def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
+    """Take the function apart; raises NotC where the region is in a lambda or a class of its own."""
+    head = code(tokens(unit.text, e.begin, e.body))
+    types, constants, first = _template(head)
+    head = head[first:]
+    at = parameters_at(head)
+    if at < 0:
+        raise NotC("the function around the region cannot be read", e.begin)
+    name = head[at - 1]
+    parameters = tuple(x for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") for x in declared(p, "param"))
+    body = _Body(unit, e, span)
+    body.walk()
+    qualified = _qualified(head[: at - 1])
+    return Function(e, name, qualified, parameters, tuple(body.done()), body.after, types, constants,
+                    tuple(body.pragmas), frozenset(body.usings))
+
+
+def _template(head: Tokens) -> tuple[frozenset[str], tuple[Local, ...], int]:
+    """The parameters of templates, and where the function itself begins."""
+    types: set[str] = set()
+    constants: list[Local] = []
+    k = 0
+    while k + 1 < len(head) and head[k].text == "template" and head[k + 1].text == "<":
+        end = angle_end(head, k + 1)
+        if end < 0:
+            break
+        for part in split_at(head[k + 2 : end - 1], ","):
+            found = declared(part, "param")
+            if found and found[0].type and all(t.text in FUNDAMENTAL for t in found[0].type):
+                constants += found
+            else:
+                types |= {t.text for t in part if t.kind == "word"} - {"typename", "class"}
+        k = end
+    return frozenset(types), tuple(constants), k
+
+
+def _qualified(before: Tokens) -> tuple[str, ...]:
+    """The scopes in `void A::B::f(`."""
+    out: list[str] = []
+    k = len(before)
+    while k >= 2 and before[k - 1].text == "::" and before[k - 2].kind == "word":
+        out.insert(0, before[k - 2].text)
+        k -= 2
+    return tuple(out)
+
+
+def declared(found: Tokens, place: str, is_variable: Is = lambda n: False) -> tuple[Local, ...]:
+    """The names that a statement or a parameter declares; none where it is no declaration."""
+    made = declaration(found, is_variable, lambda n: True)  # in doubt: names are hidden rather than mixed up
+    if made is None:
+        return ()
+    words = frozenset(t.text for t in made.qualifiers)
+    kind = "type" if "typedef" in words else "variable"
+    return tuple(Local(d, made.type, words, kind, place) for d in made.declarators)
+
+
+class _Body:
+    """A walk over the tokens of a function's body up to the region."""
+
+    def __init__(self, unit: Unit, e: Entity, span: tuple[int, int]) -> None:
+        self.found = tokens(unit.text, e.body, e.end)
+        self.stop = span[0]
+        self.after = tuple(code(tokens(unit.text, span[1], e.end)))
+        self.names: set[str] = set()
+        self.usings: set[str] = set()
+        self.pragmas: list[Token] = []
+        self._open: list[tuple[tuple[Token, ...], Statement, list[Statement]]] = []
+
+    def done(self) -> list[Level]:
+        return [Level(p, h, tuple(s)) for p, h, s in self._open]
+
+    def walk(self) -> None:
+        found, k = self.found, 1
+        self._open.append(((), Statement(()), []))
+        now: list[Token] = []
+        while k < len(found) and found[k].begin < self.stop:
+            t = found[k]
+            if t.kind == "line":
+                if not now:
+                    self.pragmas.append(t)
+                k += 1
+            elif t.text == "{" and self._is_block(now):
+                end = group_end(found, k)
+                if end <= len(found) and found[end - 1].begin > self.stop:
+                    self._enter(now)
+                    k += 1
+                else:
+                    self._add([*now, *code(found[k:end])])
+                    k = end
+                now = []
+            elif t.text in ("(", "[", "{"):
+                end = group_end(found, k)
+                if found[end - 1].begin > self.stop:
+                    raise NotC(_inside(now, found[k:end], t), t.begin,
+                               "put the loops into a function of their own, or the region around all of it")
+                now += code(found[k:end])
+                k = end
+            else:
+                now.append(t)
+                if t.text == ";":
+                    self._add(now)
+                    now = []
+                k += 1
+        if now:  # the header of a statement without braces
+            raise NotC("the region is not in a pair of braces of its own", now[0].begin, "put braces around it")
+
+    @staticmethod
+    def _is_block(now: Tokens) -> bool:
+        if not now:
+            return True
+        return (now[0].text in _HEADED or now[-1].text == ":") and now[-1].text in _OPENS
+
+    def _enter(self, header: Tokens) -> None:
+        declares: list[Local] = []
+        for k, t in enumerate(header):
+            if t.text == "(" and k and header[k - 1].text in _HEADED | {"constexpr"}:
+                inside = header[k + 1 : group_end(header, k) - 1]
+                first = split_at(inside, ";")[0]
+                declares += self._locals(split_at(first, ":")[0] if header[k - 1].text == "for" else first)
+        self._open.append((tuple(self.pragmas), Statement(tuple(header), tuple(declares)), []))
+        self.pragmas = []
+
+    def _add(self, now: Tokens) -> None:
+        declares = self._locals(now)
+        if now and now[0].text == "using":
+            path = [t.text for t in now[1:] if t.kind == "word"]
+            if len(now) > 3 and now[2].text == "=":
+                qualifiers, kind, behind = type_id([t for t in now[3:] if t.text != ";"])
+                words = frozenset(t.text for t in qualifiers)
+                declares = [Local(Declarator(now[1], behind), kind, words, "type")]
+            elif path[:1] == ["namespace"]:
+                self.usings.add("::".join(path[1:]) + "::")
+            elif path[:1] == ["std"]:
+                self.usings.add(path[-1])
+            else:
+                declares = [Local(Declarator(t), (t,)) for t in now[-2:-1]]
+        self._open[-1][2].append(Statement(tuple(now), tuple(declares)))
+        self.pragmas = []
+
+    def _locals(self, now: Tokens) -> list[Local]:
+        made = list(declared(now, "local", lambda n: n in self.names))
+        self.names |= {x.name for x in made}
+        return made
+
+
+def _inside(now: Tokens, group: Tokens, opening: Token) -> str:
+    if opening.text == "{" and any(t.text in ("struct", "class", "union") for t in now):
+        return "the region is in a class within a function"
+    return "the region is in a lambda"

@@ -1,0 +1,109 @@
+"""Slices of C++ sources: for each region a small C unit, with the line markers of the user's file."""
+from __future__ import annotations
+
+from ...diagnostics import Loc, Unsupported
+from ..gnu import beyond, clean, thread_private
+from ..language import CXX
+from ..linemap import quote
+from ..preprocess import Preprocessed
+from ..regions import Region
+from ..slice import Part, RegionSlice
+from .around import Function, function_around
+from .body import Body, edited
+from .names import Unit
+from .outside import Outside
+from .refusal import NotC
+from .tokens import Tokens, tokens
+from .writer import Writer
+
+_BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
+_HINT = "regions are plain C, in C++ files too: keep it out of the region"
+
+
+def slice_region(unit: Unit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int]) -> RegionSlice:
+    """The slice of one region, whose pragmas begin and end at `span`; with a refusal where it is not C."""
+    loc = Loc(file, region.first_line, len(region.indent) + 1)
+    e = unit.around(span[0])
+    if e is None or e.kind != "function" or not e.body < span[0] < span[1] < e.end:
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "region-outside-function", "the region does not lie within one function body", loc,
+            "put both pragmas inside the same function"))
+    strange = beyond(unit.text, *span)
+    if strange is not None:
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "parse-error", f"{strange[1]} inside the region", unit.where.locate(strange[0]),
+            "move it out of the region; regions are plain C"))
+    try:
+        function = function_around(unit, e, span)
+        return _Assembly(unit, pre, file, region, span, function).slice()
+    except NotC as error:
+        where = unit.where.locate(error.offset)
+        return RegionSlice(region, "", file, refusal=Unsupported(
+            "not-c", error.message, where, error.hint or _HINT))
+
+
+def _using(name: str) -> str:
+    return f"using namespace {name.removesuffix('::')};" if name.endswith("::") else f"using std::{name};"
+
+
+class _Assembly:
+    """The text of a slice as it is put together, piece by piece."""
+
+    def __init__(self, unit: Unit, pre: Preprocessed, file: str, region: Region, span: tuple[int, int],
+                 function: Function) -> None:  # fmt: skip
+        self.unit = unit
+        self.pre = pre
+        self.file = file
+        self.region = region
+        self.span = span
+        self.function = function
+        self.text = _BOOL
+        self.parts: list[Part] = []
+
+    def slice(self) -> RegionSlice:
+        unit, span, function = self.unit, self.span, self.function
+        writer = Writer(unit, function, self.pre.system_headers)
+        edits = Body(tokens(unit.text, *span), writer.names()).translate()
+        outside = Outside(writer)
+        for piece in (p for p in writer.types.pieces if not p.local):
+            begin = self._add(piece.begin, clean(piece.text).text + "\n" * piece.lines)
+            self.parts.append(Part(begin, len(self.text)))
+            self.text += "\n"
+        root = self._add(function.entity.begin, f"{clean(outside.header()).text}\n")
+        body = len(self.text)
+        self.text += "{\n"
+        for piece in (p for p in writer.types.pieces if p.local):
+            self._add(piece.begin, clean(piece.text).text + "\n")
+        for number, level in enumerate(function.levels):
+            if number:
+                self._lines(level.pragmas)
+                self.text += "{\n"
+            for statement in (level.header, *level.statements):
+                for offset, line in outside.statement(statement):
+                    self._add(offset, clean(line).text + "\n")
+        self._lines(function.pragmas)
+        begin = self._add(span[0], edited(unit.text, *span, edits))
+        end = len(self.text)
+        self.text += "\n" + "}\n" * (len(function.levels) - 1)
+        self._add(function.entity.end - 1, outside.after() + "}\n")
+        self.parts.append(Part(root, len(self.text) - 1, body))
+        pure = frozenset(t for t in writer.pure() if t)
+        return RegionSlice(
+            self.region, self.text, self.file, function.name.text, pure, frozenset(), tuple(self.parts),
+            len(self.parts) - 1, (begin, end), unit.text.count("\n", 0, span[0]), None, thread_private(unit.text),
+            language=CXX, scope=writer.namespaces(), usings=tuple(_using(x) for x in sorted(function.usings)),
+        )  # fmt: skip
+
+    def _add(self, offset: int, text: str) -> int:
+        """Text under a line marker that puts it where the character at `offset` was; where it begins."""
+        loc = self.unit.where.locate(offset)
+        self.text += "" if self.text.endswith("\n") else "\n"
+        self.text += f"# {loc.line} {quote(loc.file)}\n" + " " * (loc.col - 1)
+        begin = len(self.text)
+        self.text += text
+        return begin
+
+    def _lines(self, found: Tokens) -> None:
+        for t in found:
+            if t.text.lstrip(" \t#").startswith("pragma"):
+                self._add(t.begin, t.text.lstrip() + "\n")

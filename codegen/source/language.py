@@ -1,0 +1,77 @@
+"""The languages of sources: C, and C++ for regions that are plain C inside of it."""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+
+from codegen.record import record
+
+
+@record
+class Language:
+    """How a language is called by compilers, which files are written in it, and who compiles them.
+
+    variable   the environment variable that names the compiler
+    compilers  those that are looked for without it
+    std        what `check` tells them, before the user's own flags
+    """
+
+    name: str
+    title: str
+    endings: tuple[str, ...]
+    variable: str
+    compilers: tuple[str, ...]
+    std: tuple[str, ...] = ()
+
+
+C = Language("c", "C", (".c",), "CC", ("cc", "gcc", "clang"), ("-std=gnu11",))
+CXX = Language("c++", "C++", (".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx", ".h++", ".H"), "CXX",
+               ("c++", "g++", "clang++"))  # fmt: skip
+LANGUAGES = (C, CXX)
+_DRIVER = re.compile(r"(?:^|(?<=[-/]))(gcc|clang|cc)(?=(?:-[\d.]+)?(?:\.exe)?$)")
+_OF_CXX = re.compile(r"(?:^|[-/])(?:g\+\+|clang\+\+|c\+\+)(?:-[\d.]+)?(?:\.exe)?$")
+_BESIDE = {"gcc": "g++", "clang": "clang++", "cc": "c++"}
+
+
+def language_of(path: str, name: str = "") -> Language:
+    """The language of a file: the one that is named, else by the file's ending."""
+    if name:
+        return next(x for x in LANGUAGES if x.name == name)
+    return CXX if path.endswith(CXX.endings) else C
+
+
+def language_compiled(program: str, path: str, given: str) -> Language | None:
+    """What a compiler takes a file for, given its -x; None where that is neither. Drivers for C++ read C as C++."""
+    if given:
+        return next((x for x in LANGUAGES if x.name == given), None)
+    found = next((x for x in LANGUAGES if path.endswith(x.endings)), None)
+    return CXX if found is C and _OF_CXX.search(program) else found
+
+
+def stem_of(path: str) -> str:
+    """A path without the ending of a source."""
+    ending = ending_of(path)
+    return path.removesuffix(ending) if ending else path
+
+
+def ending_of(path: str) -> str:
+    """The ending that makes it a source; empty if there is none."""
+    return next((e for x in LANGUAGES for e in sorted(x.endings, key=len, reverse=True) if path.endswith(e)), "")
+
+
+def compiler_for(language: Language) -> list[str]:
+    """The compiler: $CC or $CXX, the one for C++ beside $CC, or the first that is found. May be empty."""
+    words = [shlex.split(os.environ.get(language.variable, ""))]
+    if language is CXX:
+        words.append(_beside(shlex.split(os.environ.get(C.variable, ""))))
+    return next((w for w in (*words, *([c] for c in language.compilers)) if w and shutil.which(w[0])), [])
+
+
+def _beside(words: list[str]) -> list[str]:
+    """The driver for C++ that belongs to one for C, with the same flags."""
+    if not words or _OF_CXX.search(words[0]):
+        return words
+    made = _DRIVER.sub(lambda m: _BESIDE[m[1]], words[0])
+    return [made, *words[1:]] if made != words[0] else []
