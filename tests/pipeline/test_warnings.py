@@ -175,10 +175,27 @@ void f(long m, double y[16], double A[15][16], double x[16])
 #pragma endscop
 }
 """
+# Vectors wider than the registers that compilers may use, in a product that chooses.
+WIDE = """\
+void f(int n, long C[n][n], long A[n][n], long B[n][n], signed char D[n][n], signed char E[n][n], signed char F[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] = C[i][j] > A[i][k] + B[k][j] ? C[i][j] : A[i][k] + B[k][j];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        D[i][j] += E[i][k] / F[k][j];
+#pragma endscop
+}
+"""
 SOURCES = {
     "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "bits": BITS, "around": AROUND,
-    "turned": TURNED, "decided": DECIDED, "itself": ITSELF, "unsigned": UNSIGNED, "backwards": BACKWARDS,
+    "turned": TURNED, "decided": DECIDED, "itself": ITSELF, "unsigned": UNSIGNED, "backwards": BACKWARDS, "wide": WIDE,
 }
+MACHINES = {"wide": {"machine": "skylake-x", "isa": "generic"}}
 PLANS = {
     "turned": "region 1\n  vector S1.i by 2 of 64 bytes\n",
     "unsigned": "region 1\n  carry S1.i\n",
@@ -188,7 +205,8 @@ PLANS = {
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_nothing_to_warn_of(name: str, target: str, tmp_path: Path) -> None:
-    made = codegen.generate(SOURCES[name], name=f"{name}.c", target=target, plan=PLANS.get(name))
+    where = MACHINES.get(name, {})
+    made = codegen.generate(SOURCES[name], name=f"{name}.c", target=target, plan=PLANS.get(name), **where)
     assert all(r.transformed for r in made.regions), made.diagnostics
     path = tmp_path / f"{name}.c"
     path.write_text(made.text, encoding="utf-8")

@@ -155,7 +155,7 @@ def test_prelude_has_what_is_used_and_no_more() -> None:
     least = MicroKernel("f64", Lane("fmin", (C, Lane("add", (A, B)))), 0, 2, 1)
     text = prelude(load("generic"), [least, replace(least, mr=3)])
     order = [text.index(f"tw_v128_{op}_f64(") for op in ("select", "min", "fmin")]
-    assert order == sorted(order) and text.count("tw_v128_select_f64(tw_i64x2 x") == 1
+    assert order == sorted(order) and text.count("#define tw_v128_select_f64(x") == 1
     assert "#include" not in prelude(load("generic"), [MicroKernel("f64", ADD_MUL, 0, 2, 1)])
 
 

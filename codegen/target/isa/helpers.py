@@ -45,9 +45,27 @@ def helper(isa: Isa, elem: str, op: str) -> str:
     if op in FUSED and is_float(elem):
         return _switch(isa, elem, op)
     result, types = _signature(vec, op)
+    if not isa.header:
+        return _macro(isa, elem, op, types)
     parameters = ", ".join(f"{t}{'' if t.endswith('*') else ' '}{n}" for t, n in zip(types, NAMES, strict=False))
     attributes = f'always_inline, target("{isa.target}")' if isa.target else "always_inline"
     return f"static inline __attribute__(({attributes}))\n{result} {name}({parameters})\n{_body(isa, elem, op)}"
+
+
+def _macro(isa: Isa, elem: str, op: str, types: tuple[str, ...]) -> str:
+    """A helper on vectors of the compiler's own, which may be wider than any register: there is no ABI for functions on
+    them, not even for those that are always inlined. Its variables have its name in theirs, as macros are nested."""
+    own = tuple(f"{op}_{n}" for n, _ in zip(NAMES, types, strict=False))
+    head = f"#define {helper_name(isa, elem, op)}({', '.join(NAMES[: len(own)])})"
+    given = [f"const {t} {v} = ({n});" for t, v, n in zip(types, own, NAMES, strict=False)]
+    pattern = isa.vec(elem).op(op)
+    if pattern.startswith("{{"):
+        named = re.sub(r"\b[xyz]\b", lambda m: f"{op}_{m[0]}", pattern.format()).replace("return ", "")
+        steps = named.strip("{}\n").splitlines()
+    else:
+        value = pattern.format(*own) if pattern else _composed(isa, elem, op, own)
+        steps = [f"  {bare(value)};"]
+    return " \\\n".join([f"{head} __extension__({{", *(f"  {line}" for line in given), *steps, "})"])
 
 
 def _body(isa: Isa, elem: str, op: str) -> str:
@@ -58,8 +76,8 @@ def _body(isa: Isa, elem: str, op: str) -> str:
     return f"{{\n  return {bare(value)};\n}}"
 
 
-def _composed(isa: Isa, elem: str, op: str) -> str:
-    return expression(isa, elem, derived(elem)[op], lambda leaf: leaf.op)
+def _composed(isa: Isa, elem: str, op: str, names: tuple[str, ...] = NAMES) -> str:
+    return expression(isa, elem, derived(elem)[op], lambda leaf: names[NAMES.index(leaf.op)])
 
 
 def _switch(isa: Isa, elem: str, op: str) -> str:
