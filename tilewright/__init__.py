@@ -1,7 +1,7 @@
 """Tilewright's Python interface: `import tilewright`. It lives in the package `codegen`, whose names these are."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import codegen
 from codegen import __version__ as __version__
@@ -24,6 +24,13 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     return getattr(codegen, name)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext tilewright` makes `%%tilewright` known."""
+    from codegen.api.magic import load
+
+    load(shell)
 
 
 def __dir__() -> list[str]:

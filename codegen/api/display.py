@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING
 
 from codegen.report.html.highlight import highlight
@@ -16,9 +17,18 @@ def result_html(result: Result) -> str:
     """The generated file with its regions, plans and remarks."""
     notes = [f"{d.loc}: {d.severity.value}: {d.message} [{d.id}]"
              for top in result.diagnostics for d in (top, *top.notes)]
-    files = {result.source.name: result.text, **result.files}
+    parts = {f"region {number}": text for number, text in region_texts(result.text)}
+    files = {**parts, f"{result.source.name}, the whole file": result.text, **result.files}
     code = [(name, list(highlight(text))) for name, text in files.items()]
     return _render(name=result.source.name, regions=result.regions, notes=notes, code=code, plan="")
+
+
+_REGION = re.compile(r"^([ \t]*)/\* tilewright: region (\d+) of .*\n(?:(?!\1}$).*\n)*\1}$", re.M)
+
+
+def region_texts(text: str) -> list[tuple[int, str]]:
+    """The transformed nests of a generated file with their numbers: from its comment to the brace that ends it."""
+    return [(int(m[2]), re.sub(rf"^{m[1]}", "", m[0], flags=re.M)) for m in _REGION.finditer(text)]
 
 
 def plan_html(plan: Plan) -> str:

@@ -1,8 +1,9 @@
 """A C function as a Python callable: arguments are checked and handed over as they are, nothing is copied."""
 from __future__ import annotations
 
+import inspect
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -35,8 +36,15 @@ class Function:
         self.signature = s
         self.__name__ = s.name
         self.__doc__ = f"{s.text}\n\n{self.__class__.__doc__}"
-        self._ffi, self._call, self._may_overlap = ffi, call, may_overlap
+        self.__signature__ = python_signature(s)
+        self._call, self._may_overlap = call, may_overlap
         self._sizes = _sizes(s)
+        self._names = [p.name for p in s.parameters]
+        self._short = [n for n in self._names if n not in self._sizes]
+        self._scalars = [] if s.problem else [(p.name, _reader(s.name, p, ffi)) for p in s.parameters if not p.array]
+        self._arrays = [] if s.problem else [(p.name, _checker(s.name, p)) for p in s.parameters if p.array]
+        self._from_buffer = ffi.from_buffer
+        self._whole = {p.name for p in s.parameters if not p.array and p.dtype.startswith(("int", "uint"))}
 
     def __repr__(self) -> str:
         return f"<C function {self.signature.text}>"
@@ -46,28 +54,32 @@ class Function:
         if s.problem:
             raise TypeError(f"{s.name} cannot be called from Python: {s.problem}")
         values = self._bind(arguments, named)
-        scalars = {p.name: self._scalar(p, values[p.name]) for p in s.parameters if not p.array}
-        sizes = {**(s.enums or {}), **{n: v for n, v in scalars.items() if isinstance(v, int)}}
-        for p in s.parameters:
-            if p.array:
-                _check(s.name, p, values[p.name], sizes)
-        self._check_overlap(values)
-        words = [self._address(values[p.name]) if p.array else scalars[p.name] for p in s.parameters]
-        return self._call(*words)
+        for name, read in self._scalars:
+            values[name] = read(values[name])
+        sizes = {n: values[n] for n in self._whole}
+        if s.enums:
+            sizes = {**s.enums, **sizes}
+        for name, check in self._arrays:
+            check(values[name], sizes)
+        if not self._may_overlap:
+            self._check_overlap(values)
+        for name, _ in self._arrays:
+            values[name] = self._from_buffer(values[name])
+        return self._call(*[values[n] for n in self._names])
 
     def _bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Values by name; extents that are not given come from the arrays' shapes."""
+        names = self._names
+        if len(arguments) == len(names) and not named:
+            return dict(zip(names, arguments, strict=True))
         s = self.signature
-        names = [p.name for p in s.parameters]
-        if len(arguments) < len(names):
-            short = [n for n in names if n not in self._sizes and n not in named]
-            if len(arguments) == len(short):
-                names = short
+        if len(arguments) < len(names) and len(arguments) == sum(n not in named for n in self._short):
+            names = [n for n in self._short if n not in named]
         if len(arguments) > len(names):
             raise TypeError(f"{s.name} takes {len(names)} arguments, not {len(arguments)}: {s.text}")
         values = dict(zip(names, arguments, strict=False))
         for name, value in named.items():
-            if name in values or name not in {p.name for p in s.parameters}:
+            if name in values or name not in self._names:
                 why = "is given twice" if name in values else "is no parameter"
                 raise TypeError(f"{s.name}: {name} {why}: {s.text}")
             values[name] = value
@@ -75,46 +87,37 @@ class Function:
             shape = getattr(values.get(array), "shape", ())
             if name not in values and axis < len(shape):
                 values[name] = int(shape[axis])
-        missing = [p.name for p in s.parameters if p.name not in values]
+        missing = [n for n in self._names if n not in values]
         if missing:
             raise TypeError(f"{s.name} misses {', '.join(missing)}: {s.text}")
         return values
 
-    def _scalar(self, p: Parameter, value: Any) -> Any:
-        where = f"{self.signature.name}: {p.name}"
-        if p.dtype.startswith("complex"):
-            raise TypeError(f"{where} is a complex number, which cannot be passed by value")
-        if p.dtype.startswith(("float", "longdouble")):
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise TypeError(f"{where} must be a number, not {type(value).__name__}") from None
-            return self._ffi.cast("long double", number) if p.dtype == "longdouble" else number
-        try:
-            whole = operator.index(value)
-        except TypeError:
-            raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
-        try:
-            self._ffi.new(f"{_ctype(p.dtype)} *", whole)
-        except OverflowError:
-            raise OverflowError(f"{where} = {whole} does not fit `{p.text}`") from None
-        return whole
-
-    def _address(self, array: Any) -> Any:
-        return self._ffi.cast("void *", array.ctypes.data)
-
     def _check_overlap(self, values: Mapping[str, Any]) -> None:
-        """With assume_no_alias, generated code takes distinct names for distinct memory; here that can be seen."""
-        if self._may_overlap:
-            return
+        """With assume_no_alias, generated code takes distinct names for distinct memory; here that can be seen. Memory
+        that is only read may be shared."""
         arrays = [p for p in self.signature.parameters if p.array]
         spans = [(a := values[p.name].ctypes.data, a + values[p.name].nbytes) for p in arrays]
         for k, p in enumerate(arrays):
             for j, q in enumerate(arrays[:k]):
                 apart = spans[k][1] <= spans[j][0] or spans[j][1] <= spans[k][0]
-                if not apart and not (p.const and q.const):
+                if not apart and (p.written or q.written):
                     raise ValueError(f"{self.signature.name}: {q.name} and {p.name} overlap in memory; "
                                      "copy one, or compile without assume_no_alias")
+
+
+def python_signature(s: Signature) -> inspect.Signature:
+    """For help() and editors: C's parameters in their order, arrays with element type and shape."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = [inspect.Parameter(p.name, kind, annotation=_annotation(p)) for p in s.parameters]
+    result = {"": None, "bool": bool}.get(s.result, float if s.result.startswith(("float", "long")) else int)
+    return inspect.Signature(given, return_annotation=result)
+
+
+def _annotation(p: Parameter) -> Any:
+    if p.array:
+        shape = ", ".join("..." if e is None else c_text(e) for e in p.extents)
+        return f"ndarray[{p.dtype}, ({shape})]"
+    return float if p.dtype.startswith(("float", "long")) else bool if p.dtype == "bool" else int
 
 
 def _sizes(s: Signature) -> dict[str, tuple[str, int]]:
@@ -128,29 +131,104 @@ def _sizes(s: Signature) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _check(function: str, p: Parameter, array: Any, sizes: Mapping[str, int]) -> None:
+# -- arguments -------------------------------------------------------------------------------------
+
+
+def _reader(function: str, p: Parameter, ffi: Any) -> Callable[[Any], Any]:
+    """How a scalar is read; its checks are made ready once, because calls may be many and short."""
+    where = f"{function}: {p.name}"
+    if p.dtype.startswith("complex"):
+
+        def refuse(value: Any) -> Any:
+            raise TypeError(f"{where} is a complex number, which cannot be passed by value")
+
+        return refuse
+    if p.dtype.startswith(("float", "longdouble")):
+
+        def number(value: Any) -> Any:
+            try:
+                found = float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"{where} must be a number, not {type(value).__name__}") from None
+            return ffi.cast("long double", found) if p.dtype == "longdouble" else found
+
+        return number
+    low, high = _range(p.dtype)
+
+    def whole(value: Any) -> Any:
+        try:
+            found = operator.index(value)
+        except TypeError:
+            raise TypeError(f"{where} must be an integer, not {type(value).__name__}") from None
+        if not low <= found <= high:
+            raise OverflowError(f"{where} = {found} does not fit `{p.text}`")
+        return found
+
+    return whole
+
+
+def _range(dtype: str) -> tuple[int, int]:
+    if dtype == "bool":
+        return 0, 1
+    bits = int(dtype.lstrip("uint"))
+    return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def _checker(function: str, p: Parameter) -> Callable[[Any, Mapping[str, int]], None]:
     """TypeError and ValueError when an array is not what the C parameter says."""
     import numpy
 
-    where = f"{function}: {p.name}"
-    if not isinstance(array, numpy.ndarray):
-        raise TypeError(f"{where} must be a NumPy array of {p.dtype}, not {type(array).__name__}")
-    if array.dtype != numpy.dtype(p.dtype) or not array.dtype.isnative:
-        raise TypeError(f"{where} must have elements of {p.dtype} (C: `{p.text}`), not {array.dtype}; "
-                        f"use {p.name}.astype(numpy.{p.dtype}) if a copy will do")
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{where} must lie row by row without gaps; use numpy.ascontiguousarray({p.name})")
-    if not array.flags.aligned:
-        raise ValueError(f"{where} is not aligned to its elements")
-    if not p.const and not array.flags.writeable:
-        raise ValueError(f"{where} is read-only, and `{p.text}` is not const")
-    if p.flat:
-        return
-    wanted = [evaluate(e, sizes) for e in p.extents]
-    fits = array.ndim == len(wanted) and all(w in (None, n) for w, n in zip(wanted, array.shape, strict=True))
-    if not fits:
-        shape = ", ".join("any" if w is None else _said(e, w) for e, w in zip(p.extents, wanted, strict=True))
-        raise ValueError(f"{where} must have the shape ({shape}) of `{p.text}`, not {array.shape}")
+    where, dtype = f"{function}: {p.name}", numpy.dtype(p.dtype)
+    wanted, writes, flat, ndarray = _shape(p.extents), not p.const, p.flat, numpy.ndarray
+
+    def check(array: Any, sizes: Mapping[str, int]) -> None:
+        # What is right passes with few questions.
+        plain = type(array) is ndarray and array.dtype is dtype and array.flags.carray
+        if not plain or not (flat or array.shape == wanted(sizes)):
+            complain(array, sizes)
+
+    def complain(array: Any, sizes: Mapping[str, int]) -> None:
+        if not isinstance(array, numpy.ndarray):
+            raise TypeError(f"{where} must be a NumPy array of {p.dtype}, not {type(array).__name__}")
+        if array.dtype is not dtype and (array.dtype != dtype or not array.dtype.isnative):
+            raise TypeError(f"{where} must have elements of {p.dtype} (C: `{p.text}`), not {array.dtype}; "
+                            f"use {p.name}.astype(numpy.{p.dtype}) if a copy will do")
+        flags = array.flags
+        if not flags.c_contiguous:
+            raise ValueError(f"{where} must lie row by row without gaps; use numpy.ascontiguousarray({p.name})")
+        if not flags.aligned:
+            raise ValueError(f"{where} is not aligned to its elements")
+        if writes and not flags.writeable:
+            raise ValueError(f"{where} is read-only, and `{p.text}` is not const")
+        if p.flat:
+            return
+        shape, need = array.shape, wanted(sizes)
+        fits = len(shape) == len(need) and all(w in (None, n) for w, n in zip(need, shape, strict=True))
+        if not fits:
+            said = ", ".join("any" if w is None else _said(e, w) for e, w in zip(p.extents, need, strict=True))
+            raise ValueError(f"{where} must have the shape ({said}) of `{p.text}`, not {shape}")
+
+    return check
+
+
+def _shape(extents: Sequence[c_ast.Node | None]) -> Callable[[Mapping[str, int]], tuple[int | None, ...]]:
+    """Extents at the sizes of a call; None where C does not say. Mere names need no walk through expressions."""
+    names = [e.name for e in extents if isinstance(e, c_ast.ID)]
+
+    def evaluated(sizes: Mapping[str, int]) -> tuple[int | None, ...]:
+        return tuple([evaluate(e, sizes) for e in extents])
+
+    if len(names) < max(2, len(extents)):
+        return evaluated
+    plain = operator.itemgetter(*names)
+
+    def looked_up(sizes: Mapping[str, int]) -> tuple[int | None, ...]:
+        try:
+            return plain(sizes)  # type: ignore[no-any-return]
+        except KeyError:  # a global
+            return evaluated(sizes)
+
+    return looked_up
 
 
 def _said(extent: c_ast.Node | None, value: int) -> str:

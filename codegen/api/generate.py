@@ -17,11 +17,31 @@ if TYPE_CHECKING:
 
 
 def generate(source: Source, **options: Unpack[Options]) -> Result:
-    """Transform the marked loop nests of a C file, or of C text (any string with a line break in it).
+    """Transform the marked loop nests of a C file.
 
-    The keywords are the options of `tilewright gen`: target, machine, isa, plan, reassociate, assume_no_alias, fusion,
-    context, ... (`codegen.api.options.Options` lists all). Regions that cannot be transformed stay as they are, and
-    `Result.diagnostics` says why; InputError is raised for what the user must mend.
+    Parameters
+    ----------
+    source : str or path
+        The name of a file, or C text: any string with a line break in it.
+    **options
+        Those of `tilewright gen`: target, machine, isa, plan, reassociate, assume_no_alias, fusion, context, ...
+        (`codegen.api.options.Options` lists all).
+
+    Returns
+    -------
+    Result
+        The new text, the plan, and every message. Regions that cannot be transformed stay as they are, and
+        `Result.diagnostics` says why.
+
+    Raises
+    ------
+    InputError
+        For what must be mended before anything is generated.
+
+    Examples
+    --------
+    >>> result = generate("gemm.c", machine="native")
+    >>> print(result.plan)
     """
     return run(read(source, options))
 
@@ -39,7 +59,15 @@ def run(given: Input) -> Result:
 def check(source: Source, **options: Unpack[Options]) -> CheckReport:
     """Compile the original and the result, run both on random and awkward sizes, and compare.
 
-    `ok` says whether all agree, `lines` what was tried for each region.
+    Parameters
+    ----------
+    source, **options
+        As for `generate`.
+
+    Returns
+    -------
+    CheckReport
+        `ok` says whether all agree, `lines` what was tried for each region.
     """
     from codegen.verify.check import check as compare
 

@@ -50,6 +50,10 @@ class Module:
     def __repr__(self) -> str:
         return f"<Module of {self.result.source.name}: {', '.join(self._functions)}>"
 
+    def functions(self) -> dict[str, Function]:
+        """All functions with a region, by name."""
+        return dict(self._functions)
+
     def set_threads(self, count: int) -> None:
         """How many OpenMP threads the functions use when they are called from this thread of Python."""
         with suppress(AttributeError):  # a library without OpenMP runs on one
@@ -63,10 +67,30 @@ def compile(
     source: Source, *, transform: bool = True, cc: str = "", cflags: Sequence[str] = ("-O3",),
     cache: str | os.PathLike[str] | None = None, **options: Unpack[Options],
 ) -> Module:
-    """Generate, compile and load. The code runs here, so the machine is `native` unless named.
+    """Generate, compile and load; the functions with marked loops become callables on NumPy arrays.
 
-    `transform=False` compiles the file as it is, to compare with. `cc` and `cflags` are the compiler and its flags,
-    `cache` the folder of shared libraries; a library is compiled once for each text, command and set of headers.
+    Parameters
+    ----------
+    source : str or path
+        The name of a file, or C text: any string with a line break in it.
+    transform : bool
+        False compiles the file as it is, to compare with.
+    cc, cflags : str, sequence of str
+        The compiler ($CC, cc, gcc or clang if empty) and its flags.
+    cache : path, optional
+        The folder of shared libraries; one is compiled once for each text, command and set of headers.
+    **options
+        Those of `generate`. The code runs here, so the machine is `native` unless named.
+
+    Returns
+    -------
+    Module
+        With a `Function` for each C function that has a region.
+
+    Examples
+    --------
+    >>> module = compile("gemm.c")
+    >>> module.gemm(n, 1.0, 0.0, A, B, C)
     """
     if find_spec("numpy") is None:
         raise ImportError("codegen.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")

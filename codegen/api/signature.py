@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pycparser import c_ast
 
+from codegen.api.writes import written
 from codegen.frontend.affine import c_text
 from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, int_constant
 from codegen.record import record
@@ -19,6 +21,7 @@ class Parameter:
     extents  of an array, outermost first; None where C does not say
     const    whether the function only reads the elements
     flat     a bare pointer: any number of dimensions, one after the other in memory
+    written  whether the function may store to it
     """
 
     name: str
@@ -28,6 +31,7 @@ class Parameter:
     extents: tuple[c_ast.Node | None, ...] = ()
     const: bool = False
     flat: bool = False
+    written: bool = True
 
 
 @record
@@ -57,7 +61,9 @@ def signature(ast: c_ast.FileAST, name: str) -> Signature:
         given = getattr(node.decl.type.args, "params", None) or ()
         if any(isinstance(p, c_ast.ID) for p in given):
             raise Uncallable("it is defined in the old style, without a prototype")
+        stored = written(node.body)
         parameters = tuple(_parameter(p, types) for p in given if not _is_void(p))
+        parameters = tuple(replace(p, written=not p.const and p.name in stored) for p in parameters)
         result = _result(node.decl.type.type, types)
     except Uncallable as error:
         return Signature(name, text, problem=str(error))

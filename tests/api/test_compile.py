@@ -1,15 +1,20 @@
 """codegen.compile: C functions on NumPy arrays."""
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from pycparser import CParser
 
 import codegen
+import tilewright
+from codegen.api.display import region_texts
+from codegen.api.writes import written
 
 np = pytest.importorskip("numpy")
 
@@ -225,3 +230,69 @@ def test_threads(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False,
                           cwd=ROOT, timeout=120)
     assert (done.returncode, done.stdout) == (0, "200.0\n"), done.stderr
+
+
+SUM = """void add(int n, double a[n], double b[n], double c[n + 1])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) c[i] = a[i] + b[i];
+#pragma endscop
+}
+"""
+
+
+def test_memory_that_is_only_read_may_be_shared() -> None:
+    """Even where C does not say const: the function stores to `c` alone."""
+    add = codegen.compile(SUM, assume_no_alias=True).add
+    a, c = np.ones(4), np.zeros(5)
+    add(4, a, a, c)
+    assert c.tolist() == [2, 2, 2, 2, 0]
+    with pytest.raises(ValueError, match="a and c overlap"):
+        add(4, c[:4], a, c)
+
+
+def test_signature() -> None:
+    shown = inspect.signature(codegen.compile(SUM).add)
+    assert list(shown.parameters) == ["n", "a", "b", "c"] and shown.return_annotation is None
+    assert shown.parameters["n"].annotation is int
+    assert shown.parameters["c"].annotation == "ndarray[float64, (n + 1)]"
+
+
+@pytest.mark.parametrize(("body", "stored"), [
+    ("a[i] = b[i];", {"a"}), ("a[b[i]] += 1;", {"a"}), ("*a = *b;", {"a"}), ("a[i]++;", {"a"}),
+    ("s.x[a[i]] = 1;", {"s"}),
+    ("double *q = a; q[0] = 1;", {"a", "q"}), ("f(a, b[0]);", {"a", "f"}), ("p = &b[0];", {"b", "p"}),
+    ("int k = sizeof(a) + a[0];", set()), ("(*a)[i] = 1;", {"a"}), ("x = a[0] > b[1] ? a[i] : 0;", {"x"}),
+])  # fmt: skip
+def test_what_is_stored(body: str, stored: set[str]) -> None:
+    tree = CParser().parse(f"void f(void) {{ {body} }}").ext[0].body
+    assert written(tree) - {"i"} == stored
+
+
+def test_magic() -> None:
+    class Shell:
+        names: ClassVar[dict[str, Any]] = {}
+        magic: ClassVar[dict[str, Callable[[str, str], Any]]] = {}
+
+        def push(self, names: dict[str, Any]) -> None:
+            self.names.update(names)
+
+        def register_magic_function(self, function: Callable[[str, str], Any], kind: str, name: str) -> None:
+            assert kind == "cell"
+            self.magic[name] = function
+
+    shell = Shell()
+    tilewright.load_ipython_extension(shell)
+    module = shell.magic["tilewright"]("--target c --cflags='-O1 -g' -DN=4", SUM.rstrip())
+    assert module.result.source.options.target == "c" and module.result.source.options.cpp.args == ("-DN=4",)
+    c = np.zeros(3)
+    shell.names["add"](2, np.ones(2), np.ones(2), c)
+    assert c.tolist() == [2, 2, 0]
+
+
+def test_a_result_shows_its_regions_first() -> None:
+    result = codegen.generate(SUM)
+    ((number, text),) = region_texts(result.text)
+    assert number == 1 and text.startswith("/* tilewright: region 1 of add") and text.endswith("\n}")
+    page = result._repr_html_()
+    assert page.index("region 1, generated") < page.index("the whole file, generated")
