@@ -21,6 +21,7 @@ from codegen.frontend.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.rewrite.overloads import with_overloads
 from codegen.frontend.symbols import RegionSite, find_site, part_of
+from codegen.lower.tree import lowered
 from codegen.machine import Machine
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
@@ -442,11 +443,11 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
     """Storage, code and proofs of a transformed program."""
     tree = place_storage(program.scop, program.deps, program.tree, program.stores)
     try:
-        code = generate_ast(program.scop, tree)
+        code = lowered(program.scop, generate_ast(program.scop, tree))
         findings = prove(program.scop, program.deps, code)
         if findings and all(f.check == "storage" for f in findings):
             # Parts of one iteration may have come out as code of their own, each with its own variables.
-            whole = generate_ast(program.scop, tree, whole=True)
+            whole = lowered(program.scop, generate_ast(program.scop, tree, whole=True))
             if not prove(program.scop, program.deps, whole):
                 code, findings = whole, ()
     except MissingLoop as error:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from codegen.record import record
 from codegen.scop.product import Product
 from codegen.scop.tree import Loop
+
+if TYPE_CHECKING:
+    from codegen.ast.lowered import Ahead, Form
 
 
 @record
@@ -79,7 +82,12 @@ class Carried:
 
 @record
 class For:
-    """for (var = lower; var op upper; var += step). `loop` says where it comes from in the schedule tree."""
+    """for (var = lower; var op upper; var += step). `loop` says where it comes from in the schedule tree.
+
+    `form` is how it is carried out where that is not a plain loop, `alone` how one thread does where it may run on
+    several. `ahead` is what is read once before it. That, and what it keeps, is read where it runs at all, for which
+    there is no test if that is `sure`.
+    """
 
     var: str
     lower: CExpr
@@ -89,6 +97,10 @@ class For:
     body: "CNode"
     loop: Loop
     carried: tuple[Carried, ...] = ()
+    form: Union["Form", None] = None
+    alone: Union["Form", None] = None
+    ahead: tuple["Ahead", ...] = ()
+    sure: bool = False
 
 
 @record

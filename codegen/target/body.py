@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from codegen.ast.ctree import CExpr, Held, Instance, Int
 from codegen.record import record
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Store, Sym, Ternary, Unary
@@ -214,3 +216,15 @@ class BodyPrinter:
         if isinstance(e, Lit):
             return e.text.isalnum() and (e.text.isdigit() or e.text.startswith(("0x", "0X")))
         return isinstance(e, Affine) or (isinstance(e, Binary) and self._whole(e.left, s) and self._whole(e.right, s))
+
+
+@record
+class BodyAfter(BodyPrinter):
+    """Prints statements that use values read before: `known` names them by instance and access."""
+
+    known: Mapping[tuple[Instance, int], str]
+
+    def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
+        if isinstance(e, Ref) and (at, e.access) in self.known:
+            return self.known[at, e.access], ATOM
+        return BodyPrinter._print(self, e, s, at)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 
 from codegen.ast.carry import instances
 from codegen.ast.ctree import Bin, Carried, CExpr, For, Held, Instance, Int, substitute
+from codegen.lower.shift import simple
 from codegen.record import record
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
+from codegen.target.body import BodyAfter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.choices import named_choices
-from codegen.target.invariants import BodyAfter
-from codegen.target.jam import simple
 
 
 @record
@@ -40,7 +40,7 @@ def carried_lines(
     outer: IntPrinter,
     inner: IntPrinter,
     held: dict[str, Held],
-    known: Mapping[tuple[str, int], str],
+    known: Mapping[tuple[Instance, int], str],
     new_names: Callable[[str, int], tuple[str, ...]],
 ) -> CarriedLines:
     """The lines of a loop over plain statements; `known` names values that were read ahead of it."""
@@ -65,9 +65,9 @@ def carried_lines(
             after.append((f"{outside.access(s, _placed(at, node.var, node.lower), s.target)} = {x.names[1]};", s.name))
     for k, at in enumerate(body):
         s = scop.statement(at.stmt)
-        given = {**known, **{(s.name, n): x.names[age] for x in kept for w, n, age in x.what.reads if w == k}}
+        given = {**known, **{(at, n): x.names[age] for x in kept for w, n, age in x.what.reads if w == k}}
         new = [x for x in kept if x.what.source[0] == k]
-        given.update({(s.name, x.what.source[1]): x.names[0] for x in new if x.what.source[1] != s.target})
+        given.update({(at, x.what.source[1]): x.names[0] for x in new if x.what.source[1] != s.target})
         printer = BodyAfter(scop, inner, held, given)
         for x in (x for x in new if x.what.source[1] != s.target):
             lines.append((f"const {x.type} {x.names[0]} = {printer.access(s, at, x.what.source[1])};", s.name))
@@ -81,10 +81,10 @@ def carried_lines(
 
 
 def _statement(
-    printer: BodyAfter, s: Statement, at: Instance, given: Mapping[tuple[str, int], str], stored: _Kept | None
+    printer: BodyAfter, s: Statement, at: Instance, given: Mapping[tuple[Instance, int], str], stored: _Kept | None
 ) -> list[str]:
     """One statement; what it stores goes through a variable where that is kept."""
-    old = given.get((s.name, _old_value(s)))
+    old = given.get((at, _old_value(s)))
     if stored is None and old is None:
         return [printer.statement(s, at)]
     value, target = printer.parts(s, at)

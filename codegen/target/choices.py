@@ -12,8 +12,7 @@ from codegen.recognize.ctypes import type_of
 from codegen.record import record
 from codegen.scop.expr import Binary, Expr, Ternary, children, walk
 from codegen.scop.model import Statement
-from codegen.target.body import ATOM
-from codegen.target.invariants import BodyAfter
+from codegen.target.body import ATOM, BodyAfter
 
 
 @record

@@ -7,113 +7,121 @@ overflow; so those sides are computed without a sign, where every result is defi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Instance, Int
+from codegen.ast.lowered import Backwards, Each, Index, Kept, Lanes, One, Picked, Place, Work
+from codegen.lower.shift import simple
 from codegen.recognize.ctypes import type_of
+from codegen.recognize.lanes import same
 from codegen.record import record
-from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Ternary, Unary
-from codegen.scop.model import Scop, Statement
+from codegen.scop.expr import Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary
+from codegen.scop.model import Statement
 from codegen.target.body import ATOM, LEVEL, UNARY, BodyPrinter
-from codegen.target.jam import shifted, simple
-from codegen.target.lanes import Lanes, same, stays, step_of, strides
 
 _TWO = frozenset({"2", "2.", "2.0", "2.f", "2.0f", "2.F", "2.0F"})
 
 
+def vector_type(lanes: Lanes) -> str:
+    """With the u of vectors at any address; the tables of instruction sets have some without."""
+    kind = "f" if lanes.elem.kind == "float" else "int" if lanes.elem.signed else "uint"
+    return f"tw_{kind}{lanes.elem.bits}x{lanes.count}u"
+
+
+def _scalar_type(lanes: Lanes) -> str:
+    """A type to which values are converted that all lanes share."""
+    if not lanes.elem.is_int:
+        return lanes.elem.spelling
+    return ("" if lanes.elem.signed else "unsigned ") + ("int" if lanes.elem.bits == 32 else "long")
+
+
 @record
 class LanePrinter(BodyPrinter):
-    """Prints a statement for all elements of a vector: what moves with the loop `var` is read and written whole, or
-    put together where lanes have their elements far apart. What is kept in variables of its own goes by their names."""
+    """Prints the work of a statement for all elements of a vector: each access is found at its place. Variables go by
+    the names that `names` has for them."""
 
-    var: str
     lanes: Lanes
-    kept: Mapping[str, str] = field(default_factory=dict)  # by the text of an element
+    names: Mapping[str, str]
+    work: Work
+    cast: str = ""  # in front of variables
     sure: bool = True  # whether the source computes the same in every iteration
 
+    @property
+    def type(self) -> str:
+        return vector_type(self.lanes)
+
     def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
-        target, value = self.access(s, at, s.target), self._side(s.rhs, s, at, 1)
-        return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
+        target = self.access(s, at, s.target)
+        if s.op == "=":
+            return self.whole(s.rhs, s, at), target
+        return f"{target} {s.op[:-1]} ({self._side(s.rhs, s, at, 1)})", target
 
     def access(self, s: Statement, at: Instance, number: int) -> str:
-        move = strides(s, at, number, self.var)
-        if move == -1:
-            last = super().access(s, shifted(at, self.var, self.lanes.count - 1), number)
-            return f"{self.helper('turned')}({self.lanes.type.upper()}({last}))"
-        text = super().access(s, at, number)
-        if text in self.kept:
-            return self.kept[text]
-        if move is None:
-            return self._far(s, at, number)
-        return f"{self.lanes.type.upper()}({text})" if move else text
+        return self.at_place(s, number, self.work.places[number])
+
+    def at_place(self, s: Statement, number: int, place: Place) -> str:
+        """What lies at a place, as a vector, or as one value for all lanes."""
+        if isinstance(place, Kept):
+            return self.cast + self.names[place.name]
+        if isinstance(place, One):
+            return self._element(s, number, place.at)
+        if isinstance(place, Each):
+            return f"({self.type}){{{', '.join(self._element(s, number, x) for x in place.at)}}}"
+        if isinstance(place, Picked):
+            two = (self._vector(s, number, x) for x in place.at)
+            return f"{self.helper('at_' + '_'.join(map(str, place.places)))}({', '.join(two)})"
+        text = self._vector(s, number, place.at)
+        return f"{self.helper('turned')}({text})" if isinstance(place, Backwards) else text
+
+    def _vector(self, s: Statement, number: int, index: Index) -> str:
+        return f"{self.type.upper()}({self._element(s, number, index)})"
+
+    def _element(self, s: Statement, number: int, index: Index) -> str:
+        return BodyPrinter.access(self, s, Instance(s.name, (), (index,) * (number + 1), ()), number)
 
     def put(self, s: Statement, at: Instance, value: str) -> tuple[str, ...]:
-        if not self.apart(s, at):
+        place = self.work.places[s.target]
+        if not isinstance(place, Each):
             return super().put(s, at, value)
-        one = super().access
-        each = (one(s, shifted(at, self.var, k), s.target) for k in range(self.lanes.count))
-        return tuple(f"{text} = {value}[{k}];" for k, text in enumerate(each))
+        return tuple(f"{self._element(s, s.target, x)} = {value}[{k}];" for k, x in enumerate(place.at))
 
-    def put_both(self, s: Statement, at: Instance, values: tuple[str, str]) -> tuple[str, ...]:
+    def put_both(self, s: Statement, values: tuple[str, str]) -> tuple[str, ...]:
         """Statements that store two vectors, an element of each in turn, from the target of the first one on."""
-        one, kind = super().access, self.lanes.type
         self.helper("low")
-        places = (one(s, _along(at, s.target, k), s.target) for k in (0, self.lanes.count))
-        halves = (f"{kind}_{half}({', '.join(values)})" for half in ("low", "high"))
-        return tuple(f"{kind.upper()}({place}) = {half};" for place, half in zip(places, halves, strict=True))
+        row = self.work.at.accesses[s.target]
+        beyond = (*row[:-1], simple(Bin("+", row[-1], Int(self.lanes.count))))
+        places = (self._vector(s, s.target, x) for x in (row, beyond))
+        halves = (f"{self.type}_{half}({', '.join(values)})" for half in ("low", "high"))
+        return tuple(f"{place} = {half};" for place, half in zip(places, halves, strict=True))
 
-    def apart(self, s: Statement, at: Instance) -> bool:
-        """Is what a statement stores not a vector in memory?"""
-        return strides(s, at, s.target, self.var) != 1
-
-    def pair(self, a: tuple[Statement, Instance], b: tuple[Statement, Instance]) -> tuple[int, int] | None:
-        """In which order the elements of two statements, one right after the other, lie in turn, where nothing but that
-        is in between, and both may be stored when both are there."""
-        (s, at), (q, there) = a, b
-        mine, other = s.accesses[s.target], q.accesses[q.target]
-        if (mine.array, mine.path) != (other.array, other.path) or s.op != "=" or q.op != "=":
-            return None
-        if step_of(s, at, s.target, self.var) != 2 or step_of(q, there, q.target, self.var) != 2:
-            return None
-        if any(x.array == mine.array for x in (*s.reads, *q.reads)):
-            return None
-        for by, order in ((1, (0, 1)), (-1, (1, 0))):
-            if tuple(map(simple, _along(at, s.target, by).accesses[s.target])) == tuple(
-                map(simple, there.accesses[q.target])
-            ):
-                return order
-        return None
-
-    def _far(self, s: Statement, at: Instance, number: int) -> str:
-        """Elements that are not neighbours: picked out of whole vectors where these hold several, else one by one."""
-        step, n = step_of(s, at, number, self.var), self.lanes.count
-        one = super().access
-        if step is not None and step > 1 and not _is_written(self.scop, s.accesses[number].array):
-            found = picks(step, n, _beside(s, at, number) if step == 2 else 0)
-            if found is not None:
-                two = (f"{self.lanes.type.upper()}({one(s, _along(at, number, k), number)})" for k in found.begins)
-                return f"{self.helper('at_' + '_'.join(map(str, found.places)))}({', '.join(two)})"
-        far = (one(s, shifted(at, self.var, k), number) for k in range(n))
-        return f"({self.lanes.type}){{{', '.join(far)}}}"
+    def _stays(self, e: Expr) -> bool:
+        """Is it one value for all lanes?"""
+        if isinstance(e, Ref):
+            return isinstance(self.work.places[e.access], One)
+        if isinstance(e, (Unary, Cast)):
+            return self._stays(e.arg)
+        if isinstance(e, Binary):
+            return self._stays(e.left) and self._stays(e.right)
+        return not isinstance(e, (Call, Ternary))
 
     def helper(self, what: str) -> str:
         """A macro on these vectors, which will be defined."""
-        name = f"{self.lanes.type}_{what}"
+        name = f"{self.type}_{what}"
         self.ints.helpers.add(name)
         return name
 
     def _side(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
         """An operand; what stays is converted to the element type, as C would do beside a moving one."""
-        if not stays(s, at, e, self.var):
+        if not self._stays(e):
             return super()._text(e, s, at, level)
         kind = type_of(self.scop, s, e)
         if kind is not None and same(kind, self.lanes.elem) and (kind.kind == "float" or kind.bits == 32):
             return super()._text(e, s, at, level)
         # To the very type of the vectors, in 64 bits: `long long` beside vectors of `long` would be refused.
-        return f"({self.lanes.scalar}){super()._text(e, s, at, 13)}"
+        return f"({_scalar_type(self.lanes)}){super()._text(e, s, at, 13)}"
 
     def _print(self, e: Expr, s: Statement, at: Instance) -> tuple[str, int]:
-        if stays(s, at, e, self.var):
+        if self._stays(e):
             return super()._print(e, s, at)
         if isinstance(e, Cast):
             return self._print(e.arg, s, at)
@@ -123,24 +131,20 @@ class LanePrinter(BodyPrinter):
             # A macro would take the commas between braces for its own.
             return f"{self.helper('chosen')}({', '.join(f'({x})' if '{' in x else x for x in texts)})", ATOM
         if isinstance(e, (Unary, Binary)) and not self.sure and self.lanes.elem.is_int and self.lanes.elem.signed:
-            return f"({self.lanes.type})({self._unsigned()._print(e, s, at)[0]})", UNARY
+            return f"({self.type})({self._unsigned()._print(e, s, at)[0]})", UNARY
         return super()._print(e, s, at)
 
     def _unsigned(self) -> LanePrinter:
         """Prints the same with vectors of numbers that have no sign."""
         lanes = replace(self.lanes, elem=replace(self.lanes.elem, signed=False))
-        self.ints.helpers.add(lanes.type)
-        kept = {text: f"({lanes.type}){name}" for text, name in self.kept.items()}
-        return replace(self, lanes=lanes, kept=kept, sure=True)
+        self.ints.helpers.add(vector_type(lanes))
+        return replace(self, lanes=lanes, cast=f"({vector_type(lanes)})", sure=True)
 
     def whole(self, e: Expr, s: Statement, at: Instance) -> str:
         """An operand that has to be a vector."""
-        if stays(s, at, e, self.var) and not self._is_kept(e, s, at):
+        if self._stays(e):
             return spread(self.lanes, self._side(e, s, at, 12))
         return self._side(e, s, at, 1)
-
-    def _is_kept(self, e: Expr, s: Statement, at: Instance) -> bool:
-        return isinstance(e, Ref) and self.access(s, at, e.access) in self.kept.values()
 
     def _condition(self, e: Expr, s: Statement, at: Instance, level: int) -> str:
         assert isinstance(e, Binary)
@@ -152,7 +156,7 @@ class LanePrinter(BodyPrinter):
         return f"({text})" if level > 1 else text
 
     def _binary(self, e: Binary, s: Statement, at: Instance) -> tuple[str, int]:
-        if stays(s, at, e, self.var):
+        if self._stays(e):
             return super()._binary(e, s, at)
         twice = _doubled(e)
         if twice is not None:  # exact either way, and shared by all who use it; a product would be contracted for each
@@ -164,51 +168,9 @@ class LanePrinter(BodyPrinter):
         return f"{left} {e.op} {right}", level
 
 
-@record
-class Picks:
-    """Two vectors, by where they begin, and the places of elements in them, counted through."""
-
-    begins: tuple[int, int]
-    places: tuple[int, ...]
-
-
-def picks(step: int, n: int, beside: int) -> Picks | None:
-    """How every `step`-th of some elements, `n` in all, are picked out of two vectors that read nothing before the
-    first nor behind the last of them; None where one by one is as good. `beside`: whether each one's neighbour behind
-    it (1) or before it (-1) is read, too: both then come out of the same vectors. Neoverse N1, of the speed of gcc's
-    code: lines in the first cache, every second int 1.7, sums of pairs 1.5, of triples 0.95; from memory 1.0."""
-    wanted = [k * step for k in range(n)]
-    first, last = (min(0, beside), min(0, beside) + n) if beside else (0, wanted[-1] - n + 1)
-    if (n == 2 and not beside) or any(first + n <= k < last for k in wanted):
-        return None
-    return Picks((first, last), tuple(k - first if k < first + n else k - last + n for k in wanted))
-
-
-def _along(at: Instance, number: int, by: int) -> Instance:
-    """A statement with one of its accesses `by` elements further on in the row."""
-    row = at.accesses[number]
-    index = (*row[:-1], simple(Bin("+", row[-1], Int(by))) if by else row[-1])
-    return replace(at, accesses=(*at.accesses[:number], index, *at.accesses[number + 1 :]))
-
-
-def _beside(s: Statement, at: Instance, number: int) -> int:
-    """Does the statement read the element behind that of an access, too (1), or the one before it (-1)?"""
-    mine = s.accesses[number]
-    for by in (1, -1):
-        index = tuple(map(simple, _along(at, number, by).accesses[number]))
-        for a, there in zip(s.accesses, at.accesses, strict=True):
-            if (a.array, a.path) == (mine.array, mine.path) and not a.write and tuple(map(simple, there)) == index:
-                return by
-    return 0
-
-
-def _is_written(scop: Scop, array: str) -> bool:
-    return any(a.write and a.array == array for s in scop.statements for a in s.accesses)
-
-
 def spread(lanes: Lanes, text: str) -> str:
     """A value in every lane. Subtracting zero changes none, not even -0.0."""
-    return f"{text} - ({lanes.type}){{0}}"
+    return f"{text} - ({vector_type(lanes)}){{0}}"
 
 
 def _doubled(e: Binary) -> Ref | None:

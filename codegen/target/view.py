@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from codegen.ast.ctree import (
     Bin,
@@ -19,29 +20,24 @@ from codegen.ast.ctree import (
     Name,
     mentions,
     walk,
-    with_loop,
 )
+from codegen.ast.lowered import Form
 from codegen.ast.pipelines import stage_of
+from codegen.lower.shift import simple
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
-from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED, VECTOR
+from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.lexis import KEYWORDS
-from codegen.target.again import Steps
-from codegen.target.body import BodyPrinter
+from codegen.target.body import BodyAfter, BodyPrinter
 from codegen.target.buffers import memory_of, shape
 from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
-from codegen.target.folds import fold_view, folds_of
-from codegen.target.invariants import BodyAfter, invariants
-from codegen.target.jam import Jammed, Statements, abreast, assignments, jammed, runs_for_sure, shifted, simple
-from codegen.target.lane_printer import LanePrinter
-from codegen.target.lanes import Lanes, lanes_of, repeatable
+from codegen.target.forms import FormPrinter
 from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel
-from codegen.target.outer import OuterPrinter, outer_lanes
-from codegen.target.pieces import View, fresh, side_by_side
+from codegen.target.pieces import View, fresh
 from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels
@@ -63,7 +59,7 @@ class ViewBuilder:
     _inside: bool = False  # inside a loop that runs on threads
     _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
     _copied: set[str] = field(default_factory=set)  # what is gathered in variables of the same name
-    _known: Mapping[tuple[str, int], str] = field(default_factory=dict)  # values that were read ahead
+    _known: Mapping[tuple[Instance, int], str] = field(default_factory=dict)  # values that were read ahead
 
     def build(self, node: CNode) -> tuple[View, ...]:
         return self._views(node, {}, {}, reserved(self.scop))
@@ -99,158 +95,43 @@ class ViewBuilder:
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
-        found = jammed(self.scop, node)
-        if found is not None:
-            return (self._jam(found, names, held, taken),)
-        few = abreast(self.scop, node)
-        if few is not None:
-            assert isinstance(node, For)
-            return (self._abreast(node, few, names, held, taken),)
+        if node.form is not None:
+            return (self._form(node.form, names, held, taken),)
         stage = stage_of(node) if PIPELINED in self.pragmas and not self._inside else None
         if stage is not None:
-            assert isinstance(node, For)
             return (self._pipeline(node, stage, names, held, taken),)
         return (self._ahead(node, names, held, taken),)
 
+    def _form(self, form: Form, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        """A loop by the form that it has."""
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        plain = partial(self._plainly, held)
+        return FormPrinter(self.scop, ints, held, plain).view(form, taken)
+
+    def _plainly(
+        self, held: dict[str, Held], node: CNode, names: Mapping[str, str], taken: frozenset[str]
+    ) -> tuple[View, ...]:
+        return self._views(node, names, held, taken)
+
     def _ahead(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop, and ahead of it what it reads from one place, if it runs at all."""
-        found = invariants(self.scop, node)
-        if not found or self._as_lanes(node) is not None:
+        if not node.ahead:
             return self._for(node, names, held, taken)
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         printer = BodyPrinter(self.scop, ints, held)
-        texts = [printer.access(x.statement, x.at, x.access) for x in found]
-        first = fresh("c", taken | {node.loop.name}, tuple(map(str, range(len(found)))))
-        given = {text: f"{first}{k}" for k, text in enumerate(dict.fromkeys(texts))}
-        kinds = dict(zip(texts, (x.type for x in found), strict=True))
-        known = {(x.statement.name, x.access): given[text] for x, text in zip(found, texts, strict=True)}
-        saved, self._known = self._known, known
+        numbers = tuple(dict.fromkeys(x.name.partition(".")[2] for x in node.ahead))
+        first = fresh("c", taken | {node.loop.name}, numbers)
+        given = {x.name: f"{first}{x.name.partition('.')[2]}" for x in node.ahead}
+        lines: dict[str, str] = {}
+        for x in node.ahead:
+            s = self.scop.statement(x.at.stmt)
+            kind = self.scop.arrays[s.accesses[x.access].array].elem.spelling
+            lines.setdefault(x.name, f"const {kind} {given[x.name]} = {printer.access(s, x.at, x.access)};")
+        saved, self._known = self._known, {(x.at, x.access): given[x.name] for x in node.ahead}
         loop = self._for(node, names, held, taken | set(given.values()))
         self._known = saved
-        ahead = (View("decl", f"const {kinds[text]} {name} = {text};") for text, name in given.items())
+        ahead = (View("decl", text) for text in lines.values())
         return _if_it_runs(node, ints, (*ahead, *(loop.body if node.carried else (loop,))))
-
-    def _jam(self, found: Jammed, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
-        """Blocks of iterations with the inner loop inside, then the rest one by one."""
-        node, inner, n = found.outer, found.inner, found.outer.loop.factor
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        name = fresh(node.loop.name, taken, ("_end",))
-        end = f"{name}_end"
-        taken = taken | {name, end}
-        now = {**names, node.var: name}
-        plain = self._for(with_loop(inner, width=0), now, held, taken)
-        lanes = lanes_of(self.scop, inner, found.statements)
-        if lanes is None:
-            below = {**now, inner.var: fresh(inner.loop.name, taken)}
-            printer = BodyPrinter(self.scop, IntPrinter(ints.params, below, self.helpers), held)
-            body = side_by_side(printer, found.statements, node.var, n, taken | {below[inner.var]})
-            together = replace(plain, body=body)
-        else:
-            together = self._lanes(inner, lanes, found.statements, now, held, taken, (node.var, n))
-        head = f"; {name} + {n - 1} < {end}; {name} += {n}"
-        block = View("for", head, node.loop.note, body=(together,))
-        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=(plain,))
-        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
-        return View("block", body=(
-            View("decl", f"const long {end} = {past};"),
-            View("decl", f"long {name} = {ints.text(node.lower)};"),
-            block,
-            rest,
-        ))
-
-    def _as_lanes(self, node: For) -> tuple[Lanes, Statements] | None:
-        """How a loop is to be written as vectors, if it is."""
-        found = assignments(self.scop, node.body) if node.loop.width else None
-        lanes = None if found is None else lanes_of(self.scop, node, found)
-        return None if found is None or lanes is None else (lanes, found)
-
-    def _lanes(
-        self,
-        node: For,
-        lanes: Lanes,
-        found: Statements,
-        names: Mapping[str, str],
-        held: dict[str, Held],
-        taken: frozenset[str],
-        rows: tuple[str, int] = ("", 1),
-    ) -> View:
-        """Vectors that are stored whole, and what is left before and after; each step for all `rows`, iterations of a
-        loop around this one. Where iterations may run again, vectors that overlap others do what is left."""
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        name = fresh(node.loop.name, taken, ("_end", "_first"))
-        end = f"{name}_end"
-        taken = taken | {name, end, f"{name}_first"}
-        inner = IntPrinter(ints.params, {**names, node.var: name}, self.helpers)
-        self.helpers.add(lanes.type)
-        one = BodyPrinter(self.scop, inner, held)
-        many = LanePrinter(self.scop, inner, held, node.var, lanes)
-        each = (View("decl", "TW_ONE_BY_ONE();"), *side_by_side(one, found, *rows, taken))
-        whole = side_by_side(many, found, *rows, taken)
-        steps = Steps(many, found, rows, lanes.times, taken)
-        steps = steps.chained() if rows[1] > 1 else steps
-        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
-        begin: tuple[View, ...] = (
-            View("decl", f"const long {end} = {past};"),
-            View("decl", f"long {name} = {ints.text(node.lower)};"),
-        )
-
-        def blocks(n: int, body: tuple[View, ...]) -> View:
-            return View("for", f"; {name} + {n - 1} < {end}; {name} += {n}", node.loop.note, body=body)
-
-        n = lanes.count
-        main: tuple[View, ...] = (blocks(n * lanes.times, steps.step(0)),)
-        if rows[1] > 1 and repeatable(found):
-            # Twice: the addresses of so many rows are a quarter of all instructions. jacobi-2d 1.03. Where single
-            # elements are left over, longer steps leave more of them (fdtd-2d 0.98).
-            both = (View("block", body=steps.step(0)), View("block", body=steps.step(1)))
-            main = (blocks(2 * n * lanes.times, both), *main)
-            self.helpers.add("tw_here")
-            begin = (*begin, View("decl", f"TW_HERE({name});"))
-        if steps.chains:
-            main = (View("if", f"{name} + {n * lanes.times - 1} < {end}", body=(*steps.ahead, *main)),)
-        whole_ones = [(s, at) for s, at in found if not many.apart(s, at)]
-        s, at = (whole_ones or found)[0]
-        if repeatable(found):
-            target = one.access(s, shifted(at, node.var, 1), s.target)
-            until = f"1 + tw_until(&{target}, {lanes.bytes}, {lanes.elem.bytes})" if whole_ones else str(n)
-            back = View("decl", f"{name} = tw_min({name}, {end} - {n});")
-            vectors = (
-                *((View("block", body=whole),) if len(whole) > 1 else whole),
-                View("decl", f"{name} += {until};"),
-                *main,
-                View("for", f"; {name} < {end}; {name} += {n}", "the rest, and some again", body=(back, *whole)),
-            )
-            few = View("for", f"; {name} < {end}; {name}++", body=each)
-            return View("block", body=(*begin, View("if", f"{name} + {n - 1} < {end}", body=vectors, orelse=(few,))))
-        start = f"tw_until(&{one.access(s, at, s.target)}, {lanes.bytes}, {lanes.elem.bytes})"
-        first = View("decl", f"const long {name}_first = {name} < {end} ? tw_min({end}, {name} + {start}) : {name};")
-        up = View("for", f"; {name} < {name}_first; {name}++", "up to a whole vector", body=each)
-        more = (blocks(n, whole),) if lanes.times > 1 and n > 2 else ()
-        rest = View("for", f"; {name} < {end}; {name}++", "the rest", body=each)
-        if not whole_ones:
-            return View("block", body=(*begin, *main, *more, rest))
-        return View("block", body=(*begin, first, up, *main, *more, rest))
-
-    def _plainly(self, held: dict[str, Held]) -> Callable[..., tuple[View, ...]]:
-        return lambda node, names, taken: self._views(node, names, held, taken)
-
-    def _abreast(
-        self, node: For, found: Statements, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
-    ) -> View:
-        """All iterations at once when all are there, else one by one."""
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        name = fresh(node.loop.name, taken, ("_end",))
-        end = f"{name}_end"
-        taken = taken | {name, end}
-        now = {**names, node.var: name}
-        printer = BodyPrinter(self.scop, IntPrinter(ints.params, now, self.helpers), held)
-        body = side_by_side(printer, found, node.var, node.loop.factor, taken, alike=node.loop.alike)
-        rest = View("for", f"; {name} < {end}; {name}++", body=self._views(node.body, now, held, taken))
-        past = ints.text(node.upper) if node.op == "<" else f"{ints.text(node.upper, 5)} + 1"
-        first = View("decl", f"long {name} = {ints.text(node.lower)};")
-        last = View("decl", f"const long {end} = {past};")
-        full = View("if", f"{end} - {name} == {node.loop.factor}", body=body, orelse=(rest,))
-        return View("block", body=(first, last, full))
 
     def _pipeline(
         self, node: For, stage: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -337,18 +218,8 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        vectors = self._as_lanes(node)
-        if vectors is not None:
-            return self._lanes(node, *vectors, names, held, taken)
         if node.carried:
             return self._carried(node, head, ints, inner, held, taken | {name})
-        gathered = assignments(self.scop, node.body, True, True) if node.loop.width and node.loop.reductions else None
-        lanes = None if gathered is None else folds_of(self.scop, node, gathered)
-        if gathered is not None and lanes is not None:
-            return fold_view(self.scop, node, lanes, gathered, ints, held, taken)
-        lanes = outer_lanes(self.scop, node)
-        if lanes is not None:
-            return OuterPrinter(self.scop, node, lanes, ints, held, self._plainly(held)).view(taken)
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
@@ -374,9 +245,8 @@ class ViewBuilder:
             # Asking OpenMP takes as long as a thousand iterations, even if it then starts no threads. Again and again
             # inside another loop, that counts for a team of one thread, too.
             many, few = (View("for", head, node.loop.note, x, body) for x in (pragma.threaded, pragma.alone))
-            alone = self._as_lanes(with_loop(node, kind=VECTOR))
-            if alone is not None:
-                few = self._lanes(node, *alone, names, held, taken)
+            if node.alone is not None:
+                few = self._form(node.alone, names, held, taken)
             if not names:
                 return self._gathered(seen, View("if", pragma.little, body=(few,), orelse=(many,)))
             asked = f"{pragma.test} && tw_max_threads() > 1"
@@ -431,7 +301,7 @@ class ViewBuilder:
 
 def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
     """A loop and what is read ahead of it, which may not be there to be read where the loop has no iterations."""
-    if runs_for_sure(node) or ints.never_below(node.upper, node.lower, node.op):
+    if node.sure or ints.never_below(node.upper, node.lower, node.op):
         return View("block", body=body)
     return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 

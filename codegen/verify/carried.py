@@ -139,3 +139,15 @@ def _now(pairs: isl.Map, too: bool) -> isl.Map:
     """Writes in earlier iterations, and in this one if `too`."""
     now, then = _difference(pairs)
     return pairs.intersect(now.ge_map(then) if too else now.gt_map(then))
+
+
+def written_before(scop: Scop, body: Sequence[Run], k: int, number: int) -> bool:
+    """May the element that an access of statement `k` reads be written before, in the same run of the loop that these
+    statements are the body of?"""
+    at = body[k].point
+    array = scop.statement(body[k].instance.stmt).accesses[number].array
+    for w, n in _touching(scop, body, array, True):
+        pairs = _same_run(at, _element(scop, body, k, number), _element(scop, body, w, n))
+        if not _now(pairs, w < k).is_empty():
+            return True
+    return False

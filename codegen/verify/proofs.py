@@ -20,6 +20,7 @@ from codegen.scop.tree import BLOCKED, PACKED
 from codegen.verify.alike import unlike_value
 from codegen.verify.carried import stale_value
 from codegen.verify.evidence import Evidence, Finding, between_runs, collect
+from codegen.verify.lowered.check import wrong_form
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
 from codegen.verify.races import parallel_race
@@ -122,6 +123,7 @@ CHECKS: tuple[Check, ...] = (
     stale_operand,
     stale_value,
     unlike_value,
+    wrong_form,
 )
 
 

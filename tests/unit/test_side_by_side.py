@@ -10,9 +10,9 @@ import pytest
 
 from codegen.ast.ctree import Bin, Int, Name
 from codegen.diagnostics import InputError
+from codegen.lower.shift import simple
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.target.jam import simple
 
 JACOBI = """\
 void f(int t, int n, double A[n][n], double B[n][n])

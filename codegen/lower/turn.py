@@ -7,16 +7,17 @@ lane still goes through k in order; so a sum along every row, `y[j] += A[j][k]`,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, For, Instance, walk
+from codegen.ast.lowered import Body, Index, Item, Lanes, Load, Whole, Zip
+from codegen.lower.motion import strides
+from codegen.lower.places import element
+from codegen.lower.shift import shifted
+from codegen.recognize.lanes import same
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
-from codegen.target.body import BodyPrinter
-from codegen.target.jam import shifted
-from codegen.target.lanes import Lanes, same, strides
-from codegen.target.pieces import fresh
 
 
 def innermost(node: CNode, around: For | None = None) -> Iterator[tuple[Instance, For | None]]:
@@ -49,64 +50,65 @@ def turnable(scop: Scop, s: Statement, at: Instance, var: str, along: For, writt
     )
 
 
-def written_in(scop: Scop, node: CNode) -> frozenset[str]:
+def written_below(scop: Scop, node: CNode) -> frozenset[str]:
     """The arrays that a part of the program writes."""
     found = (scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance))
     return frozenset(s.accesses[s.target].array for s in found)
 
 
 @record
-class Turned:
+class TurnedRows:
     """Vectors that are read and turned for as many iterations of an innermost loop as they have lanes."""
 
-    lines: tuple[tuple[str, str], ...]  # texts, and the statements that they are for
-    known: Mapping[str, str]  # where vectors are, by the text of their first element
+    body: Body
+    known: Mapping[Hashable, str]  # where vectors are, by their first element
 
 
-def turned(one: BodyPrinter, lanes: Lanes, node: For, along: For, taken: frozenset[str]) -> Turned:
+def turned(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> TurnedRows:
     """What the statements of the loop `along` read for the lanes of `node`, which is around it."""
-    scop, written = one.scop, written_in(one.scop, node)
+    written = written_below(scop, node)
     found = [(scop.statement(at.stmt), at) for at, loop in innermost(along) if loop is along]
     reads = [(s, at, k) for s, at in found for k in sorted(turnable(scop, s, at, node.var, along, written))]
-    most = len(reads) * lanes.times * lanes.count * lanes.count.bit_length()
-    turner = _Turner(one, lanes, node.var, along.var, fresh("r", taken, tuple(map(str, range(most)))))
+    turner = _Turner(lanes, node.var, along.var)
     for s, at, number in reads:
-        for block in range(lanes.times):
+        for block in range(times):
             turner.add(s, at, number, block)
-    return Turned(tuple(turner.lines), turner.known)
+    return TurnedRows(tuple(turner.body), turner.known)
 
 
 @dataclass
 class _Turner:
-    one: BodyPrinter
     lanes: Lanes
     var: str
     along: str
-    stem: str  # of the names of vectors, to which numbers are added
-    lines: list[tuple[str, str]] = field(default_factory=list)
-    known: dict[str, str] = field(default_factory=dict)
-    made: dict[tuple[str, int, int], str] = field(default_factory=dict)  # by first row, how often zipped, and place
+    body: list[Item] = field(default_factory=list)
+    known: dict[Hashable, str] = field(default_factory=dict)
+    made: dict[Hashable, str] = field(default_factory=dict)  # by first row, how often zipped, and place
 
     def add(self, s: Statement, at: Instance, number: int, block: int) -> None:
         """A read, for the vector with number `block` of those side by side."""
         n = self.lanes.count
         first = shifted(at, self.var, block * n)
-        rows = [self.one.access(s, shifted(first, self.var, k), number) for k in range(n)]
+        rows = [shifted(first, self.var, k).accesses[number] for k in range(n)]
+        key = element(s, first, number)
         for k in range(n):
-            text = self.one.access(s, shifted(shifted(at, self.along, k), self.var, block * n), number)
-            if text not in self.known:
-                self.known[text] = self._vector(rows, n.bit_length() - 1, k, s.name)
+            there = element(s, shifted(shifted(at, self.along, k), self.var, block * n), number)
+            if there not in self.known:
+                self.known[there] = self._vector(key, rows, n.bit_length() - 1, k, s, number)
 
-    def _vector(self, rows: list[str], times: int, place: int, stmt: str) -> str:
+    def _vector(self, first: Hashable, rows: list[Index], times: int, place: int, s: Statement, number: int) -> str:
         """Zipping row k and row k + n/2, for each k, turns an n x n block after log2(n) times."""
-        key = rows[0], times, place
+        key = first, times, place
         if key not in self.made:
-            kind, half = self.lanes.type, len(rows) // 2
-            value = f"{kind.upper()}({rows[place]})"
-            if times:
-                sides = (self._vector(rows, times - 1, k, stmt) for k in (place // 2, place // 2 + half))
-                value = f"{kind}_{'high' if place % 2 else 'low'}({', '.join(sides)})"
-                self.one.ints.helpers.add(f"{kind}_low")
-            self.made[key] = f"{self.stem}{len(self.made)}"
-            self.lines.append((f"const {kind} {self.made[key]} = {value};", stmt))
+            half = len(rows) // 2
+            sides = [
+                self._vector(first, rows, times - 1, k, s, number)
+                for k in (place // 2, place // 2 + half)
+                if times
+            ]
+            name = self.made[key] = f"r.{len(self.made)}"
+            if sides:
+                self.body.append(Zip(name, (sides[0], sides[1]), place % 2 == 1, s.name))
+            else:
+                self.body.append(Load(name, s.name, number, Whole(rows[place]), self.lanes.count))
         return self.made[key]

@@ -1,61 +1,10 @@
-"""Which jammed loops can be printed side by side, and their statements some iterations further on."""
+"""Statements some iterations further on, and lengths of loops."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names, substitute
-from codegen.recognize.stores import conditional
-from codegen.record import record
-from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import ABREAST, JAMMED
-
-Statements = tuple[tuple[Statement, Instance], ...]
-
-
-@record
-class Jammed:
-    """A loop whose iterations run side by side in `inner`, and the statements in there, in order."""
-
-    outer: For
-    inner: For
-    statements: Statements
-
-
-def jammed(scop: Scop, node: CNode) -> Jammed | None:
-    """The loop, when the one inside takes the same course in all its iterations and holds plain assignments only.
-
-    The proofs have shown that its iterations are independent; so they may take turns after each statement.
-    """
-    if not isinstance(node, For) or node.loop.kind != JAMMED or node.step != 1:
-        return None
-    inner = node.body
-    if not isinstance(inner, For) or node.var in expr_names(inner.lower) | expr_names(inner.upper):
-        return None
-    found = assignments(scop, inner.body)
-    return None if found is None else Jammed(node, inner, found)
-
-
-def abreast(scop: Scop, node: CNode) -> Statements | None:
-    """The statements of a loop whose iterations can be written side by side."""
-    if not isinstance(node, For) or node.loop.kind != ABREAST or node.step != 1:
-        return None
-    return assignments(scop, node.body)
-
-
-def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = False) -> Statements | None:
-    """The plain assignments to arrays that a body consists of; None when there is something else in it. Variables of
-    the region are arrays, too, if `inside`, and what is stored under a condition is plain if `perhaps`."""
-    found = []
-    for child in body.children if isinstance(body, Block) else (body,):
-        if not isinstance(child, Instance):
-            return None
-        s = scop.statement(child.stmt)
-        target = scop.arrays[s.accesses[s.target].array]
-        if (target.inside and not inside) or target.mixed or (conditional(s) and not perhaps):
-            return None  # a value of a mixed array has one of several types
-        found.append((s, child))
-    return tuple(found)
+from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, Name, Neg, substitute
 
 
 def shifted(at: Instance, var: str, by: int) -> Instance:
@@ -70,6 +19,12 @@ def shifted(at: Instance, var: str, by: int) -> Instance:
         tuple(tuple(map(later, a)) for a in at.accesses),
         tuple(map(later, at.values)),
     )
+
+
+def along(at: Instance, number: int, by: int) -> tuple[CExpr, ...]:
+    """The subscripts of an access, `by` elements further on in the row."""
+    row = at.accesses[number]
+    return (*row[:-1], simple(Bin("+", row[-1], Int(by))) if by else row[-1])
 
 
 def simple(e: CExpr) -> CExpr:
@@ -123,3 +78,8 @@ def _sum(e: CExpr) -> tuple[list[tuple[int, CExpr]] | None, int]:
             sign, term = inner[0]
             return [(sign, Bin("*", e.left, term))], e.left.value * constant
     return [(1, e)], 0
+
+
+def past(node: For) -> CExpr:
+    """Where a loop ends, which it does not reach."""
+    return node.upper if node.op == "<" else simple(Bin("+", node.upper, Int(1)))

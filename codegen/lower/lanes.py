@@ -1,0 +1,76 @@
+"""Loops in vectors: which ones have that form, and the parts before and after whole vectors."""
+
+from __future__ import annotations
+
+from codegen.ast.ctree import For
+from codegen.ast.lowered import Again, Body, Braces, Enough, Lanes, Lead, Part, Peel, Strips, Until, While
+from codegen.lower.chains import Steps
+from codegen.lower.motion import motion
+from codegen.lower.places import Maker
+from codegen.lower.rows import side_by_side
+from codegen.lower.shift import shifted
+from codegen.lower.statements import Statements, assignments, lanes_asked
+from codegen.recognize.lanes import fits
+from codegen.scop.model import Scop
+
+MOST_APART = 4  # elements that are stored: beyond that there is nothing but single ones
+
+
+def in_lanes(scop: Scop, node: For) -> Strips | None:
+    """A loop in vectors, if it asks for them and its statements have that form."""
+    found = assignments(scop, node.body) if node.loop.width else None
+    lanes = None if found is None else lanes_of(scop, node, found)
+    return None if found is None or lanes is None else strips(scop, node, lanes, found)
+
+
+def lanes_of(scop: Scop, node: For, found: Statements) -> Lanes | None:
+    """How to write the loop's statements as vectors; None where the loop does not ask for it or they have no such form.
+    """
+    lanes = None if node.loop.reductions else lanes_asked(scop, node, found)
+    if lanes is None:
+        return None
+    return lanes if all(fits(scop, s, motion(s, at, node.var), lanes.elem, MOST_APART) for s, at in found) else None
+
+
+def repeatable(found: Statements) -> bool:
+    """May iterations of the loop run again, with no difference? Yes where nothing is read that they write."""
+    written = {s.accesses[s.target].array for s, _ in found}
+    return not any(a.array in written for s, _ in found for a in s.reads) and all(s.op == "=" for s, _ in found)
+
+
+def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[str, int] = ("", 1)) -> Strips:
+    """Vectors that are stored whole, and what is left before and after; each step for all `rows`, iterations of a
+    loop around this one. Where iterations may run again, vectors that overlap others do what is left."""
+    n, times = lanes.count, node.loop.factor
+    many = Maker(scop, node.var, lanes)
+    each = side_by_side(Maker(scop), found, *rows)
+    whole = side_by_side(many, found, *rows)
+    steps = Steps(many, found, rows, times)
+    steps = steps.chained() if rows[1] > 1 else steps
+    main: tuple[Part, ...] = (While(n * times, steps.step(0), node.loop.note),)
+    here = rows[1] > 1 and repeatable(found)
+    if here:
+        # Twice: the addresses of so many rows are a quarter of all instructions. jacobi-2d 1.03. Where single
+        # elements are left over, longer steps leave more of them (fdtd-2d 0.98).
+        both = (Braces(steps.step(0)), Braces(steps.step(1)))
+        main = (While(2 * n * times, both, node.loop.note), *main)
+    if steps.chains:
+        main = (Enough(n * times, main, ahead=steps.ahead),)
+    return Strips(node, _parts(node, lanes, found, many, each, whole, main), lanes, here)
+
+
+def _parts(
+    node: For, lanes: Lanes, found: Statements, many: Maker, each: Body, whole: Body, main: tuple[Part, ...]
+) -> tuple[Part, ...]:
+    """What comes before and after the `main` steps. Stores begin where a vector in memory does."""
+    n = lanes.count
+    whole_ones = [(s, at) for s, at in found if not many.apart(s, at)]
+    at = (whole_ones or found)[0][1]
+    if repeatable(found):
+        until = Until(shifted(at, node.var, 1), lanes.bytes, lanes.elem.bytes) if whole_ones else None
+        lead = Lead(n, (Braces(whole),) if len(whole) > 1 else whole, until)
+        return (Enough(n, (lead, *main, Again(n, whole)), (While(1, each, single=True),)),)
+    peel = Peel(each, Until(at, lanes.bytes, lanes.elem.bytes))
+    more = (While(n, whole, node.loop.note),) if node.loop.factor > 1 and n > 2 else ()
+    rest = While(1, each, "the rest", single=True)
+    return (*((peel,) if whole_ones else ()), *main, *more, rest)

@@ -1,0 +1,45 @@
+"""The plain assignments that a loop's body consists of, and the vectors that it asks for."""
+
+from __future__ import annotations
+
+from codegen.ast.ctree import Block, CNode, For, Instance
+from codegen.ast.lowered import Lanes
+from codegen.recognize.lanes import has_vectors
+from codegen.recognize.stores import conditional
+from codegen.scop.model import Scop, Statement
+from codegen.scop.tree import VECTOR
+
+Statements = tuple[tuple[Statement, Instance], ...]
+
+
+def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = False) -> Statements | None:
+    """The plain assignments to arrays that a body consists of; None when there is something else in it. Variables of
+    the region are arrays, too, if `inside`, and what is stored under a condition is plain if `perhaps`."""
+    found = []
+    for child in body.children if isinstance(body, Block) else (body,):
+        if not isinstance(child, Instance):
+            return None
+        s = scop.statement(child.stmt)
+        target = scop.arrays[s.accesses[s.target].array]
+        if (target.inside and not inside) or target.mixed or (conditional(s) and not perhaps):
+            return None  # a value of a mixed array has one of several types
+        found.append((s, child))
+    return tuple(found)
+
+
+def lanes_asked(scop: Scop, node: For, found: Statements) -> Lanes | None:
+    """The vectors that a loop asks for, where all its statements store elements of one type that has vectors."""
+    lp = node.loop
+    if lp.kind != VECTOR or not lp.width or node.step != 1:
+        return None
+    elems = {scop.arrays[s.accesses[s.target].array].elem for s, _ in found}
+    if len(elems) != 1:
+        return None
+    (elem,) = elems
+    count = lp.width // elem.bytes
+    return Lanes(elem, count) if has_vectors(elem) and count > 1 else None
+
+
+def written_in(found: Statements) -> frozenset[str]:
+    """The arrays that statements write."""
+    return frozenset(s.accesses[s.target].array for s, _ in found)

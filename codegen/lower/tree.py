@@ -1,0 +1,47 @@
+"""How each loop of a C tree is carried out in detail: vectors, rows side by side, reads ahead of loops.
+
+A pure pass over the tree, ahead of the proofs: it writes forms (`ast/lowered.py`) into loops and changes nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loop
+from codegen.ast.lowered import Form
+from codegen.lower.ahead import read_ahead
+from codegen.lower.folds import folded
+from codegen.lower.jam import abreast, jammed
+from codegen.lower.lanes import in_lanes
+from codegen.lower.outer import outer_lanes
+from codegen.lower.shift import runs_for_sure
+from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED, VECTOR
+
+
+def lowered(scop: Scop, node: CNode) -> CNode:
+    """The tree whose loops have the forms that they ask for."""
+    if isinstance(node, Block):
+        return Block(tuple(lowered(scop, c) for c in node.children))
+    if isinstance(node, If):
+        orelse = None if node.orelse is None else lowered(scop, node.orelse)
+        return If(node.cond, lowered(scop, node.then), orelse)
+    if isinstance(node, (Declare, Multiply)):
+        return replace(node, body=lowered(scop, node.body))
+    return _loop(scop, node) if isinstance(node, For) else node
+
+
+def _loop(scop: Scop, node: For) -> For:
+    rows = jammed(scop, node)
+    if rows is not None:
+        return replace(node, form=rows)
+    form: Form | None = abreast(scop, node) or in_lanes(scop, node)
+    if form is None and not node.carried:
+        form = folded(scop, node) or outer_lanes(scop, node)
+    if form is not None:
+        return replace(node, form=form)
+    inside = lowered(scop, node.body)
+    ahead = read_ahead(scop, node)
+    alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
+    sure = bool(ahead or node.carried) and runs_for_sure(node)
+    return replace(node, body=inside, alone=alone, ahead=ahead, sure=sure)

@@ -1,0 +1,180 @@
+"""Loops that have a form (`ast/lowered.py`): does it do what the loop itself says?
+
+The other proofs read the loop; here its form is read and compared with it, with nothing taken from the pass that made
+it. A form is right if it runs the iterations of the loop, each statement of each iteration on the same elements, and
+keeps the order of all that the loop itself has to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
+from codegen.ast.forms import difference, form
+from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Plain, Split, Strips, Together
+from codegen.recognize.exists import certain
+from codegen.scop.tree import CONCURRENT
+from codegen.verify.carried import written_before
+from codegen.verify.evidence import Evidence, Finding
+from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index
+from codegen.verify.lowered.inner import check_inner, check_split, check_together
+from codegen.verify.lowered.strips import check_head, check_strips
+from codegen.verify.lowered.trace import Instead, Setting, Trace, Variable
+from codegen.verify.readback import Run
+
+LOOPS = (Inner, Together, Split, Strips)
+
+
+def wrong_form(e: Evidence) -> Sequence[Finding]:
+    """Every loop with a form runs as the loop itself would, and what is read ahead of one is what it would read."""
+    out: list[Finding] = []
+    for lp, inside in _loops(e):
+        written = frozenset(_written(e, lp))
+        for f in (lp.form, lp.alone):
+            try:
+                if f is not None:
+                    check_form(Setting(e.scop, None, "", written), lp, f)
+            except Wrong as wrong:
+                out.append(Finding("form", f"loop `{lp.loop.name}`, as it is carried out, {wrong}"))
+        problem = _wrong_ahead(e, lp, inside) if lp.ahead or lp.sure else ""
+        if problem:
+            out.append(Finding("ahead", f"ahead of loop `{lp.loop.name}` {problem}"))
+    return out
+
+
+def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
+    seen: dict[int, tuple[For, list[Run]]] = {}
+    for r in e.runs:
+        for lp in r.point.loops:
+            if lp.form is not None or lp.alone is not None or lp.ahead or lp.sure:
+                seen.setdefault(id(lp), (lp, []))[1].append(r)
+    return iter(seen.values())
+
+
+def _written(e: Evidence, lp: For) -> Iterator[str]:
+    for x in walk(lp):
+        if isinstance(x, Instance):
+            s = e.scop.statement(x.stmt)
+            yield from (a.array for a in s.accesses if a.write)
+
+
+def check_form(at: Setting, plain: For, f: Form) -> None:
+    """Raises Wrong where the form of a loop does not do what the loop does."""
+    if isinstance(f, Strips):
+        check_strips(_match, at, f, plain, (), {})
+        return
+    assert isinstance(f, Abreast)
+    check_head(f.head, plain, ())
+    if plain.step != 1 or f.rest != plain.body:
+        raise Wrong("does something else where not all iterations are there")
+    box = (Dim(plain.var, f.count, plain.loop.kind in CONCURRENT),)
+    _match(replace(at, alike=frozenset(plain.loop.alike)), plain.body, f.body, box, {})
+
+
+def _match(at: Setting, plain: CNode, body: Body, box: Box, variables: dict[str, Variable]) -> dict[str, Variable]:
+    """Does a body do in all iterations of a box what the plain one does? The result has what its variables then are."""
+    children = plain.children if isinstance(plain, Block) else (plain,)
+    if all(isinstance(x, Plain) for x in body):
+        _check_plain(children, [x.node for x in body if isinstance(x, Plain)], box, variables)
+        return variables
+    left = list(body)
+    group: list[Instance] = []
+    for child in (*children, None):
+        if isinstance(child, Instance):
+            group.append(child)
+            continue
+        if group:
+            variables = _statements(at, group, left, box, variables)
+            group = []
+        if isinstance(child, For):
+            if not left or not all(d.free or d.size == 1 for d in box):
+                raise Wrong(f"leaves out `{child.loop.name}`")
+            _loop(at, child, left.pop(0), box, variables)
+        elif child is not None:
+            raise Wrong("has something else than loops and statements")
+    if left:
+        raise Wrong("does more than is to be done")
+    return variables
+
+
+def _statements(
+    at: Setting, group: Sequence[Instance], left: list[Item], box: Box, variables: dict[str, Variable]
+) -> dict[str, Variable]:
+    """Statements up to the next loop."""
+    trace = Trace(at, group, box, dict(variables))
+    while left and not isinstance(left[0], LOOPS):
+        trace.run([left.pop(0)])
+    trace.finish()
+    return trace.variables
+
+
+def _loop(at: Setting, plain: For, x: Item, box: Box, variables: dict[str, Variable]) -> None:
+    if isinstance(x, Strips):
+        check_strips(_match, at, x, plain, box, variables)
+    elif isinstance(x, Inner):
+        check_inner(_match, at, x, plain, box, variables)
+    elif isinstance(x, Together):
+        check_together(_match, at, x, plain, box, variables)
+    elif isinstance(x, Split):
+        check_split(_match, at, x, plain, box, variables)
+    else:
+        raise Wrong(f"has statements in place of `{plain.loop.name}`")
+
+
+def _check_plain(
+    children: Sequence[CNode], nodes: Sequence[CNode], box: Box, variables: dict[str, Variable]
+) -> None:
+    """A part of the tree as it is: for one iteration, and the very part."""
+    flat = [c for n in nodes for c in (n.children if isinstance(n, Block) else (n,))]
+    if any(d.size > 1 for d in box):
+        raise Wrong("runs one iteration in place of several")
+    if any(isinstance(v, Instead) for v in variables.values()):
+        raise Wrong("uses elements in memory while variables have them")
+    same = len(flat) == len(children) and all(_same(a, b) for a, b in zip(flat, children, strict=True))
+    if not same:
+        raise Wrong("does something else in single iterations")
+
+
+def _same(a: CNode, b: CNode) -> bool:
+    """Loops may be asked to have no vectors of their own."""
+    if isinstance(a, For) and isinstance(b, For):
+        return a == replace(b, loop=replace(b.loop, width=a.loop.width))
+    return a == b
+
+
+def _wrong_ahead(e: Evidence, lp: For, inside: Sequence[Run]) -> str:
+    """What is wrong with what is read ahead of a loop; empty where each is what its statement reads, every time."""
+    total = difference(form(lp.upper), form(lp.lower))
+    if lp.sure and (total is None or total + (lp.op != "<") <= 0):
+        return "there is no test, though it may have no iterations"
+    if any(r.point.loops[-1] is not lp for r in inside):
+        return "something is read for others inside it" if lp.ahead else ""
+    elements: dict[str, object] = {}
+    for x in lp.ahead:
+        problem = _wrong_read(e, lp, inside, x, elements)
+        if problem:
+            return problem
+    return ""
+
+
+def _wrong_read(e: Evidence, lp: For, inside: Sequence[Run], x: Ahead, elements: dict[str, object]) -> str:
+    s = e.scop.statement(x.at.stmt)
+    what = f"`{s.accesses[x.access].array}` in {s.name} (`{s.source}`)"
+    mine = [k for k, r in enumerate(inside) if r.instance == x.at]
+    if not mine or s.accesses[x.access].write:
+        return f"{what} is read, which is not in it"
+    element = at_index(s, x.access, x.at.accesses[x.access])
+    if elements.setdefault(x.name, element) != element:
+        return f"one variable would be two elements, one of them {what}"
+    every = lp.body.children if isinstance(lp.body, Block) else (lp.body,)
+    if x.at not in every or not certain(e.scop, s, x.access):
+        return f"{what} is read, which may not be there"
+    if any(lp.var in expr_names(i) for i in x.at.accesses[x.access]):
+        return f"{what} is read, which moves with it"
+    if e.scop.arrays[s.accesses[x.access].array].inside:
+        return f"{what} is read, which is of another iteration"
+    for k in mine:
+        if written_before(e.scop, inside, k, x.access):
+            return f"{what} is read, which is written before it is used"
+    return ""
