@@ -222,6 +222,7 @@ class _Outer:
         bound = {x.var for x in walk(node) if isinstance(x, For)}
         loads: dict[Hashable, Load] = {}
         written: set[Hashable] = set()
+        single = self._lane_by_lane(node)
         stem = "v" + "'" * len({name.partition(".")[0] for name in kept.values()})
         for array in dict.fromkeys(a.array for s, _ in found for a in s.accesses):
             uses = [(s, at, k) for s, at in found for k, a in enumerate(s.accesses) if a.array == array]
@@ -234,6 +235,8 @@ class _Outer:
                 continue
             if not alike or moving or strides(s, at, k, self.node.var) != 1 or self.scop.arrays[array].inside:
                 continue
+            if array in single:
+                continue
             for there in self._blocks(at):
                 key = element(s, there, k)
                 if key in kept:
@@ -243,6 +246,13 @@ class _Outer:
                 if writes:
                     written.add(key)
         return loads, written
+
+    def _lane_by_lane(self, node: For) -> set[str]:
+        """Arrays that loops inside this one use in memory, since some lanes run alone in them."""
+        inner = (x for x in walk(node.body) if isinstance(x, For))
+        apart = [x for x in inner if {direction(e, self.node.var) for e in (x.lower, x.upper)} - {0}]
+        found = (self.scop.statement(y.stmt) for x in apart for y in walk(x) if isinstance(y, Instance))
+        return {a.array for s in found for a in s.accesses}
 
     def _blocks(self, at: Instance) -> list[Instance]:
         """A statement in the first lane of each vector."""

@@ -48,6 +48,11 @@ OUTER = {
         " for (int k = 0; k <= i; k++) y[i] += x[k]; for (int k = i; k < n; k++) y[i] -= z[k]; y[i] = -y[i]; }",
         True,
     ),
+    "a triangle again and again": (
+        "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) {"
+        " y[i] = y[i] / 2; for (int l = 0; l < i; l++) y[i] += x[l]; }",
+        True,
+    ),
     "largest": ("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] = y[i] > x[k] ? y[i] : x[k];", True),
     "rows": ("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) y[i] += A[i][k];", True),
     "every second column": ("for (int i = 0; i < n; i++) for (int k = 0; k < n / 2; k++) y[i] += A[i][2 * k];", True),

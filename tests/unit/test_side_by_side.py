@@ -69,6 +69,16 @@ void f(int t, int n, double A[n][n], double B[n][n])
 #pragma endscop
 }
 """
+ROWS = """\
+void f(int t, int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < n; j++)
+            B[i][j] = A[i][j] + 0.5 * B[i][j - 1];
+#pragma endscop
+}
+"""
 TRIANGLE = SCALE.replace("j < n; j++) {", "j <= i; j++) {")
 
 
@@ -157,10 +167,11 @@ int main(void)
         (SEIDEL, "", "_end - i == 8"),
         (SWEEP, "", "tiles i:8"),
         (SCALE, "jam i by 3\n  vector j", "3 at a time"),
+        (ROWS, "jam i by 2\n  carry j", "2 at a time"),
         (SCALE, "tile i:3, j:0\n  order j, i\n  abreast i", "i_end - i == "),
         (TRIANGLE, "tile i:4, j:0\n  order j, i\n  abreast i", "i_end - i == "),
     ],
-    ids=["time tiles", "wavefront", "recurrence", "jam", "abreast", "abreast in a triangle"],
+    ids=["time tiles", "wavefront", "recurrence", "jam", "jam and carry", "abreast", "abreast in a triangle"],
 )
 def test_results(source: str, plan: str, words: str, tmp_path: Path) -> None:
     text = planned(source, plan) if plan else generate("in.c", source, GenOptions()).text
