@@ -11,7 +11,7 @@ from codegen.ast.lowered import Body, Braces, Do, Item, Kept, One, Place, Put, P
 from codegen.lower.places import Maker
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements
-from codegen.scop.expr import Affine, Ref, walk
+from codegen.scop.expr import Affine, Gather, Ref, walk
 from codegen.scop.model import Statement
 
 
@@ -56,7 +56,7 @@ def side_by_side(
 def value_of(s: Statement, w: Work) -> Hashable:
     """What tells the value of a statement from that of another iteration: what it reads."""
     leaves = list(walk(s.rhs))
-    reads = sorted({e.access for e in leaves if isinstance(e, Ref)} | ({s.target} if s.op != "=" else set()))
+    reads = sorted({e.access for e in leaves if isinstance(e, (Ref, Gather))} | ({s.target} if s.op != "=" else set()))
     places = tuple(_key(w.places[k] if w.places else One(w.at.accesses[k])) for k in reads)
     return places, tuple(forms(w.at.values[e.value : e.value + 1]) for e in leaves if isinstance(e, Affine))
 

@@ -33,7 +33,7 @@ from codegen.recognize.exists import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
 from codegen.record import record
-from codegen.scop.expr import Ref, walk
+from codegen.scop.expr import Gather, Ref, Store, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import (
     Box,
@@ -173,8 +173,7 @@ class Trace:
         """The value of a statement: where it comes from."""
         lanes = self._iterations(w)
         s = self._statement(w.at)
-        reads = sorted({e.access for e in walk(s.rhs) if isinstance(e, Ref)} | ({s.target} if s.op != "=" else set()))
-        for number in reads:
+        for number in _reads(s):
             self._check_read(s, w, number, lanes)
         for n, value in enumerate(w.at.values):
             for k, by in lanes:
@@ -240,7 +239,7 @@ class Trace:
         if isinstance(var, Partial) and var.stmt == s.name:
             self.stored += lanes
             return
-        if conditional(s):
+        if conditional(s) or any(isinstance(e, Store) for e in walk(s.rhs)):
             raise Wrong(f"stores where {s.name} (`{s.source}`) may leave its target alone")
         if isinstance(place, Kept):
             if not isinstance(var, Instead):
@@ -297,9 +296,8 @@ class Trace:
 
     def _reads(self, s: Statement, k: int, by: Offsets) -> object:
         """Everything that the value of a statement depends on."""
-        numbers = {e.access for e in walk(s.rhs) if isinstance(e, Ref)} | ({s.target} if s.op != "=" else set())
-        at, own = self.plain[k], [n for n in numbers if (s.name, n) not in self.at.alike]
-        found = tuple(wanted(s, at, n, self.box, by) for n in sorted(own))
+        at, own = self.plain[k], [n for n in _reads(s) if (s.name, n) not in self.at.alike]
+        found = tuple(wanted(s, at, n, self.box, by) for n in own)
         return found, tuple(moved(v, self.box, by) for v in at.values)
 
     def _check_lanes(self, s: Statement, w: Work, lanes: Sequence[tuple[int, Offsets]]) -> None:
@@ -372,6 +370,12 @@ class Trace:
 
     def _statement(self, at: Instance) -> Statement:
         return self.at.scop.statement(at.stmt)
+
+
+def _reads(s: Statement) -> list[int]:
+    """The accesses that the value of a statement comes from."""
+    named = {e.access for e in walk(s.rhs) if isinstance(e, (Ref, Gather))}
+    return sorted(named | ({s.target} if s.op != "=" else set()))
 
 
 def _in_order(first: tuple[Offsets, int], second: tuple[Offsets, int], x: Event, y: Event) -> bool:
