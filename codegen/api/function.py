@@ -72,6 +72,14 @@ class Function:
         names = self._names
         if len(arguments) == len(names) and not named:
             return dict(zip(names, arguments, strict=True))
+        if len(arguments) == len(self._short) and not named:
+            values = dict(zip(self._short, arguments, strict=True))
+            try:
+                for name, (array, axis) in self._sizes.items():
+                    values[name] = values[array].shape[axis]
+                return values
+            except (AttributeError, IndexError):  # no array, or one of fewer dimensions: told below
+                pass
         s = self.signature
         if len(arguments) < len(names) and len(arguments) == sum(n not in named for n in self._short):
             names = [n for n in self._short if n not in named]
