@@ -48,9 +48,11 @@ TABLE: tuple[Entry, ...] = (
         "alias-unknown",
         "An array is found through pointers in memory, like rows behind a pointer to pointers, or by subscripts that "
         "depend on data, and no test before the loops can tell whether it overlaps with another. That stops a region "
-        "where the function itself sets the two from one another, and with `--check-alias`.",
-        "Put it into one block of memory behind one pointer, or use one of the two for both; leave `--check-alias` out "
-        "if nothing overlaps.",
+        "where the function itself sets the two from one another, and with `--check-alias`. It also stops one where "
+        "the pointer is a member of a struct that the source reads only under conditions on data, so that nobody may "
+        "read it before the loops.",
+        "Put it into one block of memory behind one pointer, or use one of the two for both; copy a member to a "
+        "variable before the region; leave `--check-alias` out, or give `--assume-no-alias`, if nothing overlaps.",
         "double **a; ... a[i][j] = b[j];",
     ),
     _refusal(

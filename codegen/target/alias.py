@@ -14,7 +14,7 @@ from codegen.scop.origins import Place
 from codegen.scop.types import CType
 from codegen.target.cexpr import IntPrinter
 from codegen.target.pointers import pointer_of
-from codegen.target.spans import cell_text, pointee, span_pointer, span_text
+from codegen.target.spans import cell_text, may_lead_nowhere, pointee, span_pointer, span_text
 
 SEPARATE = "arrays do not overlap"  # what generated code says about it
 
@@ -51,13 +51,18 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
             tested |= {p.one.name: p.one, p.two.name: p.two}
             if p.shown:
                 remarks[_tested(scop, p)] = None
-        elif p.shown or strict:
-            raise _unknown(scop, hidden[0], p.two if hidden[0] is p.one else p.one, p.shown)
+        elif p.shown or strict or any(may_lead_nowhere(scop, x) for x in hidden):
+            what = next((x for x in hidden if may_lead_nowhere(scop, x)), hidden[0])
+            raise _unknown(scop, what, p.two if what is p.one else p.one, p.shown)
         else:
             remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
     written = _written(scop)
     cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
-    tested |= {n: scop.arrays[n] for names in cells.values() for n in names}
+    over = {n: scop.arrays[n] for names in cells.values() for n in names}
+    for cell, names in cells.items():
+        if unsure := [over[n] for n in names if may_lead_nowhere(scop, over[n])]:
+            raise _may_not_be_followed(scop, unsure[0], cell.removeprefix("&"))
+    tested |= over
     if not tested:
         return AliasTest(remarks=tuple(remarks))
     ints = IntPrinter({p.name: p for p in scop.params}, {})
@@ -200,7 +205,8 @@ def _stores(array: Array, ctype: CType) -> bool:
 def _reaches(scop: Scop, array: Array) -> bool:
     """May its elements lie in memory of other variables, as far as one pointer tells?"""
     free = not array.inside and array.place != "buffer" and not _own(array) and not _alone(scop, array)
-    return free and (array.rank > 0 or array.opaque) and span_pointer(scop, array) != ""
+    seen = span_pointer(scop, array) != "" or may_lead_nowhere(scop, array)
+    return free and (array.rank > 0 or array.opaque) and seen
 
 
 # -- messages ------------------------------------------------------------------------------------------
@@ -221,6 +227,8 @@ def _assumed(scop: Scop, array: Array) -> Diagnostic:
 
 
 def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported:
+    if may_lead_nowhere(scop, array):
+        return _may_not_be_followed(scop, array, other.base)
     loc = _accesses(scop, array)[0].loc
     how = "used by subscripts that depend on data" if array.opaque else "found through pointers in memory"
     if shown:
@@ -239,4 +247,17 @@ def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported
         "declare its pointer `restrict`, or leave --check-alias out if nothing overlaps"
         if array.opaque
         else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
+    )
+
+
+def _may_not_be_followed(scop: Scop, array: Array, other: str) -> Unsupported:
+    """Its pointer is in a struct that the source reads only where data say so."""
+    at = pointer_of(scop, array.name)
+    assert at is not None
+    return Unsupported(
+        "alias-unknown",
+        f"`{at.text}` is read only under conditions on data: whether its elements overlap with `{other}` cannot be "
+        "tested before the loops",
+        _accesses(scop, array)[0].loc,
+        "copy the pointer to a variable before the region, or use --assume-no-alias if nothing overlaps",
     )

@@ -26,9 +26,31 @@ def span_pointer(scop: Scop, array: Array) -> str:
     if array.rank == 0 and not array.opaque:
         return f"&{array.base}"
     at = pointer_of(scop, array.name)
-    if at is None or ("->" in at.text and not any(_certain(s, a) for s, a in _uses(scop, [array]))):
-        return ""
-    return at.text
+    return "" if at is None or may_lead_nowhere(scop, array) else at.text
+
+
+def may_lead_nowhere(scop: Scop, array: Array) -> bool:
+    """Is the pointer to the elements in a struct that the region reads only under conditions on data? Then it may not
+    be read ahead of the loops."""
+    at = None if array.opaque and not _bounded(scop, array) else pointer_of(scop, array.name)
+    return at is not None and "->" in at.text and not _read_ahead(scop, at.text) and not _followers(scop, at.text)
+
+
+def _lead(pointer: str) -> str:
+    """What has to be followed to read a pointer `p->q`."""
+    return pointer.rpartition("->")[0] + "->"
+
+
+def _read_ahead(scop: Scop, pointer: str) -> bool:
+    """Is there a size in the same struct? Sizes are read ahead of the loops."""
+    return any(p.text.startswith(_lead(pointer)) for p in scop.params)
+
+
+def _followers(scop: Scop, pointer: str) -> Uses:
+    """Accesses through members of the same struct that happen whatever the data are."""
+    ways = {n: way.text for n in scop.arrays if (way := pointer_of(scop, n)) is not None}
+    mine = (x for x in scop.accesses() if ways.get(x[1].array, "").startswith(_lead(pointer)))
+    return [(s, a) for s, a in mine if _certain(s, a)]
 
 
 def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
@@ -49,7 +71,7 @@ def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
         text = f"TW_ROWS({name}, {low}, {past}, {wide})"
     else:
         text = f"TW_SPAN({name}, {low}, {past})"
-    reached = _reached(scop, uses, ints) if "->" in name else ""
+    reached = _reached(scop, name, ints) if "->" in name else ""
     return f"({reached} ? {text} : TW_NOWHERE)" if reached else text
 
 
@@ -117,14 +139,13 @@ def _covers(one: isl.PwAff, two: isl.PwAff, past: bool) -> bool:
     return bool((formula.lt_set(two) if past else formula.gt_set(two)).is_empty())
 
 
-def _reached(scop: Scop, uses: Uses, ints: IntPrinter) -> str:
+def _reached(scop: Scop, pointer: str, ints: IntPrinter) -> str:
     """When the region follows the pointer for sure: before that, it may lead nowhere. Empty if always."""
-    where: isl.Set | None = None
-    for s, a in uses:
-        if _certain(s, a):
-            one = s.instances(a).params()
-            where = one if where is None else where.union(one)
-    assert where is not None
+    if _read_ahead(scop, pointer):
+        return ""
+    where = isl.Set.empty(scop.context.get_space())
+    for s, a in _followers(scop, pointer):
+        where = where.union(s.instances(a).params())
     where = where.coalesce().gist(scop.context)
     if isl.Set.universe(where.get_space()).is_subset(where):
         return ""

@@ -123,6 +123,16 @@ def test_alias_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 5, 9)
 
 
+def test_alias_of_what_may_lead_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`to` is followed only where the data say so: nothing may be read through it before the loops."""
+    path = tmp_path / "grids.c"
+    text = "typedef struct { int n, *at; } grid;\nvoid f(const grid *from, grid *to)\n{\n#pragma scop\n"
+    loop = "    for (int i = 1; i < from->n; i++)\n        if (from->at[i] > 0)\n"
+    path.write_text(text + loop + "            to->at[i] = from->at[i - 1] + 2;\n#pragma endscop\n}\n")
+    note = _check(capsys, path, path.read_text())
+    assert (note["id"], note["line"], note["column"]) == ("alias-unknown", 7, 13)
+
+
 def test_alias_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows that the function itself set from the other array, without any option."""
     path = tmp_path / "rows.c"

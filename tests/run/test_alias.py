@@ -168,3 +168,21 @@ def test_check_finds_a_missing_test(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("codegen.region.alias_test", lambda *_: AliasTest())
     report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
     assert not report.ok and "` one element after `" in report.lines[0]
+
+
+def test_a_pointer_that_only_data_lead_to_is_tested_where_its_struct_is_read() -> None:
+    """Of `to` the region is sure to read `n`, so `to->at` can be read as well, before the loops."""
+    text = """\
+typedef struct { int n, *at; } grid;
+void f(const grid *from, grid *to)
+{
+#pragma scop
+  for (int i = 1; i < to->n; i++)
+    if (from->at[i] > 0)
+      to->at[i] = from->at[i - 1] + 2;
+#pragma endscop
+}
+"""
+    made = generate("in.c", text, GenOptions())
+    assert made.regions[0].transformed and "TW_SPAN(to->at," in made.text
+    assert check("in.c", text, GenOptions(), lambda line: None).ok
