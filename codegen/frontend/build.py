@@ -23,7 +23,7 @@ from codegen.frontend.prescan import Prescan, prescan
 from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
-from codegen.scop.model import Access, Computed, Param, Scop, Statement
+from codegen.scop.model import Access, Computed, MemoryRead, Param, Scop, Statement
 from codegen.scop.origins import Place
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
@@ -90,7 +90,9 @@ def _extract(
 ) -> Extracted:
     """Model a region with these computed parameters and opaque arrays. Raises MissingParameter or DataDecide for
     further ones."""
-    params = (*_parameters(scan), *(d.param for d in computed))
+    held = [n for n in sorted(site.before) if n in _identifiers(site)]
+    own = tuple(Param(n, n, site.variables[n].shape.elem) for n in held)
+    params = (*_parameters(scan), *own, *(d.param for d in computed))
     space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, len(params))
     for k, p in enumerate(params):
         space = space.set_dim_name(isl.dim_type.param, k, p.name)
@@ -106,8 +108,16 @@ def _extract(
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
     made = _assemble(site, region, walker, affiner, nodes, params, space, context)
-    scop = replace(made.scop, computed=_in_order(computed, affiner, site))
+    first = tuple(_held(site, p, space) for p in own)
+    scop = replace(made.scop, computed=(*first, *_in_order(computed, affiner, site)))
     return replace(made, scop=scop, remarks=tuple(dict.fromkeys(walker.remarks)))
+
+
+def _held(site: RegionSite, param: Param, space: isl.Space) -> Computed:
+    """What a variable holds before the region, as a parameter that is evaluated ahead of it."""
+    real = site.before[param.name]
+    always = isl.Set.universe(space)
+    return Computed(param.name, real, "{0}", (), always, (MemoryRead(real, param.ctype, "", ()),))
 
 
 def _in_order(computed: Sequence[_Named], affiner: Affiner, site: RegionSite) -> tuple[Computed, ...]:
@@ -201,7 +211,7 @@ def _assemble(
         ordered,
         guard,
         _outside(site),
-        frozenset(_identifiers(site)) | {d.name for d in site.derived},
+        frozenset({*_identifiers(site), *_replaced(site)}),
         origins=site.origins,
     )
     by_name = {s.name: s for s in ordered}
@@ -211,10 +221,15 @@ def _assemble(
 
 def _outside(site: RegionSite) -> tuple[str, ...]:
     """Names of the function, and of static functions, that only the region may be using."""
-    mentioned = dict.fromkeys((*prescan(site).mentioned, *(d.name for d in site.derived)))
+    mentioned = dict.fromkeys((*prescan(site).mentioned, *_replaced(site)))
     local = [n for n in mentioned if n in site.variables and site.variables[n].place != "global"]
     called = [n for n in sorted(_identifiers(site) | site.inlined) if n in site.functions]
     return (*local, *(n for n in called if "static" in (site.functions[n].decl.storage or ())))
+
+
+def _replaced(site: RegionSite) -> tuple[str, ...]:
+    """Variables that the source uses, and the statements no longer need."""
+    return (*(d.name for d in site.derived), *(s.name for s in site.started))
 
 
 def _identifiers(site: RegionSite) -> set[str]:

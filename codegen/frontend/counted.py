@@ -1,8 +1,8 @@
 """Loops that count in other words than `for (i = first; i < limit; i += step)`: rewritten to that form.
 
-`for (i = n; --i >= 0;)`, `i = 0; while (i < n) { ...; i++; }`, and `for (i = 0, j = 9; i < n; i++, j--)`, where `j` is
-set from `i` at the start of the body. Each rewriting gives a statement with the same meaning; others are left for the
-walk to refuse.
+`for (i = n; --i >= 0;)`, `i = 0; while (i < n) { ...; i++; }`, `for (; i < n; i++)`, and
+`for (i = 0, j = 9; i < n; i++, j--)`, where j is set before the loop and changed in its body. Each rewriting gives
+statements with the same meaning; others are left for the walk to refuse.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ def counted(items: Sequence[c_ast.Node]) -> list[c_ast.Node]:
         if isinstance(item, c_ast.While):
             made = _from_while(item, out)
             if made is not None:
-                out[made[0]] = c_ast.EmptyStatement()
-                out.append(made[1])
+                at, loop = made
+                out = [x for k, x in enumerate(out) if k != at]
+                out.append(loop)
                 continue
         out.extend(_for(item) if isinstance(item, c_ast.For) else [item])
-    return [x for x in out if not isinstance(x, c_ast.EmptyStatement)]
+    return out
 
 
 def _for(node: c_ast.For) -> list[c_ast.Node]:
@@ -70,23 +71,25 @@ def _with_init(d: c_ast.Decl, value: c_ast.Node) -> c_ast.Decl:
 
 
 def _from_while(node: c_ast.While, before: Sequence[c_ast.Node]) -> tuple[int, c_ast.For] | None:
-    """The place of the assignment that starts the counter, and the loop. Nothing between them looks at the counter."""
+    """The place of the assignment that starts the counter, and the loop. Nothing between them looks at the counter; -1
+    where there is no such assignment."""
     body = list(node.stmt.block_items or ()) if isinstance(node.stmt, c_ast.Compound) else [node.stmt]
     name = changed(body[-1]) if body else None
     if name is None or name not in names_in(node.cond) or any(name in assigned_in(x) for x in body[:-1]):
         return None
     if any(_jumps(x) for x in body):
         return None
+    inner = c_ast.Compound(body[:-1], node.stmt.coord)
     for k in range(len(before) - 1, -1, -1):
         start = before[k]
         if isinstance(start, c_ast.Assignment) and start.op == "=" and getattr(start.lvalue, "name", "") == name:
             if names_in(start.rvalue) & frozenset().union(*(assigned_in(x) for x in before[k + 1 :])):
                 return None
-            inner = c_ast.Compound(body[:-1], node.stmt.coord)
             return k, c_ast.For(start, node.cond, body[-1], inner, node.coord)
         if name in names_in(start):
-            return None
-    return None
+            break
+    own = c_ast.ID(name, node.coord)  # what it is by then
+    return -1, c_ast.For(c_ast.Assignment("=", own, own, node.coord), node.cond, body[-1], inner, node.coord)
 
 
 def _jumps(node: c_ast.Node) -> bool:
@@ -100,59 +103,57 @@ def _jumps(node: c_ast.Node) -> bool:
 
 
 def _several(node: c_ast.For) -> list[c_ast.Node]:
-    """A loop with one counter; the others are set from it at the start of the body, and once more behind the loop."""
-    starts, steps = _starts(node.init), _steps(node.next)
-    if starts is None or steps is None or (len(starts) < 2 and len(steps) < 2):
+    """A loop whose header sets and changes its counter alone: what else it sets comes before it, and what else it
+    changes at the end of its body."""
+    starts, steps = _parts(node.init), _parts(node.next)
+    if len(starts) < 2 and len(steps) < 2:
+        return [_going_on(node, steps)]
+    at = next((k for k, x in enumerate(steps) if _counts(x, node.cond)), None)
+    if at is None or _jumps(node.stmt) or any(isinstance(x, c_ast.Decl) for x in starts):
         return [node]
-    counter = next((n for n in starts if n in steps and n in names_in(node.cond)), None)
-    if counter is None or set(steps) != set(starts) & set(steps) or abs(steps[counter]) != 1:
+    name = str(changed(steps[at]))
+    first = next((k for k, x in enumerate(starts) if _sets(x, name)), len(starts))
+    others = {n for x in starts for n in assigned_in(x)} - {name}
+    late = [*starts[first + 1 :], *steps[at + 1 :]]
+    early = first < len(starts) and names_in(starts[first].rvalue) & {n for x in late for n in assigned_in(x)}
+    if any(name in names_in(x) for x in [*starts[:first], *late]) or early or name in others:
         return [node]
-    others = [n for n in steps if n != counter]
-    changed_inside = assigned_in(node.stmt)
-    fixed = frozenset().union(*(names_in(v) for v in starts.values()))
-    if changed_inside & {*starts, *fixed} or set(others) & names_in(node.cond) or fixed & set(starts):
-        return [node]
-    ahead = [c_ast.Assignment("=", c_ast.ID(n), starts[n], node.coord) for n in starts if n != counter]
-    sets = [_linear(n, starts[n], steps[n], counter, starts[counter], steps[counter], node) for n in others]
-    init = c_ast.Assignment("=", c_ast.ID(counter), starts[counter], node.coord)
-    step = c_ast.UnaryOp("p++" if steps[counter] > 0 else "p--", c_ast.ID(counter), node.coord)
-    loop = c_ast.For(init, node.cond, step, c_ast.Compound([*sets, node.stmt], node.coord), node.coord)
-    return [*ahead, loop, *sets]
+    rest = [x for k, x in enumerate(steps) if k != at]
+    body = [*_block(node.stmt), *rest] if rest else [node.stmt]
+    inner = c_ast.Compound(body, node.stmt.coord) if rest else node.stmt
+    init = starts[first] if first < len(starts) else None
+    loop = c_ast.For(init, node.cond, steps[at], inner, node.coord)
+    return [*(x for k, x in enumerate(starts) if k != first), _going_on(loop, [steps[at]])]
 
 
-def _linear(
-    name: str, first: c_ast.Node, step: int, counter: str, start: c_ast.Node, by: int, at: c_ast.Node
-) -> c_ast.Assignment:
-    """`name = first + step * (counter - start) / by`, for a counter that moves by 1 or -1."""
-    moved: c_ast.Node = c_ast.BinaryOp("-", c_ast.ID(counter), start, at.coord)
-    factor = step * by
-    if factor not in (1, -1):
-        moved = c_ast.BinaryOp("*", c_ast.Constant("int", str(abs(factor))), moved, at.coord)
-    value = c_ast.BinaryOp("+" if factor > 0 else "-", first, moved, at.coord)
-    return c_ast.Assignment("=", c_ast.ID(name), value, at.coord)
+def _going_on(node: c_ast.For, steps: Sequence[c_ast.Node]) -> c_ast.For:
+    """`for (; i < n; i++)` begins with what i is: `for (i = i; i < n; i++)`."""
+    if node.init is not None or len(steps) != 1 or not _counts(steps[0], node.cond):
+        return node
+    own = c_ast.ID(changed(steps[0]), node.coord)
+    return c_ast.For(c_ast.Assignment("=", own, own, node.coord), node.cond, node.next, node.stmt, node.coord)
 
 
-def _starts(init: c_ast.Node | None) -> dict[str, c_ast.Node] | None:
-    """Plain assignments of the initialization, by name."""
-    parts = init.exprs if isinstance(init, c_ast.ExprList) else [init] if init is not None else []
-    out: dict[str, c_ast.Node] = {}
-    for p in parts:
-        if not isinstance(p, c_ast.Assignment) or p.op != "=" or not isinstance(p.lvalue, c_ast.ID):
-            return None
-        out[p.lvalue.name] = p.rvalue
-    return out
+def _parts(node: c_ast.Node | None) -> list[c_ast.Node]:
+    if isinstance(node, c_ast.ExprList):
+        return list(node.exprs)
+    return list(node.decls) if isinstance(node, c_ast.DeclList) else [] if node is None else [node]
 
 
-def _steps(next: c_ast.Node | None) -> dict[str, int] | None:
-    """By how much each name changes."""
-    parts = next.exprs if isinstance(next, c_ast.ExprList) else [next] if next is not None else []
-    out: dict[str, int] = {}
-    for p in parts:
-        name, by = changed(p), _by(p)
-        if name is None or by is None or name in out:
-            return None
-        out[name] = by
-    return out
+def _block(node: c_ast.Node) -> list[c_ast.Node]:
+    """The statements of a body, in a block of their own where they declare something."""
+    items = list(node.block_items or ()) if isinstance(node, c_ast.Compound) else [node]
+    return [node] if any(isinstance(x, c_ast.Decl) for x in items) else items
+
+
+def _counts(node: c_ast.Node, cond: c_ast.Node | None) -> bool:
+    """Does it change a variable of the condition by a constant?"""
+    name = changed(node)
+    return name is not None and name in names_in(cond) and _by(node) is not None
+
+
+def _sets(node: c_ast.Node, name: str) -> bool:
+    return isinstance(node, c_ast.Assignment) and node.op == "=" and getattr(node.lvalue, "name", "") == name
 
 
 def _by(node: c_ast.Node) -> int | None:

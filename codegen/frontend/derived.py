@@ -68,6 +68,18 @@ def with_derived(site: RegionSite) -> RegionSite:
     return replace(site, statements=statements, original=(*site.original, *site.statements), derived=told)
 
 
+def value_before(site: RegionSite, name: str) -> c_ast.Node | None:
+    """The integer that a variable holds before the region, in terms that nothing changes until the end of that."""
+    tracer = _tracer(site)
+    if tracer is None or not tracer.steady(name):
+        return None
+    found = tracer.definition(name, _At(len(tracer.blocks) - 1, tracer.blocks[-1][1]))
+    if found is None or found[1][0] or not tracer.number(found[1][1]):
+        return None
+    where, (_, value) = found
+    return value if tracer.unchanged(where, set(_names(value))) else None
+
+
 # -- which value reaches the region --------------------------------------------------------------------
 
 
@@ -81,9 +93,9 @@ class _Tracer:
 
     def known(self, name: str, at: _At) -> _Known | None:
         """What a pointer is before a point; None when it is not known to be another one with an offset."""
-        if not self._steady(name):
+        if not self.steady(name):
             return None
-        found = self._definition(name, at)
+        found = self.definition(name, at)
         if found is None:
             return None
         where, (sign, value) = found
@@ -91,16 +103,16 @@ class _Tracer:
             parts: tuple[str, _Offsets] | None = (name, ((sign, value),))
         else:
             parts = self._parts(value, self.site.variables[name].shape)
-        if parts is None or not self._unchanged(where, {n for _, v in parts[1] for n in _names(v)}):
+        if parts is None or not self.unchanged(where, {n for _, v in parts[1] for n in _names(v)}):
             return None
         base, offsets = parts
         before = self.known(base, where) if base in self.single else None
         if before is not None and self._alike(name, before.root):
             return _Known(before.root, (*before.offsets, *offsets))
-        fits = base != name and self._steady(base) and self._alike(name, base) and self._unchanged(where, {base})
+        fits = base != name and self.steady(base) and self._alike(name, base) and self.unchanged(where, {base})
         return _Known(base, offsets) if fits else None
 
-    def _steady(self, name: str) -> bool:
+    def steady(self, name: str) -> bool:
         """Does only this function change it, and by its name?"""
         var = self.site.variables.get(name)
         o = self.site.origins
@@ -109,7 +121,7 @@ class _Tracer:
         array = bool(var.shape.layers) and var.shape.layers[0].kind == "array"
         return (array if var.place == "global" else not var.static or array) and not var.shape.special
 
-    def _definition(self, name: str, at: _At) -> tuple[_At, tuple[int, c_ast.Node]] | None:
+    def definition(self, name: str, at: _At) -> tuple[_At, tuple[int, c_ast.Node]] | None:
         """The last assignment on every way to a point, and its value, with a sign if that is added."""
         end = at.index
         for level in range(at.level, -1, -1):
@@ -125,7 +137,7 @@ class _Tracer:
                     return None
         return None
 
-    def _unchanged(self, since: _At, names: set[str]) -> bool:
+    def unchanged(self, since: _At, names: set[str]) -> bool:
         """Is none of these set between a point and the end of the region?"""
         items, _, after = self.blocks[since.level]
         return not any(_assigns(x, names) for x in items[since.index + 1 : after])
@@ -141,32 +153,32 @@ class _Tracer:
             return self._moved(node.expr.name, node.expr.subscript, 1, shape)
         if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
             left, right = node.left, node.right
-            if node.op == "+" and self._number(left):
+            if node.op == "+" and self.number(left):
                 left, right = right, left
             return self._moved(left, right, 1 if node.op == "+" else -1, shape)
         return None
 
     def _moved(self, base: c_ast.Node, by: c_ast.Node, sign: int, shape: Shape) -> tuple[str, _Offsets] | None:
-        inner = self._parts(base, shape) if self._number(by) else None
+        inner = self._parts(base, shape) if self.number(by) else None
         if inner is None or inner[0] not in self.site.variables:
             return None
         same = _pointee(self.site.variables[inner[0]].shape) == _pointee(shape)
         return (inner[0], (*inner[1], (sign, by))) if same else None
 
-    def _number(self, node: c_ast.Node) -> bool:
+    def number(self, node: c_ast.Node) -> bool:
         """Is it an integer made of literals and of variables that only this function changes?"""
         if isinstance(node, c_ast.ID):
             var = self.site.variables.get(node.name)
             if var is None:
                 return node.name in self.site.enums
-            return var.place != "global" and self._steady(node.name) and not var.shape.layers and var.shape.elem.is_int
+            return var.place != "global" and self.steady(node.name) and not var.shape.layers and var.shape.elem.is_int
         if isinstance(node, c_ast.Constant):
             return "int" in node.type or "long" in node.type
         if isinstance(node, c_ast.Cast):
             shape = self.site.types.shape(node.to_type)
-            return not shape.layers and shape.elem.is_int and self._number(node.expr)
+            return not shape.layers and shape.elem.is_int and self.number(node.expr)
         simple = isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"))
-        return simple and all(self._number(child) for child in node)
+        return simple and all(self.number(child) for child in node)
 
     def _alike(self, one: str, two: str) -> bool:
         """May elements of one be written as elements of the other?"""

@@ -178,6 +178,9 @@ class _Scan:
     def _id(self, name: str, affine: bool) -> None:
         if self.inside(name):
             return
+        if name in self.site.before:
+            self.mentioned[self.site.before[name]] = None
+            return
         self.mentioned[name] = None
         var = self.site.variables.get(name)
         if var is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -39,6 +39,14 @@ class Derived:
 
 
 @record
+class Started:
+    """An integer that the region sets and its statements hold as a formula: with what it begins, if that is known."""
+
+    name: str
+    value: str = ""
+
+
+@record
 class RegionSite:
     """The statements of a region with their surroundings.
 
@@ -59,6 +67,8 @@ class RegionSite:
     inlined: frozenset[str] = frozenset()  # functions whose bodies the statements hold in place of calls
     around: tuple[c_ast.Pragma, ...] = ()  # pragmas before statements that hold the region, outermost first
     front: tuple[c_ast.Pragma, ...] = ()  # pragmas right before the region
+    started: tuple[Started, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)  # names for what variables hold before it
 
     def used_outside(self, name: str) -> bool:
         """May somebody look at `name` outside this region, other than after setting it anew?"""

@@ -40,8 +40,13 @@ def declarations(h: Harness) -> Iterator[str]:
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
     for d in h.site.derived:
         yield f"__typeof__(&{d.root}[0]) {d.name}{f' = &{d.element}' if d.element else ''};"
+    have = {*(i.text for i in h.memory.ints), *(b.base for b in h.memory.buffers)}
+    for s in h.site.started:
+        declared = "" if s.name in have else f"{h.site.variables[s.name].shape.elem.spelling} "
+        if declared or s.value:
+            yield f"{declared}{s.name}{f' = {s.value}' if s.value else ''};"
     for k, i in enumerate(h.memory.ints):
-        if i.how == "element":
+        if i.how in ("element", "before"):
             yield f"*({i.ctype.spelling} *)&{i.text} = ({i.ctype.spelling})tw_in[{k}];"
         elif i.how == "apart":  # end - begin
             end, begin = i.text.split(" - ")

@@ -60,7 +60,8 @@ def _layout(h: Harness) -> Iterator[str]:
     """What the function tells about sizes: integers; for each computed parameter whether it is defined, and its value;
     per buffer its element size, elements, row length, sizes from the outermost in, leaves; then the declared sizes of
     all levels. `check_layout` reads it."""
-    yield from (f"tw_in[{k}]" if i.how in ("element", "apart") else i.text for k, i in enumerate(h.memory.ints))
+    late = ("element", "apart", "before")
+    yield from (f"tw_in[{k}]" if i.how in late else i.text for k, i in enumerate(h.memory.ints))
     yield from (x for d in h.computed for x in (f"tw_defined_{d.name}", d.name))
     for k in range(len(h.memory.buffers)):
         sizes = h.sizes(k)

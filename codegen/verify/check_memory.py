@@ -19,8 +19,8 @@ from codegen.verify.check_paths import Path, follow, layers_on, names_in, nodes_
 @record
 class Int:
     """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer),
-    apart (what lies between two pointers), pinned (a constant of the file), or constant with its value (of the
-    function)."""
+    apart (what lies between two pointers), before (what a variable holds before the region), pinned (a constant of the
+    file), or constant with its value (of the function)."""
 
     text: str
     ctype: CType
@@ -86,12 +86,13 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
     sizes = [la.dim for la in layers if la.dim is not None]
     paths = paths_in([*site.statements, *sizes], site.variables)
     names |= names_in(sizes) & set(site.variables)
+    names |= {text for d in computed for text, _, base in d.reads if not base and " - " not in text}
     fixed = _fixed_globals(ast, scan.written, site.variables)
     ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
     ints = _with_constants(ints, sorted(names), site, fixed)
     buffers: dict[tuple[str, Path], Buffer] = {}
     levels: dict[Level, None] = {}
-    for name in sorted(names - {i.text for i in ints}):
+    for name in sorted(names - {i.text for i in ints if i.how != "before"}):
         var, mine = site.variables[name], paths.get(name, [])
         levels.update(dict.fromkeys(_levels(var, mine, site)))
         if name not in fixed:
@@ -133,7 +134,8 @@ def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterat
     """The elements of memory that computed parameters are made of."""
     found = {text: (ctype, base) for d in computed for text, ctype, base in d.reads}
     for text, (ctype, base) in found.items():
-        yield Int(text, ctype, "apart" if not base else "pinned" if base in fixed else "element")
+        ahead = "apart" if " - " in text else "before"
+        yield Int(text, ctype, ahead if not base else "pinned" if base in fixed else "element")
 
 
 def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:

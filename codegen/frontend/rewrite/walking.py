@@ -12,10 +12,11 @@ from pycparser import c_ast
 
 from codegen.frontend.layers import literal_int
 from codegen.frontend.loops import step_of
-from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes
+from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes, typename
 from codegen.record import record
 
 Steady = Callable[[c_ast.Node], bool]
+_LONG = typename(["long"])
 _MOVES = {"++": 1, "p++": 1, "+=": 1, "--": -1, "p--": -1, "-=": -1}
 
 
@@ -95,27 +96,31 @@ class Trips:
     sure: bool
 
     def of(self, value: c_ast.Node) -> c_ast.Node:
-        return _product(self.count, value)
+        """What is added once for each time. In long, for the sum with what was before may be smaller."""
+        number = literal_int(value, {}) is not None or literal_int(self.count, {}) is not None
+        wide = self.count if number or not self.sure else c_ast.Cast(_LONG, self.count, self.count.coord)
+        return _product(wide, value)
 
 
-def advance(name: str, node: c_ast.For, steady: Steady) -> Advance | None:
-    """How far one iteration moves a pointer; None where that differs from one to the next."""
+def advance(name: str, node: c_ast.For, steady: Steady, exact: bool = False) -> Advance | None:
+    """How far one iteration moves a variable; None where that differs from one to the next. With `exact` in terms that
+    are right for loops that do not run, too."""
     last = list(node.next.exprs) if isinstance(node.next, c_ast.ExprList) else [node.next] if node.next else []
     if name in assigned(node.stmt) and any(isinstance(n, (c_ast.Continue, c_ast.Label)) for n in nodes(node.stmt)):
         return None
-    return _moved(name, [*items_of(node.stmt), *last], steady)
+    return _moved(name, [*items_of(node.stmt), *last], steady, exact)
 
 
-def _moved(name: str, items: list[c_ast.Node], steady: Steady) -> Advance | None:
+def _moved(name: str, items: list[c_ast.Node], steady: Steady, exact: bool) -> Advance | None:
     parts: list[tuple[int, c_ast.Node]] = []
     within: frozenset[int] = frozenset()
     for item in items:
         if name not in assigned(item):
             continue
         if isinstance(item, c_ast.Compound):
-            inside = _moved(name, items_of(item), steady)
+            inside = _moved(name, items_of(item), steady, exact)
         elif isinstance(item, c_ast.For):
-            inside = _whole(name, item, steady)
+            inside = _whole(name, item, steady, exact)
         else:
             inside = _step(name, item, steady)
         if inside is None:
@@ -124,9 +129,9 @@ def _moved(name: str, items: list[c_ast.Node], steady: Steady) -> Advance | None
     return Advance(tuple(parts), within)
 
 
-def _whole(name: str, node: c_ast.For, steady: Steady) -> Advance | None:
+def _whole(name: str, node: c_ast.For, steady: Steady, exact: bool) -> Advance | None:
     """How far a loop moves it."""
-    each, count = advance(name, node, steady), trips(node, steady)
+    each, count = advance(name, node, steady, exact), trips(node, steady, exact)
     header = [x for x in (node.init, node.cond) if x is not None]
     if each is None or count is None or any(name in assigned(x) for x in header):
         return None
@@ -164,22 +169,27 @@ def _sure(whole: c_ast.Node, part: c_ast.Node) -> bool:
     return any(_sure(child, part) for child in inside)
 
 
-def trips(node: c_ast.For, steady: Steady) -> Trips | None:
-    """How often a loop that counts by one runs, if nothing in it changes that."""
+def trips(node: c_ast.For, steady: Steady, exact: bool = False) -> Trips | None:
+    """How often a loop runs, if nothing in it changes that. With `exact`, 0 for one that does not run at all."""
     walk, cond = Walk.of(node), node.cond
-    if walk is None or abs(walk.step) != 1 or not isinstance(cond, c_ast.BinaryOp):
+    if walk is None or not isinstance(cond, c_ast.BinaryOp) or (abs(walk.step) != 1 and cond.op == "!="):
         return None
     ops = ("<", "<=", "!=") if walk.step > 0 else (">", ">=", "!=")
     mine = isinstance(cond.left, c_ast.ID) and cond.left.name == walk.counter
     if cond.op not in ops or not mine or not steady(cond.right) or not steady(walk.first) or _leaves(node.stmt):
         return None
     near, far = (walk.first, cond.right) if walk.step > 0 else (cond.right, walk.first)
-    numbers = literal_int(near, {}), literal_int(far, {})
-    more = 1 if "=" in cond.op and cond.op != "!=" else 0
+    numbers, step = (literal_int(near, {}), literal_int(far, {})), abs(walk.step)
+    more = step - 1 + ("=" in cond.op and cond.op != "!=")
     if numbers[0] is not None and numbers[1] is not None:
-        return Trips(c_ast.Constant("int", str(max(numbers[1] - numbers[0] + more, 0))), True)
+        return Trips(c_ast.Constant("int", str(max(numbers[1] - numbers[0] + more, 0) // step)), True)
     count = far if numbers[0] == 0 else c_ast.BinaryOp("-", far, near, node.coord)
-    return Trips(c_ast.BinaryOp("+", count, c_ast.Constant("int", "1")) if more else count, False)
+    count = c_ast.BinaryOp("+", count, c_ast.Constant("int", str(more))) if more else count
+    if exact:
+        none = c_ast.Constant("int", "0")
+        count = c_ast.TernaryOp(c_ast.BinaryOp(">", count, none, node.coord), count, none, node.coord)
+    count = c_ast.BinaryOp("/", count, c_ast.Constant("int", str(step)), node.coord) if step > 1 else count
+    return Trips(count, exact)
 
 
 def _leaves(node: c_ast.Node | None) -> bool:
