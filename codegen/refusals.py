@@ -211,7 +211,7 @@ TABLE: tuple[Entry, ...] = (
         "side-effect",
         "An expression changes a variable while it is evaluated.",
         "Write the change as a statement of its own.",
-        "A[i] = k++;",
+        "A[i] = i > 2 ? k++ : 0;",
     ),
     _refusal(
         "sunway-array",

@@ -1,8 +1,8 @@
-/* expect: side-effect 6:16 */
+/* expect: side-effect 6:24 */
 void f(int n, int k, double A[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        A[i] = k++;
+        A[i] = i > 2 ? k++ : 0;
 #pragma endscop
 }
