@@ -444,6 +444,13 @@ TABLE: tuple[Entry, ...] = (
         "Choose another `-o`, delete the file, or use `--force`.",
     ),
     _error(
+        "not-here",
+        "The local page was asked for something that would read a file: an `#include` of other than a header of the C "
+        "library, a plan in a file, a machine that is not in its list; or for more than it takes.",
+        "Write the declarations out, or use the command.",
+        '#include "mine.h"',
+    ),
+    _error(
         "preprocess-failed",
         "The preprocessor reported an error.",
         "Mend it as for the compiler; headers are found with `-I`.",

@@ -47,6 +47,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
         Positional("paths", "DIR|FILE.c", "folders, of which all C files are read, and files", many=True),
     )),
+    Command("serve", "a page on this machine: C on the left, its result, plan and messages on the right"),
     Command("explain", "what a message means, what leads to it, what to do", (
         Positional("id", "ID", "the word in brackets at the end of the message; without it, all of them",
                    optional=True),

@@ -17,7 +17,7 @@ _SCAN = ("scan",)
 _READ = (*_SOURCES, *_SCAN)
 _SPARSE = ("sparse",)
 _WRITES = (*_GEN, *_TUNE, *_SPARSE)
-EVERY_COMMAND = (*_READ, *_SPARSE, "explain", "machine", "doctor")
+EVERY_COMMAND = (*_READ, *_SPARSE, "serve", "explain", "machine", "doctor")
 EMITS = ("c", "plan", "header", "harness", "report")
 TUNE_METHODS = ("default", "random", "greedy", "beam2", "beam4", "evolve", "exhaustive")
 TREE_METHODS = ("greedy1", "greedy2", "beam2dfs", "beam4dfs", "beam2bfs", "beam4bfs", "fixed", "analytic", "shortlist",
@@ -328,6 +328,9 @@ TABLE: tuple[Option, ...] = (
            "value", "N", type=limit, default=10),
     Option(("--input-name",), "diagnostics", _SOURCES, "file name to use in messages for standard input",
            "value", "NAME", affects_output=True),
+    Option(("--port",), "other", ("serve",), "port of the loopback interface; 0: one that is free", "value", "N",
+           type=limit, default=0),
+    Option(("--run",), "other", ("serve",), "the page may have its C compiled and run on this machine, to measure it"),
     Option(("--debug",), "other", EVERY_COMMAND, "show the traceback of an internal error"),
 )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,11 @@ class Driver:
         os.close(theirs)
         os.close(answers)
         self._read, self._count, self._session, self._loaded = b"", 0, "", False
+        self.complaints: list[Any] = []  # what the console got
         page = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
-        self.call("Page.enable")
+        for part in ("Page", "Runtime", "Log"):
+            self.call(f"{part}.enable")
 
     def call(self, method: str, **parameters: Any) -> Any:
         """One command, and what comes back."""
@@ -53,11 +57,14 @@ class Driver:
         first, _, self._read = self._read.partition(b"\0")
         answer = json.loads(first)
         self._loaded |= answer.get("method") == "Page.loadEventFired"
+        if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            self.complaints.append(answer["params"])
         return answer
 
-    def open(self, page: Path) -> None:
+    def open(self, page: Path | str) -> None:
+        """A file, or an address."""
         self._loaded = False
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         while not self._loaded:
             self._answer()
 
@@ -66,6 +73,20 @@ class Driver:
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=wait)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 60) -> None:
+        """Until an expression on the page is true."""
+        end = time.monotonic() + seconds
+        while not self.ask(script):
+            assert time.monotonic() < end, (script, self.complaints)
+            time.sleep(0.05)
+
+    def shot(self, path: Path, width: int, height: int, dark: bool = False) -> None:
+        """A picture of the page at this size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.call("Emulation.setEmulatedMedia", features=scheme)
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def press(self, name: str) -> None:
         key, code, text = KEYS[name]

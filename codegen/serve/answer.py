@@ -1,0 +1,91 @@
+"""One request: C and options in, what `gen` makes of it out, as plain values. Runs in a child with limits."""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, TilewrightError
+from codegen.isas import ISAS
+from codegen.limits import MIB, LimitPassed, Limits
+from codegen.machine import names
+from codegen.options import FUSIONS, GenOptions
+from codegen.serve.sandbox import check_source
+from codegen.worker import Died, run_limited
+
+NAME = "page.c"
+MOST = 200_000  # characters of C and of a plan together
+LIMITS = Limits(cpu=30, memory=2048 * MIB, wall=60)
+TARGETS = ("openmp", "c", "sunway")
+FLAGS = ("reassociate", "assume_no_alias", "check_alias")
+
+
+def choices() -> dict[str, list[str]]:
+    """What the page offers."""
+    return {"target": list(TARGETS), "machine": [*names(), "native"], "isa": ["", *ISAS], "fusion": list(FUSIONS)}
+
+
+def options_of(given: Mapping[str, Any]) -> GenOptions:
+    """Only names that the page offers; nothing here can be a path."""
+    known = choices()
+    values: dict[str, Any] = {}
+    for key, allowed in known.items():
+        if key in given:
+            if given[key] not in allowed:
+                raise InputError("not-here", f"`{given[key]}` is no {key} of this page", Loc("options"))
+            values[key] = given[key]
+    for flag in FLAGS:
+        values[flag] = bool(given.get(flag, False))
+    plan = str(given.get("plan", "")).strip()
+    return GenOptions(**values, context=str(given.get("context", "")), plan_text=f"{plan}\n" if plan else None,
+                      plan_name="plan", timeout=10.0, stem="page")
+
+
+def answer(given: Mapping[str, Any], limits: Limits = LIMITS) -> dict[str, Any]:
+    """What the page shows; problems are messages, never exceptions."""
+    start = time.monotonic()
+    try:
+        text = str(given.get("source", ""))
+        if len(text) + len(str(given.get("plan", ""))) > MOST:
+            raise InputError("not-here", f"more than {MOST:,} characters", Loc(NAME), "use the command for large files")
+        check_source(text, NAME)
+        options = options_of(given)
+        made = run_limited(lambda: _generated(text, options), limits)
+    except TilewrightError as error:
+        made = {"ok": False, "messages": [_message(error.diagnostic())]}
+    except (LimitPassed, Died) as error:
+        why = str(error) or "crashed"
+        made = {"ok": False, "messages": [_plain(f"the generator {why}")]}
+    return {**made, "seconds": round(time.monotonic() - start, 3)}
+
+
+def _generated(text: str, options: GenOptions) -> dict[str, Any]:
+    from codegen.pipeline import generate
+    from codegen.report.html.highlight import highlight
+
+    made = generate(NAME, text, options)
+    files = {"page.c": made.text}
+    if made.sunway is not None:
+        files |= {"page_slave.c": made.sunway.slave, "page_args.h": made.sunway.args}
+    return {
+        "ok": True,
+        "files": [{"name": name, "pieces": [list(p) for p in highlight(body)]} for name, body in files.items()],
+        "plan": made.plan,
+        "regions": [
+            {"index": r.index, "line": r.line, "transformed": r.transformed, "summary": r.summary,
+             "links": [list(pair) for pair in r.links]}
+            for r in made.regions
+        ],
+        "messages": [_message(d) for d in made.diagnostics],
+    }
+
+
+def _message(d: Diagnostic) -> dict[str, Any]:
+    return {
+        "severity": d.severity.value, "id": d.id, "text": d.message, "line": d.loc.line, "file": d.loc.file,
+        "hint": d.hint, "kind": d.kind, "notes": [_message(n) for n in d.notes],
+    }
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return _message(Diagnostic(Severity.ERROR, "limit-passed", text, Loc(NAME)))

@@ -1,0 +1,31 @@
+"""With --run: the page's C is compiled and timed, before and after, as `tilewright bench` does it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from codegen.bench.measure import measure
+from codegen.bench.show import text as shown
+from codegen.diagnostics import TilewrightError
+from codegen.serve.answer import NAME, options_of
+from codegen.serve.sandbox import check_source
+from codegen.tune.plans.build import FLAGS
+from codegen.tune.plans.sizes import parse_sizes
+from codegen.tune.plans.subject import open_file
+from codegen.tune.timing import cores
+
+
+def bench(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The table as text."""
+    try:
+        source = str(given.get("source", ""))
+        check_source(source, NAME)
+        options = options_of(given)
+        opened = open_file(NAME, source, options)
+        threads = (1,) if options.target == "c" else tuple(dict.fromkeys((1, cores())))
+        found = tuple(measure(opened, threads, parse_sizes(str(given.get("sizes", ""))), FLAGS, lambda line: None))
+        return {"ok": True, "table": shown(found, FLAGS, None)}
+    except TilewrightError as error:
+        return {"ok": False, "table": str(error)}
+    except ValueError as error:
+        return {"ok": False, "table": f"sizes: {error}"}
