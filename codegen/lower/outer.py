@@ -48,6 +48,7 @@ from codegen.lower.places import Maker, element
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked
 from codegen.lower.turn import innermost, turnable, turned, written_below
+from codegen.recognize.extent import longest
 from codegen.recognize.lanes import computes
 from codegen.recognize.stores import conditional
 from codegen.record import record
@@ -65,7 +66,10 @@ def outer_lanes(scop: Scop, node: For) -> Strips | None:
     if lanes is None:
         return None
     n, parts = lanes.count, []
+    most = longest(scop, node.loop)
     for times in (node.loop.factor, 1) if node.loop.factor > 1 else (1,):
+        if times > 1 and most is not None and most < n * times:
+            continue
         body = tuple(_Outer(scop, node, lanes, times).body(node.body, {}))
         parts.append(While(n * times, body, f"{n * times} at a time" if times > 1 else "one vector at a time"))
         if length(node) % (n * times) == 0:

@@ -29,16 +29,6 @@ class Bundle:
     def single(self) -> bool:
         return len(self.loops) == 1
 
-    @property
-    def length(self) -> int | None:
-        """How many values it has, where that is a number."""
-        total = 1
-        for lp in self.loops:
-            if not (isinstance(lp.lower, Int) and isinstance(lp.upper, Int)):
-                return None
-            total *= lp.upper.value - lp.lower.value
-        return total
-
 
 @record
 class Cut:

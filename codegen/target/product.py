@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
 from codegen.recognize.contraction import unit_stride
+from codegen.recognize.extent import longest
 from codegen.recognize.pitches import pitches
 from codegen.record import record
 from codegen.scop.expr import Expr
@@ -192,10 +193,23 @@ class ProductPrinter:
         count = slivers(elem, width) if numbers else "1"
         lines_of = (d, self.what.depth[-1])
         loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
-        full = side.length is None or not width.isdigit() or side.length >= int(width)
+        most = self._most(side)
+        full = most is None or not width.isdigit() or most >= int(width)
         return Packing(
             values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, full=full
         )
+
+    def _most(self, side: Bundle) -> int | None:
+        """How many values a coordinate has at most; None: any number."""
+        total = 1
+        for lp in side.loops:
+            most = longest(self.scop, lp.loop)
+            if isinstance(lp.lower, Int) and isinstance(lp.upper, Int):
+                most = lp.upper.value - lp.lower.value
+            if most is None:
+                return None
+            total *= most
+        return total
 
     # -- coordinates -------------------------------------------------------------------------------
 

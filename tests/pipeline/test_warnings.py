@@ -191,9 +191,34 @@ void f(int n, long C[n][n], long A[n][n], long B[n][n], signed char D[n][n], sig
 #pragma endscop
 }
 """
+# Several vectors at a time, or a whole sliver, which rows of a fixed length never have.
+ROWS = """\
+void f(int n, int C[15][17][15])
+{
+#pragma scop
+  for (int j = 1; j < n - 1; j++)
+    for (int c = 3; c < n; c++)
+      for (int it = 0; it < n; it++)
+        for (int i = 0; i < n; i++)
+          C[c][j + 2][it] -= 3;
+#pragma endscop
+}
+"""
+SLIVERS = """\
+void f(long n, long m, unsigned char C[n][7], unsigned char A[n][n], unsigned char B[n][7])
+{
+#pragma scop
+  for (long i = 0; i < n; i++)
+    for (long j = 0; j < m; j++)
+      for (long k = 0; k < n; k++)
+        C[i][j] += A[i][k] - B[k][j];
+#pragma endscop
+}
+"""
 SOURCES = {
     "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "bits": BITS, "around": AROUND,
     "turned": TURNED, "decided": DECIDED, "itself": ITSELF, "unsigned": UNSIGNED, "backwards": BACKWARDS, "wide": WIDE,
+    "rows": ROWS, "slivers": SLIVERS,
 }
 MACHINES = {"wide": {"machine": "skylake-x", "isa": "generic"}}
 PLANS = {
