@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from codegen.scop.dependences import Dependences, domain, one_object, order_map, param_space
+from codegen.scop.dependences import Dependences, domain, known_through, one_object, order_map, param_space, times_of
 from codegen.scop.isl_helpers import maps_of, schedule_kind
 from codegen.scop.model import Scop
 from codegen.scop.remember import remember
@@ -14,6 +15,7 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
+Relations = tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap, isl.UnionMap]
 
 
 @remember(4)
@@ -45,16 +47,23 @@ def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_pa
     ctx.set_schedule_maximize_band_depth(1)
     ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
     ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)
-    validity = deps.union()
-    everywhere = domain(scop)
-    flow = deps.union(("flow",))
-    alive, reuse = live_ranges(scop, deps, source)
+    exact, short = _constraints(scop, deps, source)
     try:
-        schedule = _compute(scop, *(_short(r, everywhere) for r in (validity, flow, alive, reuse)))
+        schedule = _compute(scop, *short)
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
-        schedule = _compute(scop, validity, flow, alive, reuse)
+        schedule = _compute(scop, *exact)
     return rename(scop, _from_isl(schedule.get_root().child(0), scop))
+
+
+@remember(4)
+def _constraints(scop: Scop, deps: Dependences, source: Node) -> tuple[Relations, Relations]:
+    """Validity, flow, and the lives of variables with their order: exact, and without what the domains say. The same
+    for every way to fuse."""
+    everywhere = domain(scop)
+    exact = (deps.union(), deps.union(("flow",)), *live_ranges(scop, deps, source))
+    validity, flow, alive, reuse = (_short(r, everywhere) for r in exact)
+    return exact, (validity, flow, alive, reuse)
 
 
 def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
@@ -96,10 +105,17 @@ def live_ranges(scop: Scop, deps: Dependences, source: Node) -> tuple[isl.UnionM
         return alive, reuse
     times = order_map(scop, source)
     for name in inside:
-        reads, writes = (one_object(scop, name, w) for w in (False, True))
-        info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
-        reuse = reuse.union(info.set_schedule_map(times).compute_flow().get_may_dependence())
+        question = f"reuse {scop.arrays[name].scope}"
+        found = known_through(scop, source, name, question, partial(_reuse, scop, name, times))
+        reuse = reuse.union(found)
     return alive, reuse
+
+
+def _reuse(scop: Scop, name: str, times: isl.UnionMap) -> isl.UnionMap:
+    """From each access of a variable to the next that writes it, all iterations sharing one object."""
+    reads, writes = (one_object(scop, name, w) for w in (False, True))
+    info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
+    return info.set_schedule_map(times_of(times, reads, writes)).compute_flow().get_may_dependence()
 
 
 def _from_isl(node: isl.ScheduleNode, scop: Scop) -> Node:

@@ -28,12 +28,20 @@ def coefficients(value: isl.PwAff, n: int) -> list[Fraction] | None:
 
 def step_of(s: Statement, loops: Sequence[Loop], which: int) -> list[Fraction] | None:
     """How the statement's iterators change when loop `which` advances by one and the others stand still."""
+    # Asked for every access of the statement, and again for every order that is tried.
+    exprs = [(k, lp.exprs[s.name]) for k, lp in enumerate(loops) if not lp.tile]
+    known: dict[tuple[int, ...], tuple[object, list[Fraction] | None]] = s.__dict__.setdefault("_steps", {})
+    key = (which, *(x for k, e in exprs for x in (k, id(e))))
+    if key not in known:
+        known[key] = exprs, _step(s, exprs, which)
+    return known[key][1]
+
+
+def _step(s: Statement, exprs: Sequence[tuple[int, isl.PwAff]], which: int) -> list[Fraction] | None:
     n = len(s.iterators)
     rows: list[list[Fraction]] = []
-    for k, lp in enumerate(loops):
-        if lp.tile:
-            continue
-        c = coefficients(lp.exprs[s.name], n)
+    for k, e in exprs:
+        c = coefficients(e, n)
         if c is None:
             return None
         rows.append([*c, Fraction(int(k == which))])
@@ -81,6 +89,15 @@ class Move:
         return self.steps is not None and bool(self.steps) and abs(self.steps[-1]) == 1 and not any(self.steps[:-1])
 
 
+def _subscripts(access: Access, n: int) -> list[tuple[isl.PwAff, list[Fraction] | None]]:
+    """The subscripts of an access with their coefficients."""
+    known: list[tuple[isl.PwAff, list[Fraction] | None]] | None = access.__dict__.get("_subscripts")
+    if known is None:
+        values = [access.index.get_pw_aff(k) for k in range(access.index.dim(isl.dim_type.out))]
+        known = access.__dict__["_subscripts"] = [(v, coefficients(v, n)) for v in values]
+    return known
+
+
 def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which: int) -> Move:
     """How `access` moves when the loop advances."""
     change = step_of(s, loops, which)
@@ -88,9 +105,7 @@ def move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], which:
         return Move(None)
     steps = []
     skip = scop.arrays[access.array].scope
-    for k in range(skip, access.index.dim(isl.dim_type.out)):
-        value = access.index.get_pw_aff(k)
-        c = coefficients(value, len(s.iterators))
+    for value, c in _subscripts(access, len(s.iterators))[skip:]:
         if c is None:
             if any(x and value.involves_dims(isl.dim_type.in_, d, 1) for d, x in enumerate(change)):
                 return Move(None)

@@ -6,7 +6,8 @@ accesses of the same element; together with flow they order all conflicting pair
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import islpy as isl
 
@@ -159,7 +160,8 @@ class _Through:
         known: list[Dependence] | None = self.__dict__.get("_false")
         if known is None:
             try:
-                known = [d for r, w in self.parts for d in false_dependences(self.name, r, w, self.schedule)]
+                parts = [(r, w, times_of(self.schedule, r, w)) for r, w in self.parts]
+                known = [d for part in parts for d in false_dependences(self.name, *part)]
                 known = _of_kinds(self.name, known) if len(self.parts) > 1 else known
             except isl.Error:
                 none = isl.UnionMap.empty(self.reads.get_space())
@@ -171,20 +173,48 @@ class _Through:
 
 # Forms of one region differ in a few arrays; what ties the others together is found once. By the objects that it
 # depends on: accesses, and the times of the statements that make them.
-_KNOWN: dict[tuple[int, ...], tuple[tuple[object, ...], _Through]] = {}
-_MANY = 256
+_KNOWN: dict[tuple[int, ...], tuple[tuple[object, ...], object]] = {}
+_MANY = 512
+Found = TypeVar("Found")
 
 
-def _through(scop: Scop, tree: Node, name: str, schedule: isl.UnionMap) -> _Through:
+def known_through(scop: Scop, tree: Node, name: str, question: str, find: Callable[[], Found]) -> Found:
+    """The answer to a question about one array's accesses in the order of a tree: found, or known from another form."""
     users = [(s, a) for s, a in scop.accesses() if a.array == name]
-    times = [t for n in dict.fromkeys(s.name for s, _ in users) for t in (*order(tree, n), -1)]
+    times = _relative([order(tree, n) for n in dict.fromkeys(s.name for s, _ in users)])
     objects = (scop.context, *(x for _, a in users for x in (a.relation, a.write)), *times)
-    key = (hash(name), *(x if isinstance(x, int) else id(x) for x in objects))
+    key = (hash((name, question)), *(x if isinstance(x, int) else id(x) for x in objects))
     if key not in _KNOWN:
         if len(_KNOWN) >= _MANY:
             _KNOWN.clear()
-        _KNOWN[key] = objects, _found(scop, name, schedule)
-    return _KNOWN[key][1]
+        _KNOWN[key] = objects, find()
+    found: Found = _KNOWN[key][1]  # type: ignore[assignment]
+    return found
+
+
+def _relative(rows: Sequence[Sequence[isl.PwAff | int]]) -> list[isl.PwAff | int]:
+    """Times one after the other, each closed by -1, with the places in sequences counted among these alone: whatever
+    else stands in the sequence does not change their order."""
+    places: dict[tuple[object, ...], list[int]] = {}
+    for row in rows:
+        for k, t in enumerate(row):
+            if isinstance(t, int):
+                places.setdefault(_prefix(row, k), []).append(t)
+    out: list[isl.PwAff | int] = []
+    for row in rows:
+        for k, t in enumerate(row):
+            out.append(sorted(set(places[_prefix(row, k)])).index(t) if isinstance(t, int) else t)
+        out.append(-1)
+    return out
+
+
+def _prefix(row: Sequence[isl.PwAff | int], depth: int) -> tuple[object, ...]:
+    """The places on the way to a sequence; loops have one body, so they need not be told apart."""
+    return (*(t for t in row[:depth] if isinstance(t, int)), depth)
+
+
+def _through(scop: Scop, tree: Node, name: str, schedule: isl.UnionMap) -> _Through:
+    return known_through(scop, tree, name, "dependences", lambda: _found(scop, name, schedule))
 
 
 def _found(scop: Scop, name: str, schedule: isl.UnionMap) -> _Through:
@@ -194,13 +224,23 @@ def _found(scop: Scop, name: str, schedule: isl.UnionMap) -> _Through:
     if writes.is_empty():
         return _Through(name, reads, writes, writes, reads, schedule, ())
     parts = _apart(reads, writes)
-    flow, unfed = last_writers(*parts[0], schedule)
+    flow, unfed = last_writers(*parts[0], times_of(schedule, *parts[0]))
     for r, w in parts[1:]:
-        more, bare = last_writers(r, w, schedule)
+        more, bare = last_writers(r, w, times_of(schedule, r, w))
         flow, unfed = flow.union(more), unfed.union(bare)
     if len(parts) > 1:
         flow, unfed = flow.coalesce(), unfed.coalesce()
     return _Through(name, reads, writes, flow, unfed, schedule, parts)
+
+
+def times_of(schedule: isl.UnionMap, *accesses: isl.UnionMap) -> isl.UnionMap:
+    """The times of the statements that make these accesses: isl takes all the others in hand, too."""
+    names = {m.get_tuple_name(isl.dim_type.in_) for a in accesses for m in maps_of(a)}
+    total = isl.UnionMap.empty(schedule.get_space())
+    for m in maps_of(schedule):
+        if m.get_tuple_name(isl.dim_type.in_) in names:
+            total = total.union(isl.UnionMap.from_map(m))
+    return total
 
 
 FEW = 8  # maps of an array that isl's flow analysis, which compares all pairs of them, takes at once
@@ -298,6 +338,8 @@ def false_dependences(
     """From each access to the next write of its element; those between two writes are output dependences."""
     info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes)
     output = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
+    if reads.is_empty():
+        return [Dependence("output", name, output.coalesce())]
     info = isl.UnionAccessInfo.from_sink(writes).set_must_source(writes).set_may_source(reads)
     both = info.set_schedule_map(schedule).compute_flow().get_may_dependence()
     readers = reads.domain()

@@ -9,6 +9,7 @@ import islpy as isl
 from codegen.ast.ctree import CExpr, Held, Int, Name, expr_names
 from codegen.record import record
 from codegen.scop.dependences import Dependences, latest_writers, param_space
+from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop
 from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED
 from codegen.verify.readback import Run, same_iteration_until
@@ -57,13 +58,28 @@ def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionM
     if name in deps.folds:
         kept = _lives_apart(scop, reads.union(writes), times, width, name)
     else:
-        flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
         should = deps.flows.get(name, isl.UnionMap.empty(space))
-        kept = flow.get_may_dependence().is_equal(should)
-        kept = kept or bool(latest_writers(reads, writes, times)[0].is_equal(should))
+        kept = _one_writer(reads, writes, times, should) or _last_writers(reads, writes, times, should)
     if not kept:
         return [f"`{name}` would be overwritten before its last use"]
     return _shared(scop, uses, reads, writes, times, width, name)
+
+
+def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, should: isl.UnionMap) -> bool:
+    """Has each cell that is read one writer, earlier, from which the source reads, too? As when every iteration has
+    cells of its own; then nobody needs to ask for the last of several writers, which takes long in a tiled order."""
+    pairs = writes.apply_range(reads.reverse())
+    if not (pairs.is_equal(should) and pairs.reverse().is_single_valued()):
+        return False
+    in_time = pairs.apply_domain(times).apply_range(times)
+    return all(m.is_subset(isl.Map.lex_lt(m.get_space().domain())) for m in maps_of(in_time))
+
+
+def _last_writers(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, should: isl.UnionMap) -> bool:
+    """Is the last writer of each cell the one from which the source reads?"""
+    flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
+    kept = bool(flow.get_may_dependence().is_equal(should))
+    return kept or bool(latest_writers(reads, writes, times)[0].is_equal(should))
 
 
 def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:

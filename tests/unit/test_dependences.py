@@ -98,3 +98,13 @@ def test_constant_subscripts_are_told_apart_before_the_flow_analysis(monkeypatch
     assert [(d.kind, d.array) for d in whole.all] == [(d.kind, d.array) for d in apart.all]
     assert all(a.relation.is_equal(b.relation) for a, b in zip(whole.all, apart.all, strict=True))
     assert whole.live_in.is_equal(apart.live_in)
+
+
+def test_times_among_some_statements() -> None:
+    """What else stands in a sequence does not change the order of those that are asked about; their own order does."""
+    i = isl.PwAff("[n] -> { [i] -> [(i)] }")
+    near = dependences._relative([[0, i, 0], [0, i, 1], [1, i]])
+    far = dependences._relative([[2, i, 3], [2, i, 7], [9, i]])
+    assert near == far == [0, i, 0, -1, 0, i, 1, -1, 1, i, -1]
+    assert dependences._relative([[2, i, 7], [2, i, 3], [9, i]]) != near
+    assert dependences._relative([[0, i, 0], [1, i, 0], [1, i]]) != near
