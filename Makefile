@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
-# Modules and templates, as bytecode.
+# Modules and templates, as bytecode: what is up to date is not compiled again, and where Python is told not to write any,
+# thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
 # An editable install leaves out what lies beside a package: where find_package(), man and shells look.
 SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/share/$${pair\#*:} && \
@@ -60,10 +61,12 @@ examples: dev
 
 # Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
+	@$(COMPILE)
 	$(PY) -m pytest -n 2 --dist worksteal -q $(T)
 
 # Under two minutes: units, refusals, goldens, and a little of everything else.
 test-fast: dev
+	@$(COMPILE)
 	$(PY) -m pytest -n 2 --dist worksteal -q --fast $(T)
 
 lint: dev
@@ -73,6 +76,7 @@ lint: dev
 # Every kernel with every element type, every compiler's opinion, threads under ThreadSanitizer, and every pair of sparse
 # formats with every policy; the tests take some, with one type each.
 corpus: dev
+	@$(COMPILE)
 	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
 	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
 
@@ -80,6 +84,7 @@ corpus: dev
 # again. Other seeds: make fuzz F='5000000 20000 -j 16'
 F ?= 1000000 3000 -j 2
 fuzz: dev
+	@$(COMPILE)
 	$(PY) -m tests.property.fuzz $(F)
 
 # As an installed package would be: with its bytecode.
@@ -89,6 +94,7 @@ bench: dev
 
 # Twenty busy processes for each processor must not change a byte. A part of the files: make same-under-load B='--part 1/8'
 same-under-load: venv
+	@$(COMPILE)
 	$(PY) benchmarks/same_under_load.py $(B)
 
 # Generated tensor kernels against OpenBLAS. Arguments: make bench-tensor B='--only gemm,mv --threads 1 --quick'

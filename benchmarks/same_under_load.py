@@ -5,22 +5,25 @@ as there are processors, then on a machine with twenty busy processes for each p
 be the same bytes. The busy processes are other generations, the longest first, and processes that only count once none
 is left to start: so the load is the same from beginning to end, and half of it is work that has to be done anyway.
 
-`--part K/N` takes every Nth file, from the Kth on; `--only` those of these names; `--table` prints every file.
+`--part K/N` takes every Nth file, from the Kth on; `--only` those of these names; with `--state FILE` a run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
@@ -35,16 +38,17 @@ Job = tuple[Path, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Made:
-    """What came of a job, and what it took: seconds of processor time, and on the wall."""
+    """What came of a job, and what it took: seconds of processor time and on the wall, at which load of the machine."""
 
     status: int
-    text: bytes
-    messages: bytes
+    digest: str
+    late: bool
     processor: float
     wall: float
+    load: float
 
     def same(self, other: Made) -> bool:
-        return (self.status, self.text, self.messages) == (other.status, other.text, other.messages)
+        return (self.status, self.digest) == (other.status, other.digest)
 
 
 def made(job: Job) -> Made:
@@ -58,18 +62,44 @@ def made(job: Job) -> Made:
         wall = time.perf_counter() - start
         out.seek(0)
         err.seek(0)
-        return Made(child.returncode, out.read(), err.read(), used.ru_utime + used.ru_stime, wall)
+        text, messages = out.read(), err.read()
+    digest = hashlib.sha256(text + b"\0" + messages).hexdigest()
+    return Made(child.returncode, digest, b"[timeout]" in messages, used.ru_utime + used.ru_stime, wall,
+                os.getloadavg()[0])  # fmt: skip
 
 
-def alone(jobs: Sequence[Job]) -> dict[Job, Made]:
+class Results:
+    """What was found, each result written down at once: a run that was stopped goes on where it was."""
+
+    def __init__(self, state: str) -> None:
+        self.path = Path(state) if state else None
+        self.known: dict[tuple[str, str], Made] = {}
+        self.lock = threading.Lock()
+        for line in self.path.read_text().splitlines() if self.path and self.path.exists() else ():
+            way, name, fields = json.loads(line)
+            self.known[way, name] = Made(**fields)
+
+    def add(self, way: str, job: Job) -> None:
+        found = made(job)
+        with self.lock:
+            self.known[way, name(job)] = found
+            if self.path:
+                with open(self.path, "a") as file:
+                    file.write(json.dumps([way, name(job), asdict(found)]) + "\n")
+            print(f"{way:6} {name(job):44} {found.processor:6.1f} s {found.wall:6.0f} s on the wall", flush=True)
+
+    def missing(self, way: str, jobs: Sequence[Job]) -> list[Job]:
+        return [job for job in jobs if (way, name(job)) not in self.known]
+
+
+def alone(jobs: Sequence[Job], results: Results) -> None:
     with ThreadPoolExecutor(PROCESSORS) as pool:
-        return dict(zip(jobs, pool.map(made, jobs), strict=True))
+        list(pool.map(lambda job: results.add("alone", job), results.missing("alone", jobs)))
 
 
-def loaded(jobs: Sequence[Job], busy: int) -> dict[Job, Made]:
+def loaded(jobs: Sequence[Job], results: Results, busy: int) -> None:
     """All jobs in this order, so many at a time; a place for which no job is left counts until all are done."""
-    left = iter(jobs)
-    found: dict[Job, Made] = {}
+    left = iter(results.missing("loaded", jobs))
     lock, done = threading.Lock(), threading.Event()
 
     def place() -> None:
@@ -78,9 +108,9 @@ def loaded(jobs: Sequence[Job], busy: int) -> dict[Job, Made]:
                 job = next(left, None)
             if job is None:
                 break
-            found[job] = made(job)
-            if len(found) == len(jobs):
-                done.set()
+            results.add("loaded", job)
+        if not results.missing("loaded", jobs):
+            done.set()
         if not done.is_set():
             with counting():
                 done.wait()
@@ -90,7 +120,6 @@ def loaded(jobs: Sequence[Job], busy: int) -> dict[Job, Made]:
         thread.start()
     for thread in threads:
         thread.join()
-    return found
 
 
 @contextmanager
@@ -125,26 +154,29 @@ def main() -> int:
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--only", default="", help="names of files, separated by commas")
     parser.add_argument("--busy", type=int, default=20 * PROCESSORS, help="busy processes (20 for each processor)")
-    parser.add_argument("--table", action="store_true", help="print every file, not only the ten longest")
+    parser.add_argument("--state", default="", help="a file with what was found, from which a later run goes on")
     given = parser.parse_args()
-    jobs = chosen(given.part, given.only)
-    start = time.perf_counter()
-    first = alone(jobs)
-    quick = time.perf_counter() - start
+    jobs, results = chosen(given.part, given.only), Results(given.state)
+    alone(jobs, results)
+    first = {job: results.known["alone", name(job)] for job in jobs}
     jobs.sort(key=lambda job: -first[job].processor)
-    second = loaded(jobs, given.busy)
-    slow = time.perf_counter() - start - quick
-    wrong = [job for job in jobs if first[job].status or not first[job].same(second[job])]
-    print(f"{'file':44} {'alone':>8} {'loaded':>8} {'wall':>9}")
-    for job in jobs if given.table else dict.fromkeys((*jobs[:10], *wrong)):
+    loaded(jobs, results, given.busy)
+    return verdict(jobs, first, {job: results.known["loaded", name(job)] for job in jobs})
+
+
+def verdict(jobs: Sequence[Job], first: Mapping[Job, Made], second: Mapping[Job, Made]) -> int:
+    differ = [job for job in jobs if not first[job].same(second[job])]
+    failed = [job for job in jobs if first[job].status]
+    print(f"{'longest, and what is wrong':44} {'alone':>8} {'loaded':>8} {'wall':>9}")
+    for job in dict.fromkeys((*jobs[:10], *differ, *failed)):
         print(row(job, first[job], second[job]))
-    differ = sum(not first[job].same(second[job]) for job in jobs)
-    left = sum(b"[timeout]" in a.messages for a in first.values())
     waited = median(second[job].wall / second[job].processor for job in jobs)
-    print(f"{len(jobs)} results of {len(jobs) // len(WAYS)} files: {differ} differ, {len(wrong) - differ} fail, "
-          f"{left} past --timeout; {quick:.0f} s alone, {slow:.0f} s with {given.busy} busy processes on {PROCESSORS} "
-          f"processors, where a second of work took {waited:.0f} s")  # fmt: skip
-    return 1 if wrong else 0
+    load = median(second[job].load for job in jobs)
+    late = sum(a.late for a in first.values())
+    print(f"{len(jobs)} results of {len(jobs) // len(WAYS)} files: {len(differ)} differ, {len(failed)} fail, {late} "
+          f"past --timeout; loaded: a load of {load:.0f} on {PROCESSORS} processors, where a second of work took "
+          f"{waited:.0f} s")  # fmt: skip
+    return 1 if differ or failed else 0
 
 
 if __name__ == "__main__":
