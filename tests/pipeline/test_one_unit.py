@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import codegen
-from tests.compilers import sanitizes, with_openmp
+from tests.compilers import quick, sanitizes, with_openmp
 from tests.corpus import KERNELS
 
 # Products and sweeps with kernels of their own, vectors in loops of several kinds, pipelines, folds.
@@ -113,7 +113,8 @@ def test_pairs_under_the_sanitizer(compiler: str, results: Results, tmp_path: Pa
     if not sanitizes(compiler):
         pytest.skip(f"{compiler} has no sanitizer here")
     write(tmp_path, results)
-    sanitized = ("-fsanitize=undefined,alignment", "-fno-sanitize-recover=all", "-DTW_NO_FMA", "-ffp-contract=off")
+    sanitized = ("-fsanitize=undefined,alignment", "-fno-sanitize-recover=all", "-DTW_NO_FMA", "-ffp-contract=off",
+                 *quick(compiler))
     alone = {n: said(built(compiler, copy(KERNELS / f"{n}.c", tmp_path), "-ffp-contract=off", "-Wno-unknown-pragmas"))
              for n in ("gemm", "jacobi-2d")}
     for first, second in permutations(alone):

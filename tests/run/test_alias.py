@@ -12,6 +12,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.target.alias import AliasTest
 from codegen.verify.check import check
+from tests.compilers import quick
 from tests.run.test_microkernel import compiler
 
 SOURCE = """\
@@ -118,7 +119,7 @@ def test_overlapping_arrays(tmp_path: Path) -> None:
     types = "".join(re.findall(r"^struct \w+ \{.*$", SOURCE, re.M))
     (tmp_path / "driver.c").write_text(types + "\n" + heads + DRIVER)
     files = [str(tmp_path / f) for f in ("old.c", "new.c", "driver.c")]
-    flags = ("-O2", "-w", "-fopenmp", "-fsanitize=address,undefined")
+    flags = ("-O2", "-w", "-fopenmp", "-fsanitize=address,undefined", *quick(compiler("")))
     subprocess.run([compiler(""), *flags, *files, "-o", str(tmp_path / "run")], check=True)
     run = subprocess.run([str(tmp_path / "run")], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -10,6 +10,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 SOURCE = """#include <stdio.h>
 #define N 40
@@ -73,7 +74,7 @@ int main(void)
 def output(text: str, folder: Path) -> str:
     (folder / "x.c").write_text(text)
     flags = ("-O1", "-std=gnu11", "-w", "-fopenmp", "-ffp-contract=off", "-DTW_NO_FMA", "-DTW_PARALLEL_MIN=0")
-    flags = (*flags, "-fsanitize=undefined,address", "-fno-sanitize-recover=all")
+    flags = (*flags, "-fsanitize=undefined,address", "-fno-sanitize-recover=all", *quick("gcc"))
     subprocess.run(["gcc", *flags, "-o", folder / "x", folder / "x.c"], check=True, timeout=60)
     env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
     return subprocess.run([folder / "x"], check=True, capture_output=True, text=True, timeout=60, env=env).stdout

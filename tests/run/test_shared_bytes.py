@@ -16,6 +16,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 HEAD = """#include <complex.h>
 #include <stdbool.h>
@@ -419,7 +420,7 @@ CASES: dict[str, tuple[str, str, str]] = {
     ),
     "a compound literal": ("", "for (int i = 0; i < n; i++) z[i] = ((bits){x[i]}).u;", "pointer-arithmetic"),
 }
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("gcc"))
 STRICT = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", *SANITIZE)
 OPTIONS = {
     "openmp": GenOptions(),

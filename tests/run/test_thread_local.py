@@ -11,8 +11,9 @@ import pytest
 from codegen.diagnostics import Diagnostic
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
-SANITIZE = ("-fsanitize=undefined,address", "-fno-sanitize-recover=all")
+SANITIZE = ("-fsanitize=undefined,address", "-fno-sanitize-recover=all", *quick("gcc"))
 # Before the function, in it before the region, the region, and what shows in the variables afterwards.
 CASES: dict[str, tuple[str, str, str, str]] = {
     "scalar that is read": (

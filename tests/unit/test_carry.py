@@ -22,6 +22,7 @@ from codegen.scop.tree import loops
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove
+from tests.compilers import quick
 
 HEAD = "(int n, double x[n + 2], double y[n + 2], double z[n + 2], double a[n + 2][n + 2], int L[n + 2][n + 2])"
 # By name: the loop that carries, its body, and lines that have to be there.
@@ -224,7 +225,8 @@ def test_same_bits(tmp_path: Path) -> None:
     text = "\n".join((*parts, names.replace("COUNT", str(len(old))))).replace("static /* @gen", "/* @gen")
     program = tmp_path / "x"
     (tmp_path / "x.c").write_text(text)
-    flags = ("-O2", "-ffp-contract=off", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    sanitized = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("gcc"))
+    flags = ("-O2", "-ffp-contract=off", "-w", *sanitized)
     subprocess.run(["gcc", *flags, str(tmp_path / "x.c"), "-o", str(program)], check=True)
     done = subprocess.run([str(program)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

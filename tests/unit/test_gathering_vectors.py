@@ -11,6 +11,7 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 # Regions in x, y, z and A, the plan for each, and whether it is written as vectors.
 GATHER = {
@@ -131,7 +132,7 @@ def run(bodies: dict[str, tuple[str, bool]], real: str, made: str, data: str, fi
     text = source(bodies, real).replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver
     (folder / "t.c").write_text(text)
     flags = ["-O1", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
-    checks = ["-Wno-unknown-pragmas", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    checks = ["-Wno-unknown-pragmas", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("cc")]
     subprocess.run(["cc", *flags, *checks, "-o", folder / "t", folder / "t.c", "-lm"], check=True)
     ran = subprocess.run([folder / "t"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr

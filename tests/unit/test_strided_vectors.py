@@ -12,6 +12,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 # What is done for all j < n; how many elements of x it touches, to the last one that there is; and with how many lanes
 # it is picked out of whole vectors.
@@ -103,7 +104,7 @@ def test_same_bits(kind: str, lanes: int, plan: str, compiler: str, tmp_path: Pa
     driver = driver.replace("TOUCHED", ", ".join(touched for _, touched, _ in BODIES.values()))
     (tmp_path / "t.c").write_text(text.replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver)
     flags = ["-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unknown-pragmas"]
-    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if compiler == "cc" else []
+    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("cc")] if compiler == "cc" else []
     subprocess.run([compiler, *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
     no_leaks = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # looking for them takes seconds
     ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env=no_leaks)

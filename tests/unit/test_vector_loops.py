@@ -12,6 +12,7 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 # What stands in the loop over j (or in its place), and whether it has a form as vectors.
 BODIES = {
@@ -94,7 +95,7 @@ def test_same_bits(real: str, plan: str, tmp_path: Path) -> None:
     driver = DRIVER.replace("OLD", names["old"]).replace("NEW", names["new"]).replace("REAL", real)
     (tmp_path / "t.c").write_text(text.replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver)
     flags = ["-O1", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
-    checks = ["-Wno-unknown-pragmas", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    checks = ["-Wno-unknown-pragmas", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick("cc")]
     subprocess.run(["cc", *flags, *checks, "-o", tmp_path / "t", tmp_path / "t.c", "-lm"], check=True)
     ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr

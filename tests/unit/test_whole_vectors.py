@@ -12,6 +12,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.compilers import quick
 
 # Inside a loop over i: loops over j, some around others; and which types have vectors for them: all, those without a
 # sign ("u"), or none. E holds the least and the largest numbers there are.
@@ -127,7 +128,7 @@ def test_same_bits(kind: str, vectors: str, plan: str, compiler: str, tmp_path: 
     driver = DRIVER.replace("OLD", names["old"]).replace("NEW", names["new"]).replace("TYPE", kind)
     (tmp_path / "t.c").write_text(text.replace("void f", "void old_f") + made.replace("void f", "void new_f") + driver)
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unknown-pragmas", "-Wno-sign-compare"]
-    more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", *quick(compiler)]
     if compiler == "clang":
         more = ["-Wno-tautological-overlap-compare"]
     subprocess.run([compiler, *flags, *more, "-o", tmp_path / "t", tmp_path / "t.c"], check=True)
