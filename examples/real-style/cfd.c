@@ -191,3 +191,38 @@ void block_lu(int cells, double (*a)[5][5], double (*b)[5])
         }
 #pragma endscop
 }
+
+/* Heat in a plate with sources; four corners and four edges have formulas of their own. */
+void plate_step(int rows, int cols, const float *temp, const float *power, float *result, float step, float rx, float ry,
+                float rz, float around)
+{
+    int r, c;
+    float delta;
+#pragma scop
+    for (r = 0; r < rows; r++)
+        for (c = 0; c < cols; c++) {
+            int at = r * cols + c;
+            float here = temp[at];
+            if (r == 0 && c == 0)
+                delta = power[at] + (temp[at + 1] - here) * rx + (temp[at + cols] - here) * ry;
+            else if (r == 0 && c == cols - 1)
+                delta = power[at] + (temp[at - 1] - here) * rx + (temp[at + cols] - here) * ry;
+            else if (r == rows - 1 && c == 0)
+                delta = power[at] + (temp[at + 1] - here) * rx + (temp[at - cols] - here) * ry;
+            else if (r == rows - 1 && c == cols - 1)
+                delta = power[at] + (temp[at - 1] - here) * rx + (temp[at - cols] - here) * ry;
+            else if (r == 0)
+                delta = power[at] + (temp[at + 1] + temp[at - 1] - 2 * here) * rx + (temp[at + cols] - here) * ry;
+            else if (r == rows - 1)
+                delta = power[at] + (temp[at + 1] + temp[at - 1] - 2 * here) * rx + (temp[at - cols] - here) * ry;
+            else if (c == 0)
+                delta = power[at] + (temp[at + 1] - here) * rx + (temp[at + cols] + temp[at - cols] - 2 * here) * ry;
+            else if (c == cols - 1)
+                delta = power[at] + (temp[at - 1] - here) * rx + (temp[at + cols] + temp[at - cols] - 2 * here) * ry;
+            else
+                delta = power[at] + (temp[at + 1] + temp[at - 1] - 2 * here) * rx
+                        + (temp[at + cols] + temp[at - cols] - 2 * here) * ry;
+            result[at] = here + step * (delta + (around - here) * rz);
+        }
+#pragma endscop
+}

@@ -27,5 +27,7 @@ void add(void);
 void relax_level(int l, double *v, const double *r, double omega);
 void line_solve(int n_lines, int n, const double *lower, double *diag, const double *upper, double *f);
 void block_lu(int cells, double (*a)[5][5], double (*b)[5]);
+void plate_step(int rows, int cols, const float *temp, const float *power, float *result, float step, float rx, float ry,
+                float rz, float around);
 
 #endif

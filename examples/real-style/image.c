@@ -194,3 +194,44 @@ void rgba_halve(const rgba *in, rgba *out, int w, int h)
         }
 #pragma endscop
 }
+
+/* Smooth with 1 4 6 4 1 along the rows, then along the columns; two pixels at every edge stay as they are. */
+void blur5(int w, int h, const float *in, float *tmp, float *out)
+{
+    static const float taps[5] = {0.0625f, 0.25f, 0.375f, 0.25f, 0.0625f};
+    int x, y, k;
+#pragma scop
+    for (y = 0; y < h; y++)
+        for (x = 2; x < w - 2; x++) {
+            float s = 0;
+            for (k = 0; k < 5; k++)
+                s += taps[k] * in[y * w + x + k - 2];
+            tmp[y * w + x] = s;
+        }
+    for (y = 2; y < h - 2; y++)
+        for (x = 2; x < w - 2; x++) {
+            float s = 0;
+            for (k = 0; k < 5; k++)
+                s += taps[k] * tmp[(y + k - 2) * w + x];
+            out[y * w + x] = s;
+        }
+#pragma endscop
+}
+
+/* Sums of everything above and to the left; one row and one column of zeros in front. */
+void integral_image(const gray8 *in, unsigned *sums)
+{
+    int x, y, w = in->width + 1;
+#pragma scop
+    for (x = 0; x < w; x++)
+        sums[x] = 0;
+    for (y = 0; y < in->height; y++) {
+        unsigned row = 0;
+        sums[(y + 1) * w] = 0;
+        for (x = 0; x < in->width; x++) {
+            row += PIXEL(in, x, y);
+            sums[(y + 1) * w + x + 1] = sums[y * w + x + 1] + row;
+        }
+    }
+#pragma endscop
+}

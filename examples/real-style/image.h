@@ -27,5 +27,7 @@ void gray_despeckle(const gray8 *in, gray8 *out, int least);
 void planes_flip(planes im);
 void rgba_blend(int n_rows, int n_cols, const rgba *over, rgba *under, int mode);
 void rgba_halve(const rgba *in, rgba *out, int w, int h);
+void blur5(int w, int h, const float *in, float *tmp, float *out);
+void integral_image(const gray8 *in, unsigned *sums);
 
 #endif

@@ -93,6 +93,12 @@ static void run_image(void)
         rgba_blend(44, 60, over, under, mode == BLEND_COPY ? BLEND_ADD : mode);
         SUM("rgba_blend", (unsigned char *)under, 4 * 60 * 44);
     }
+    unsigned *sums = make_array(51 * 42, sizeof(unsigned));
+    integral_image(&in, sums);
+    SUM("integral_image", sums, 51 * 42);
+    float *smooth = floats(50 * 41);
+    blur5(50, 41, columns, rows, smooth);
+    SUM("blur5", smooth, 50 * 41);
     rgba_halve(over, under, 30, 22);
     SUM("rgba_halve", (unsigned char *)under, 4 * 30 * 22);
 }
@@ -159,6 +165,9 @@ static void run_cfd(void)
         e[25 * (i / 5) + 6 * (i % 5)] += 6;
     block_lu(60, (double(*)[5][5])e, (double(*)[5])f);
     SUM("block_lu", f, 60 * 5);
+    float *temp = floats(37 * 43), *power = floats(37 * 43), *result = floats(37 * 43);
+    plate_step(37, 43, temp, power, result, 0.1f, 0.2f, 0.3f, 0.05f, 0.8f);
+    SUM("plate_step", result, 37 * 43);
 }
 
 static void run_lattice(void)
@@ -217,6 +226,8 @@ static void run_seismic(void)
     sum_grid("laplace_order8", a, NX, NZ);
     image_condition(a, b, src, rec, NT, NX, NZ);
     sum_grid("image_condition", b, NX, NZ);
+    shot_march(s, NT, a, b, c, d, wavelet, 9, 4);
+    sum_grid("shot_march", c, NX, NZ);
     smooth_model(b, d, NX, NZ, 3);
     sum_grid("smooth_model", b, NX, NZ);
     extend_model(big, d, s);

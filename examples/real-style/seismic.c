@@ -149,3 +149,23 @@ void extend_model(float **big, float **small, survey s)
             big[ix][iz] = small[clip_index(ix - s.nb, s.nx)][clip_index(iz - s.nb, s.nz)];
 #pragma endscop
 }
+
+/* A shot on staggered grids: velocities, pressure, the source, step by step. */
+void shot_march(survey s, int nt, float **vx, float **vz, float **p, float **kappa, const float *wavelet, int sx, int sz)
+{
+    int it, i, j;
+    float cx = s.dt / s.dx, cz = s.dt / s.dz;
+#pragma scop
+    for (it = 0; it < nt; it++) {
+        for (i = 0; i < s.nx - 1; i++)
+            for (j = 0; j < s.nz - 1; j++) {
+                vx[i][j] -= cx * (p[i + 1][j] - p[i][j]);
+                vz[i][j] -= cz * (p[i][j + 1] - p[i][j]);
+            }
+        for (i = 1; i < s.nx - 1; i++)
+            for (j = 1; j < s.nz - 1; j++)
+                p[i][j] -= kappa[i][j] * (cx * (vx[i][j] - vx[i - 1][j]) + cz * (vz[i][j] - vz[i][j - 1]));
+        p[sx][sz] += wavelet[it];
+    }
+#pragma endscop
+}

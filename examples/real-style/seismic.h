@@ -16,5 +16,6 @@ void laplace_order8(float **out, float **in, const float coef[5], int nx, int nz
 void image_condition(float **image, float **illum, float ***src, float ***rec, int nt, int nx, int nz);
 void smooth_model(float **out, float **in, int nx, int nz, int r);
 void extend_model(float **big, float **small, survey s);
+void shot_march(survey s, int nt, float **vx, float **vz, float **p, float **kappa, const float *wavelet, int sx, int sz);
 
 #endif
