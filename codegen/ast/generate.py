@@ -28,6 +28,7 @@ from codegen.ast.ctree import (
     substitute,
     walk,
 )
+from codegen.ast.peel import peeled
 from codegen.ast.schedule import Marked, to_isl
 from codegen.recognize.wraps import settled
 from codegen.scop.isl_helpers import ast_kind, expr_kind
@@ -297,11 +298,19 @@ def depth_of(tree: Node) -> int:
     return own + max((depth_of(k) for k in kids(tree)), default=0)
 
 
-def generate(scop: Scop, tree: Node, whole: bool = False) -> CNode:
+def generate(scop: Scop, tree: Node, whole: bool = False, peel: bool = True) -> CNode:
     """The loops that run `tree`, valid wherever the scop's guard holds.
 
     With `whole`, the statements of one iteration stay together where isl could give some of them their own code.
+    With `peel`, loops are taken apart where tests in them change.
     """
+    result = _generated(scop, tree, whole)
+    if peel:
+        result = peeled(result, scop.context)
+    return with_carried(scop, result) if any(q.loop.carry for q in loops(tree)) else result
+
+
+def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
     marked = to_isl(scop, tree)
     starts: dict[int, int] = {}
     slots: dict[tuple[int, int], tuple[Slot, ...]] = {}
@@ -323,4 +332,4 @@ def generate(scop: Scop, tree: Node, whole: bool = False) -> CNode:
             held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))
             result = _declare_rest(result, held, users, around)
     del keep
-    return with_carried(scop, result) if any(q.loop.carry for q in loops(tree)) else result
+    return result
