@@ -10,10 +10,12 @@ from codegen.machine import Machine
 from codegen.machine.cost import LoopCost, best_loop, matvec_costs, transposed_costs
 from codegen.machine.formulas import MatvecBlocks, line_elements, matvec, matvec_transposed
 from codegen.machine.processor import Processor, processor, way_bytes
+from codegen.plan.cost import PEELED
 from codegen.recognize.contraction import NoContraction
 from codegen.recognize.matvec import fold, in_any_order, layout
 from codegen.recognize.reductions import find_reductions
 from codegen.recognize.strides import coefficients
+from codegen.recognize.work import most_instances
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction, Sweep
@@ -53,7 +55,15 @@ def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine
         return "the processor has no vectors for its elements"
     if form == "across" and not joins(p, s, what, machine) and cpu.lanes > MOST_ROWS:
         return f"{cpu.lanes} rows at a time would not fit into registers"
+    most = _most_steps(s, what)
+    if form == "lanes" and most is not None and most <= PEELED:
+        return f"each element has {most} steps, which compilers write out in vectors along the result"
     return ""
+
+
+def _most_steps(s: Statement, what: Contraction) -> int | None:
+    """Of one element at most; None when parameters decide."""
+    return most_instances(s, [d for d in range(len(s.iterators)) if d not in what.depth])
 
 
 def _backwards(p: Program, s: Statement, what: Contraction) -> bool:

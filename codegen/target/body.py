@@ -73,6 +73,10 @@ class BodyPrinter:
         target, value = self.access(s, at, s.target), self._text(s.rhs, s, at, 1)
         return (value if s.op == "=" else f"{target} {s.op[:-1]} ({value})"), target
 
+    def value(self, e: Expr, s: Statement, at: Instance) -> str:
+        """An expression of a statement."""
+        return self._text(e, s, at, 1)
+
     def put(self, s: Statement, at: Instance, value: str) -> tuple[str, ...]:
         """Statements that store a value that is there already."""
         return (f"{self.access(s, at, s.target)} = {value};",)

@@ -9,6 +9,7 @@ from functools import partial
 from codegen.ast.ctree import (
     Bin,
     Block,
+    CExpr,
     CNode,
     Declare,
     For,
@@ -23,7 +24,7 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.lowered import Form
 from codegen.ast.pipelines import stage_of
-from codegen.lower.shift import simple
+from codegen.lower.shift import runs_for_sure, simple
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
@@ -39,7 +40,9 @@ from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel
 from codegen.target.pieces import View, fresh
 from codegen.target.pragmas import Maker, Pragma, collapsed
+from codegen.target.predicates import Asked, asked_once
 from codegen.target.product import ProductPrinter
+from codegen.target.rows import chosen_rows, with_names
 from codegen.target.tiles import all_kernels
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
@@ -97,6 +100,12 @@ class ViewBuilder:
             return (self._product(node, names, held, taken),)
         if node.form is not None:
             return (self._form(node.form, names, held, taken),)
+        rows = chosen_rows(node)
+        if rows:
+            return (self._rows(rows, node, names, held, taken),)
+        asked = asked_once(self.scop, node)
+        if asked is not None:
+            return (self._asked(asked, names, held, taken),)
         stage = stage_of(node) if PIPELINED in self.pragmas and not self._inside else None
         if stage is not None:
             return (self._pipeline(node, stage, names, held, taken),)
@@ -112,6 +121,33 @@ class ViewBuilder:
         self, held: dict[str, Held], node: CNode, names: Mapping[str, str], taken: frozenset[str]
     ) -> tuple[View, ...]:
         return self._views(node, names, held, taken)
+
+    def _rows(
+        self, rows: Sequence[CExpr], node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        """A loop, and ahead of it the subscripts that it uses again and again."""
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        first = fresh("at", taken | {node.loop.name}, tuple(map(str, range(len(rows)))))
+        given = {e: Name(f"{first}{k}") for k, e in enumerate(rows)}
+        ahead = (View("decl", f"const long {given[e].name} = {ints.text(e)};") for e in rows)
+        now = {**names, **{x.name: x.name for x in given.values()}}
+        loop = self._views(with_names(node, given), now, held, taken | {x.name for x in given.values()})
+        return View("block", body=(*ahead, *loop))
+
+    def _asked(
+        self, asked: Asked, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
+        """A loop behind the condition of its statements, which is evaluated only where the loop runs."""
+        node = asked.loop
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        cond = BodyPrinter(self.scop, ints, held).value(asked.cond, asked.statement, asked.at)
+        saved, self.scop = self.scop, asked.scop
+        loop = self._views(node, names, held, taken)
+        self.scop = saved
+        if not asked.memory or runs_for_sure(node):
+            return View("if", cond, body=loop)
+        runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
+        return View("if", f"{runs} && ({cond})", body=loop)
 
     def _ahead(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop, and ahead of it what it reads from one place, if it runs at all."""
