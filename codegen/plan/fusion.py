@@ -1,4 +1,5 @@
-"""Which statements share loops: none, smart or max, by what the cost model expects of each.
+"""Which statements share loops: none, smart or max, or those that the source has together, by what the cost model
+expects of each.
 
 Sharing loops brings what one statement computes to the next one while it is near; it may cost parallel loops and
 vectors. Each way is scheduled, and the model weighs what is fetched against what is lost, on one thread and on all.
@@ -12,6 +13,7 @@ from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
 from codegen.plan.cost import SIZE, cycles, shape, short
 from codegen.plan.distribute import circles
+from codegen.plan.rejoin import rejoined
 from codegen.record import record
 from codegen.scop.tree import Band, Seq, kids, statements, walk
 from codegen.transform.program import Program
@@ -44,6 +46,9 @@ def fuse(source: Program, machine: Machine, given: str, order: Callable[[Program
         q = order(source, way)
         if shape(q) not in {shape(x) for x in made.values()}:
             made[way] = q
+    together = rejoined(source, usual.program)
+    if together is not None:
+        made["together"] = together
     if len(made) < 2 or not any(_groups(q) for q in made.values()):
         return usual
     costs = {way: (cycles(q, machine), cycles(q, machine, machine.cores, free=True)) for way, q in made.items()}
