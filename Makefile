@@ -11,7 +11,7 @@ SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/sha
   cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
-.PHONY: same-under-load picture all quickstart examples venv dev test test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-sparse bench-tune bench-tune-searches golden clean distclean
+.PHONY: same-under-load picture all quickstart examples venv dev test test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden clean distclean
 
 all: quickstart
 
@@ -104,6 +104,10 @@ bench-tensor: venv $(VENV)/.installed-bench
 # The corpus against gcc, clang with Polly and OpenMP by hand: make bench-kernels B='--only lu,adi --threads 1 --quick'
 bench-kernels: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.kernels $(B)
+
+# The nests of examples/real-style, as written and generated, at one thread: make bench-real-style B='--only blur5 --compilers gcc'
+bench-real-style: venv
+	$(PY) -m benchmarks.real_style $(B)
 
 # Core groups on the timing model: make bench-sunway B='--only gemm,atax --large'
 bench-sunway: venv $(VENV)/.installed-bench

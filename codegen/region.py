@@ -257,7 +257,7 @@ def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) ->
     if not options.auto:
         return None
     cores = 1 if model.target(options) == "c" else machine.cores
-    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores))
+    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
 
 
 def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
@@ -299,10 +299,13 @@ def _threads_only(source: Program, made: Made) -> bool:
     written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33. Not where loops were taken
     apart, so that tests in them are gone: lattice_spin_energy takes 1.2 of the time as written."""
     kinds = {type(d) for d in made.plan.directives} - {Schedule}
-    if kinds != {Parallel} or shape(source) != shape(made.program):
-        return False
+    return kinds == {Parallel} and shape(source) == shape(made.program) and not _peeled(made)
+
+
+def _peeled(made: Made) -> bool:
+    """Were loops taken apart where tests in them change?"""
     whole = generate_ast(made.program.scop, made.tree, peel=False)
-    return sum(1 for _ in walk(whole)) == sum(1 for _ in walk(made.code))
+    return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))
 
 
 def as_written(original: str) -> str:
