@@ -88,7 +88,39 @@ void band(int n, int lo, int hi, double *a)
 """
 
 
-@pytest.mark.parametrize("text", [EDGES, RING, CLIPPED, ROWS, BAND], ids=["edges", "ring", "clipped", "rows", "band"])
+MUTED = """
+void mix(int tracks, int n, double a[tracks][n], const int *muted, double *out)
+{
+#pragma scop
+  for (int t = 0; t < tracks; t++) {
+    if (muted[t])
+      continue;
+    for (int i = 0; i < n; i++)
+      out[i] += a[t][i];
+  }
+#pragma endscop
+}
+"""
+
+TOGETHER = """
+void both(int nt, int n, double s[nt][n], double r[nt][n], double *image, double *light)
+{
+#pragma scop
+  for (int t = 0; t < nt; t++)
+    for (int i = 0; i < n; i++) {
+      image[i] += s[t][i] * r[t][i];
+      light[i] += s[t][i] * s[t][i];
+    }
+#pragma endscop
+}
+"""
+
+ALL = {
+    "edges": EDGES, "ring": RING, "clipped": CLIPPED, "rows": ROWS, "band": BAND, "muted": MUTED, "together": TOGETHER,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=ALL)
 def test_agrees(text: str) -> None:
     report = run(text)
     assert report.ok, report.lines
@@ -120,3 +152,16 @@ def test_rows_are_asked_once() -> None:
     """The test of a row stands ahead of the loops along it."""
     text = fast(ROWS)
     assert re.search(r"if \(.*i.*\) \{\n\s*for \(long j", text), text
+
+
+def test_data_are_asked_once() -> None:
+    """An `if` around a loop stays around it."""
+    text = fast(MUTED)
+    assert not re.search(r"for \(long i.*\n\s*if", text), text
+    assert re.search(r"if \(cond1\) \{", text), text
+
+
+def test_what_reads_the_same_stays_together() -> None:
+    text = fast(TOGETHER)
+    loops = re.findall(r"image\[i\] .*\n\s*light\[i\]", text)
+    assert loops, text
