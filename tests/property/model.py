@@ -33,6 +33,7 @@ class Features:
     overlaps: float = 0.4  # calls with parameters that overlap
     constants: float = 0.15  # constant sizes
     exact: float = 0.12  # floating-point sums that come out the same in any order
+    gathers: float = 0.2  # subscripts that depend on data
 
     @classmethod
     def without(cls, names: Sequence[str]) -> "Features":

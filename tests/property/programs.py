@@ -50,6 +50,8 @@ class _Maker(Statements):
         self.exact = rng.random() < features.exact
         self.memory = _Memory()
         super().__init__(rng, params, self.exact)
+        if Random(f"gathers {seed}").random() < features.gathers:  # programs without are what they were
+            self.gathers = 0.2
         self._fill_memory(largest)
 
     def _sizes_of(self, rng: Random, ptype: IntType, largest: int) -> list[Value]:
@@ -213,7 +215,7 @@ class _Maker(Statements):
         """Pairs of parameters of one type, one laid over the other."""
         pairs = [(k, j) for k, a in enumerate(own) for j, b in enumerate(own)
                  if k != j and a.type == b.type and not a.record]
-        if not pairs or self.exact or self.rng.random() >= self.features.overlaps:
+        if not pairs or self.exact or self.gathered or self.rng.random() >= self.features.overlaps:
             return ()
         k, j = self.rng.choice(pairs)
         return ((k, j, self.rng.choice((0, 0, 1, 1, 2, 3, 7))),)
@@ -226,7 +228,7 @@ class _Maker(Statements):
             "unions": any("union" in r for r in records), "structs": any("union" not in r for r in records),
             "thread-local": any(h in mem.THREADS for h in homes), "pointers": any(a.base for a in arrays),
             "pointers to scalars": any(h.startswith("&") for h in homes), "overlaps": bool(overlaps),
-            "constant sizes": self.constant, "exact sums": self.exact,
+            "constant sizes": self.constant, "exact sums": self.exact, "gathers": self.gathered,
             "several types": len({e.text for e in self.used_types()}) > 1,
         }
         return tuple(k for k, there in found.items() if there)

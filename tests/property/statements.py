@@ -22,6 +22,8 @@ class Statements:
         self.arrays: list[Array] = []
         self.targets: list[Array] = []
         self.scalars: list[Scalar] = []
+        self.gathers = 0.0  # how often data decide about a subscript
+        self.gathered = False  # whether they do somewhere
 
     def condition(self, scope: Scope) -> str:
         return af.condition(self.rng, scope.iters, self.params)
@@ -197,6 +199,8 @@ class Statements:
 
     def _subscript(self, scope: Scope, most: int, flat: bool = False) -> Value:
         """A subscript within 0 and `most`; for flat arrays one that the tool can tell from the row length."""
+        if self.gathers and self.rng.random() < self.gathers:
+            return self._from_data(scope, most)
         for _ in range(50):
             if scope.iters and self.rng.random() < 0.6:
                 v = af.plus(self.rng.choice(scope.iters), self.rng.choice((0, 0, 0, 1, -1, 2)))
@@ -209,6 +213,18 @@ class Statements:
             if not v.wraps and v.lo >= 0 and v.hi <= most:
                 return v
         return af.constant(self.rng.randint(0, 3))
+
+    def _from_data(self, scope: Scope, most: int) -> Value:
+        """A subscript that is read from memory, or a product of loop variables."""
+        rng, self.gathered = self.rng, True
+        mask = rng.choice((1, 3, 7))
+        if scope.iters and rng.random() < 0.15:
+            x, y = rng.choice(scope.iters), rng.choice(scope.iters)
+            return Value(f"(({x.text} * {y.text}) & {mask})", 0, mask)
+        usual, self.gathers = self.gathers, self.gathers / 4
+        found = [d for d in (self._leaf(scope) for _ in range(12)) if not dt.is_float(d.ctype)]
+        self.gathers = usual
+        return Value(f"({found[0].text} & {mask})", 0, mask) if found else af.constant(rng.randint(0, 3))
 
 
 def _data(place: Place) -> dt.Data:
