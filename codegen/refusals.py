@@ -152,9 +152,10 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "nonaffine-bound",
         "A loop bound is not a sum of loop variables, parameters and constants: it multiplies a loop variable, or "
-        "reads memory that the region changes or that differs from iteration to iteration.",
-        "Compute the bound into an integer before the region.",
-        "for (j = 0; j < i * n; j++)",
+        "reads memory that the region changes or that differs from iteration to iteration. Inner loops may do that if "
+        "they store to one array or variable.",
+        "Compute the bound into an integer before the region, or let each such loop store to one array.",
+        "for (i = 0; i < count[i]; i++)",
     ),
     _refusal(
         "nonaffine-subscript",

@@ -32,6 +32,7 @@ from codegen.ast.ctree import (
 from codegen.recognize.exists import certain
 from codegen.recognize.reuse import worth_keeping
 from codegen.record import record
+from codegen.scop.expr import is_code
 from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 
@@ -75,6 +76,8 @@ def instances(node: For) -> tuple[Instance, ...]:
 def carried(scop: Scop, node: For) -> tuple[Carried, ...]:
     """What one loop can keep."""
     body = instances(node)
+    if any(is_code(scop.statement(x.stmt).rhs) for x in body):
+        return ()  # it may read what it has written
     if node.step != 1 or node.loop.kind != SEQUENTIAL:
         return ()
     found: list[Carried] = []

@@ -29,6 +29,7 @@ class BodyBuilder(Places):
     known: dict[str, Ref] = field(default_factory=dict)  # what is read already, by its C text
     where: isl.Set | None = None  # in which part of the domain the present subexpression is evaluated
     sure: bool = True  # it is evaluated everywhere there, whatever the data are
+    code: dict[str, Sym] = field(default_factory=dict)  # variables of a loop that data decide about
 
     def expr(self, node: c_ast.Node) -> Expr:
         """The body for `node`. Raises Unsupported for anything with a side effect."""
@@ -52,6 +53,8 @@ class BodyBuilder(Places):
 
     def _ID(self, node: c_ast.ID) -> Expr:
         name = node.name
+        if name in self.code:
+            return self.code[name]
         it = self.frame.iterator(name)
         if name in self.frame.bindings:
             try:
@@ -246,9 +249,9 @@ class BodyBuilder(Places):
 
     def place(self, node: c_ast.Node, number: int) -> Gather:
         """The element of an access with all of its subscripts as they are evaluated here."""
-        a = self.accesses[number]
-        args = tuple(self._subscript(s.node) for s in a.steps if s.node is not None)
-        return Gather(number, args, a.elem)
+        steps = self.path(node)[3]
+        args = tuple(self._subscript(s.node) for s in steps if s.node is not None)
+        return Gather(number, args, self.accesses[number].elem)
 
     def _subscript(self, node: c_ast.Node) -> Expr:
         here = replace(self.frame, sure=self.sure and self.frame.sure)

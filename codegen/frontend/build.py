@@ -211,7 +211,7 @@ def _assemble(
         ordered,
         guard,
         _outside(site),
-        frozenset({*_identifiers(site), *_replaced(site)}),
+        frozenset({*_identifiers(site), *_replaced(site), *walker.made}),
         origins=site.origins,
     )
     by_name = {s.name: s for s in ordered}

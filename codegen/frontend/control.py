@@ -11,9 +11,11 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.affine import Affiner, NotAffine, c_text
+from codegen.frontend.arrays import DataSubscript
 from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import Put, as_put, choice_value, puts, read_choice
 from codegen.frontend.counted import assigned_in
+from codegen.frontend.dataloops import LoopReader
 from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Binding, Frame, LocalVar
 from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
@@ -26,7 +28,7 @@ from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
-from codegen.scop.expr import Affine, Expr, Store
+from codegen.scop.expr import Affine, Expr, Store, Ternary
 from codegen.scop.types import INT, CType
 
 _REFUSED = {
@@ -57,6 +59,7 @@ class Walker:
     inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
     used: set[str] = field(default_factory=set)  # names that new variables cannot have
+    made: set[str] = field(default_factory=set)  # those of new variables
     remarks: list[Diagnostic] = field(default_factory=list)
     # What outer counters hold behind their loops, by the loop's identity.
     exits: dict[int, tuple[str, Callable[[], isl.PwAff], CType]] = field(default_factory=dict)
@@ -184,8 +187,12 @@ class Walker:
             header = self._until(header, exits, frame, loc)
         try:
             space = loop_space(header, frame, self.affiner, loc)
-        except Unsupported:  # it may not be the only one
+        except Unsupported as error:  # it may not be the only one
             mark = len(self.statements)
+            if error.id == "nonaffine-bound" and not exits and frame.iterators and _depth(node.stmt) < 2:
+                whole = self._data_loop(node, frame)
+                if whole is not None:
+                    return whole
             self.block(body, frame.enter(header.name, header.ctype, header.outside))
             del self.statements[mark:]
             raise
@@ -209,6 +216,31 @@ class Walker:
                 )
             made.append(self._final_value(header.name, header.ctype, space.exit_value(), frame, loc))
         return tuple(made)
+
+    def _data_loop(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...] | None:
+        """A loop whose bounds are data as one statement; None where it does what no statement can."""
+        inner = _always(frame)
+        for name in sorted(assigned_in(node)):
+            inner = inner.bound(name, None)  # what it holds depends on the iteration
+        builder = BodyBuilder(self.names, self.affiner, inner, self.inside)
+        reader = LoopReader(self.site, builder, self._fresh)
+        mark = len(self.affiner.assumptions)
+        try:
+            asked = None if frame.predicate is None else builder.expr(frame.predicate)
+            builder.sure = frame.predicate is None
+            rhs: Expr = reader.loop(node)
+        except DataSubscript:
+            raise
+        except Unsupported as error:
+            del self.affiner.assumptions[mark:]
+            self.refusals += [error] if error.id in ("nonaffine-bound", "counter-after-loop") else []
+            return None
+        if reader.target is None or frame.domain.is_empty():
+            return ()
+        self.counters |= reader.counters
+        kept = builder.kept(reader.target)
+        rhs = rhs if asked is None else Ternary(asked, rhs, kept, True)
+        return self._close(builder, "=", reader.target, rhs, node, c_text(node))
 
     def _until(self, header: Header, exits: Sequence[c_ast.If], frame: Frame, loc: Loc) -> Header:
         """The header of a loop that begins with `if (c) break;`: `!c` is one more condition, if it is affine."""
@@ -303,6 +335,7 @@ class Walker:
         while f"{stem}{number}" in self.used:
             number += 1
         self.used.add(f"{stem}{number}")
+        self.made.add(f"{stem}{number}")
         return f"{stem}{number}"
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
@@ -436,6 +469,11 @@ def _chosen(node: c_ast.Node) -> Put | None:
         return None
     other = yes.lvalue if no is None else no.rvalue
     return Put(yes.lvalue, "=", c_ast.TernaryOp(choice.cond, yes.rvalue, other, node.coord))
+
+
+def _depth(node: c_ast.Node) -> int:
+    """How deep loops are nested: deep nests are better taken by themselves."""
+    return int(isinstance(node, c_ast.For)) + max((_depth(child) for child in node), default=0)
 
 
 def _always(frame: Frame) -> Frame:

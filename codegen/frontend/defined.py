@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from codegen.frontend.layers import int_constant
 from codegen.frontend.symbols import Variable
-from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
+from codegen.scop.expr import Expr, Ref, Ternary, may_skip, sure_parts
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Array, Statement
 
@@ -58,7 +58,7 @@ def defined(statements: Sequence[Statement], sizes: Sizes, valid: isl.Set) -> is
 
 def certain(s: Statement) -> Iterator[Access]:
     """The accesses that every instance makes, whatever the data."""
-    if not isinstance(s.rhs, Ternary):
+    if not isinstance(s.rhs, Ternary) and not may_skip(s.rhs):
         yield s.accesses[s.target]
     for number in sorted(set(_certain(s.rhs))):
         if not s.accesses[number].partial:
@@ -68,13 +68,8 @@ def certain(s: Statement) -> Iterator[Access]:
 def _certain(e: Expr) -> Iterator[int]:
     if isinstance(e, Ref):
         yield e.access
-    elif isinstance(e, Ternary):
-        yield from _certain(e.cond)
-    elif isinstance(e, Binary) and e.op in ("&&", "||"):
-        yield from _certain(e.left)
-    else:
-        for child in children(e):
-            yield from _certain(child)
+    for part in sure_parts(e):
+        yield from _certain(part)
 
 
 def _leaves(s: Statement, access: Access, sizes: Sequence[int | None]) -> isl.Set | None:

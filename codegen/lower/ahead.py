@@ -11,7 +11,7 @@ from codegen.ast.ctree import Block, For, Instance, expr_names
 from codegen.ast.lowered import Ahead
 from codegen.lower.places import element
 from codegen.recognize.exists import always
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Ref, is_code
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, VECTOR
 
@@ -23,8 +23,8 @@ def read_ahead(scop: Scop, node: For) -> tuple[Ahead, ...]:
         return ()
     body = node.body.children if isinstance(node.body, Block) else (node.body,)
     found = [(scop.statement(x.stmt), x) for x in body if isinstance(x, Instance)]
-    if len(found) != len(body):
-        return ()
+    if len(found) != len(body) or any(is_code(s.rhs) for s, _ in found):
+        return ()  # code may read what it has written
     written = {s.accesses[s.target].array for s, _ in found}
     if free and len(found) == 1 and _moves(node, found[0][1], found[0][0].target):
         written = set()  # what one statement reads, it reads before it writes; no other iteration writes it

@@ -6,7 +6,7 @@ from codegen.ast.ctree import Block, CNode, For, Instance
 from codegen.ast.lowered import Lanes
 from codegen.recognize.lanes import has_vectors
 from codegen.recognize.stores import conditional
-from codegen.scop.expr import Store, walk
+from codegen.scop.expr import is_code
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import VECTOR
 
@@ -24,8 +24,8 @@ def assignments(scop: Scop, body: CNode, inside: bool = False, perhaps: bool = F
         target = scop.arrays[s.accesses[s.target].array]
         if (target.inside and not inside) or target.mixed or (conditional(s) and not perhaps):
             return None  # a value of a mixed array has one of several types
-        if any(isinstance(e, Store) for e in walk(s.rhs)):
-            return None  # data decide about the place
+        if is_code(s.rhs):
+            return None  # data decide about the place, or how often it stores
         found.append((s, child))
     return tuple(found)
 

@@ -36,7 +36,8 @@ from codegen.recognize.reductions import find_reductions
 from codegen.recognize.work import PARALLEL_MIN, leaves_out, most_instances, next_by_step
 from codegen.recognize.wraps import usual_move
 from codegen.scop.distance import is_zero
-from codegen.scop.expr import Ref
+from codegen.scop.expr import DataLoop, Ref
+from codegen.scop.expr import walk as walk_expr
 from codegen.scop.tree import (
     ABREAST,
     ON_THREADS,
@@ -323,6 +324,10 @@ class Author:
                 continue
             if written_out(self.p.scop, lp, names):
                 self._around(node)
+                continue
+            if any(isinstance(e, DataLoop) for n in names for e in walk_expr(self.p.scop.statement(n).rhs)):
+                text = f"loop {lp.name} is left to the compiler: data decide how often a loop in it runs"
+                self.remark("missed", "not-vector", text, names[0])
                 continue
             ref = LoopRef(lp.name, names[0])
             gathered = gathering(self.p, node, self.machine)

@@ -20,7 +20,7 @@ from codegen.recognize.work import extent
 from codegen.recognize.wraps import usual_move
 from codegen.record import record
 from codegen.scop.distance import is_zero
-from codegen.scop.expr import Binary, Call, Gather, Ref, Ternary, walk
+from codegen.scop.expr import Binary, Call, DataLoop, Gather, Ref, Ternary, walk
 from codegen.scop.model import Array, Statement
 from codegen.scop.tree import (
     ON_THREADS,
@@ -45,6 +45,7 @@ PEELED, WINDOW = 16, 128  # iterations of a loop that compilers write out; instr
 CHAIN_OPS = 4  # operations of a statement that lie on the way from a value to the next one, at most
 INTEGERS, ACCESSES = 3.0, 2.0  # integer operations, and loads and stores, that start in a cycle
 DIVISION, CALL = 8.0, 40.0  # in simple operations
+DATA_LOOP = 32.0  # the same for a loop that data decide about
 # Cycles for going wrong at an `if` on data, about every other time. clamp, Neoverse N1: 18 an element with both its
 # statements behind one such decision, f32 32 and i32 25 with a loop for each.
 BRANCH = 16.0
@@ -208,7 +209,9 @@ def operations(s: Statement) -> float:
     """Arithmetic of one instance, in simple operations."""
     total = 0.0
     for e in walk(s.rhs):
-        if isinstance(e, Binary):
+        if isinstance(e, DataLoop):
+            total += DATA_LOOP
+        elif isinstance(e, Binary):
             total += DIVISION if e.op in ("/", "%") else 1.0
         elif isinstance(e, Call):
             total += CALL if e.name.strip("f") not in ("fabs", "fmin", "fmax", "sqrt") else DIVISION
@@ -288,7 +291,8 @@ def _perfect(band: Band) -> bool:
 def _in_lanes(stmts: Sequence[Statement], keys: dict[Key, bool]) -> bool:
     """Do all accesses step through neighbours, or stand still, and are there no calls, no branches and no subscripts
     that depend on data?"""
-    if any(isinstance(e, (Call, Gather)) or (isinstance(e, Ternary) and e.branch) for s in stmts for e in walk(s.rhs)):
+    parts = [e for s in stmts for e in walk(s.rhs)]
+    if any(isinstance(e, (Call, Gather, DataLoop)) or (isinstance(e, Ternary) and e.branch) for e in parts):
         return False
     if any(map(_sometimes, stmts)):
         return False

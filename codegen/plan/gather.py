@@ -11,7 +11,7 @@ from codegen.plan.model import Directive, LoopRef, Parallel, Tile, Vector
 from codegen.plan.outer import lane_type
 from codegen.recognize.reductions import joined
 from codegen.recognize.strides import move
-from codegen.scop.expr import Call, Gather, walk
+from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
 from codegen.transform.program import Program
@@ -31,7 +31,7 @@ def gathering(p: Program, band: Band, machine: Machine) -> Vector | None:
     gathers = [_gathers(p, s) for s in stmts]
     if lane_type(p, stmts, machine) is None or not any(gathers):
         return None
-    if any(isinstance(e, (Call, Gather)) for s in stmts for e in walk(s.rhs)):
+    if any(isinstance(e, (Call, DataLoop, Gather)) for s in stmts for e in walk(s.rhs)):
         return None
     for s in stmts:
         around = enclosing(p.tree, s.name)

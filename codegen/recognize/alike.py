@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from codegen.scop.dependences import Dependences
-from codegen.scop.expr import Call, Gather, walk
+from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.remember import remember
@@ -58,7 +58,7 @@ def _value(scop: Scop, deps: Dependences, name: str, k: int) -> frozenset[Key] |
     """What has to be alike for the value of a statement to be; None where that is not enough."""
     s = scop.statement(name)
     changes = any(v.involves_dims(_IN, k, 1) for v in s.values)
-    if s.op != "=" or changes or any(isinstance(e, (Call, Gather)) for e in walk(s.rhs)):
+    if s.op != "=" or changes or any(isinstance(e, (Call, DataLoop, Gather)) for e in walk(s.rhs)):
         return None
     out: frozenset[Key] = frozenset()
     for a in s.reads:

@@ -13,17 +13,14 @@ from collections.abc import Iterator
 import islpy as isl
 
 from codegen.recognize.boxes import hull
-from codegen.scop.expr import Binary, Expr, Ref, Ternary, children, walk
+from codegen.scop.expr import Expr, Ref, may_skip, sure_parts, walk
 from codegen.scop.model import Array, Scop, Statement
 
 
 def always(e: Expr) -> Iterator[Expr]:
     """The expression and the parts of it that are evaluated whenever it is."""
     yield e
-    parts = children(e)
-    if isinstance(e, Ternary) or (isinstance(e, Binary) and e.op in ("&&", "||")):
-        parts = parts[:1]
-    for part in parts:
+    for part in sure_parts(e):
         yield from always(part)
 
 
@@ -31,7 +28,7 @@ def certain(scop: Scop, s: Statement, number: int) -> bool:
     """Is the access made by every instance of `s`, or the element there in any case? Not so for a target that `s` may
     leave alone."""
     if s.accesses[number].write or number not in {e.access for e in walk(s.rhs) if isinstance(e, Ref)}:
-        return not (isinstance(s.rhs, Ternary) and s.rhs.branch)
+        return not may_skip(s.rhs)
     made = any(isinstance(e, Ref) and e.access == number for e in always(s.rhs))
     return made or exists(scop, s, number, s.domain)
 
@@ -68,7 +65,7 @@ def owned(scop: Scop, s: Statement) -> bool:
         return False
     written: isl.Set | None = None
     for t in scop.statements:
-        sure = not any(isinstance(e, Ternary) and e.branch for e in walk(t.rhs))
+        sure = not any(map(may_skip, walk(t.rhs)))
         if sure and t.accesses[t.target].array == target.array:
             one = t.accesses[t.target].relation.intersect_params(scop.context).range()
             written = one if written is None else written.union(one)
@@ -118,7 +115,7 @@ def _reached(scop: Scop, array: Array) -> isl.Set | None:
     total: isl.Set | None = None
     for s in scop.statements:
         sure = {e.access for e in always(s.rhs) if isinstance(e, Ref)}
-        if not (isinstance(s.rhs, Ternary) and s.rhs.branch):
+        if not may_skip(s.rhs):
             sure.add(s.target)
         for k in sorted(sure):
             if s.accesses[k].array == array.name:

@@ -12,7 +12,22 @@ from dataclasses import dataclass, field, replace
 
 from codegen.recognize.ctypes import element_name, type_of
 from codegen.recognize.exists import always
-from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary, children, walk
+from codegen.scop.expr import (
+    Affine,
+    Binary,
+    Call,
+    Cast,
+    DataLoop,
+    Expr,
+    Gather,
+    Lit,
+    Ref,
+    Sym,
+    Ternary,
+    Unary,
+    children,
+    walk,
+)
 from codegen.scop.lanes import Lane
 from codegen.scop.lanes import walk as walk_lanes
 from codegen.scop.model import Access, Scop, Statement
@@ -56,7 +71,7 @@ def lower(
     """
     target = scop.arrays[s.accesses[s.target].array].elem
     body = body_of(s, own)
-    if any(isinstance(e, Gather) for e in walk(body)):
+    if any(isinstance(e, (Gather, DataLoop)) for e in walk(body)):
         raise NoStep("data decide which elements it reads, so that they cannot be read ahead")
     kind = type_of(scop, s, body)
     if "_Complex" in target.spelling:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from codegen.frontend.constructs import constructs
 from codegen.frontend.symbols import RegionSite, escapes
 from codegen.recognize.exists import always, owned
-from codegen.scop.expr import Expr, Ref, Ternary, children, with_parts
+from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, with_parts
 from codegen.scop.model import Array, Scop, Statement
 
 
@@ -26,7 +26,7 @@ def settled(scop: Scop, site: RegionSite) -> Scop:
 
 def conditional(s: Statement) -> bool:
     """May the statement leave its target alone?"""
-    return isinstance(s.rhs, Ternary) and s.rhs.branch
+    return may_skip(s.rhs)
 
 
 def left_alone(scop: Scop, name: str) -> bool:
@@ -57,7 +57,7 @@ def _unshared(array: Array, site: RegionSite) -> bool:
 def _settled(scop: Scop, s: Statement) -> Statement:
     target = s.accesses[s.target]
     array = scop.arrays[target.array]
-    if not conditional(s) or array.elem.enum:
+    if not conditional(s) or array.elem.enum or is_code(s.rhs):
         return s
     seen = (s.accesses[e.access] for e in always(s.rhs) if isinstance(e, Ref))
     read = any(a.array == target.array and a.relation.is_equal(target.relation) for a in seen)

@@ -98,15 +98,53 @@ class Gather:
 
 @record
 class Store:
-    """`place op value` where data decide about the place. In the model the whole target takes a new value; in memory
-    one element of it does."""
+    """`place op value` where data decide about the place, or in a `DataLoop`, perhaps to a variable of that.
 
-    place: Gather
+    In the model the target as a whole takes a new value; in memory one element of it does."""
+
+    place: Expr
     op: str
     value: Expr
 
 
-Expr = Union[Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast, Gather, Store]
+@record
+class Block:
+    """Statements of a `DataLoop`."""
+
+    items: tuple[Expr, ...]
+
+
+@record
+class Declare:
+    """A variable of a `DataLoop`, which `Sym` names."""
+
+    name: str
+    ctype: CType
+    value: Expr | None
+
+
+@record
+class Jump:
+    """`break` or `continue` in a `DataLoop`."""
+
+    word: str
+
+
+@record
+class DataLoop:
+    """A loop of which data decide how often it runs, as what a statement does: `Store` is all that it changes."""
+
+    counter: str
+    ctype: CType
+    first: Expr
+    cond: Expr
+    step: int
+    body: Expr
+
+
+Expr = Union[
+    Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast, Gather, Store, Block, Declare, Jump, DataLoop
+]
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
@@ -121,7 +159,31 @@ def children(e: Expr) -> tuple[Expr, ...]:
         return e.args
     if isinstance(e, Store):
         return (e.place, e.value)
+    if isinstance(e, Block):
+        return e.items
+    if isinstance(e, Declare):
+        return () if e.value is None else (e.value,)
+    if isinstance(e, DataLoop):
+        return (e.first, e.cond, e.body)
     return ()
+
+
+def sure_parts(e: Expr) -> tuple[Expr, ...]:
+    """Those of its direct sub-expressions that are evaluated whenever it is."""
+    parts = children(e)
+    if isinstance(e, Ternary) or (isinstance(e, Binary) and e.op in ("&&", "||")):
+        return parts[:1]
+    return parts[:2] if isinstance(e, DataLoop) else parts
+
+
+def may_skip(e: Expr) -> bool:
+    """May a statement that does this leave its target alone?"""
+    return isinstance(e, (DataLoop, Block)) or (isinstance(e, Ternary) and e.branch)
+
+
+def is_code(e: Expr) -> bool:
+    """Does it store by itself, so that it is no value?"""
+    return any(isinstance(x, (Store, DataLoop)) for x in walk(e))
 
 
 def walk(e: Expr) -> Iterator[Expr]:
@@ -142,9 +204,13 @@ def with_parts(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
     if isinstance(e, (Call, Gather)):
         return replace(e, args=tuple(map(change, e.args)))
     if isinstance(e, Store):
-        place = change(e.place)
-        assert isinstance(place, Gather)
-        return Store(place, e.op, change(e.value))
+        return Store(change(e.place), e.op, change(e.value))
+    if isinstance(e, Block):
+        return Block(tuple(map(change, e.items)))
+    if isinstance(e, Declare):
+        return replace(e, value=None if e.value is None else change(e.value))
+    if isinstance(e, DataLoop):
+        return replace(e, first=change(e.first), cond=change(e.cond), body=change(e.body))
     return e
 
 

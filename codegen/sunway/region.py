@@ -28,6 +28,7 @@ from codegen.region import (
     too_much,
 )
 from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.expr import is_code
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
@@ -90,7 +91,11 @@ def for_cores(s: RegionSlice, model: Modelled, options: GenOptions, original: st
 
 
 def _check_elements(scop: Scop) -> None:
-    """Local copies hold numbers of one type each."""
+    """Local copies hold numbers of one type each, of which it is known beforehand which are needed."""
+    for s in scop.statements:
+        if is_code(s.rhs) and not scop.arrays[s.accesses[s.target].array].opaque:
+            words = "data decide how often a loop runs: what a core needs is not known before it runs"
+            raise Unsupported("nonaffine-bound", words, s.loc, "compute the bound before the region")
     for s, a in scop.accesses():
         if scop.arrays[a.array].opaque:
             raise Unsupported(

@@ -6,7 +6,24 @@ from collections.abc import Mapping
 
 from codegen.ast.ctree import CExpr, Held, Instance, Int
 from codegen.record import record
-from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Store, Sym, Ternary, Unary
+from codegen.scop.expr import (
+    Affine,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    DataLoop,
+    Declare,
+    Expr,
+    Gather,
+    Jump,
+    Lit,
+    Ref,
+    Store,
+    Sym,
+    Ternary,
+    Unary,
+)
 from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
 
@@ -83,8 +100,8 @@ class BodyPrinter:
 
     def _store(self, value: Expr, s: Statement, at: Instance) -> str:
         """`target = value;`, where branches that keep the target as it is do not touch it."""
-        if isinstance(value, Store):
-            return f"{self._gather(value.place, s, at)} {value.op} {self._text(value.value, s, at, 1)};"
+        if isinstance(value, (Store, DataLoop, Block, Declare, Jump)):
+            return self._code(value, s, at)
         if not isinstance(value, Ternary) or not value.branch:
             return self._plain(value, s, at)
         cond = self._text(value.cond, s, at, 1)
@@ -93,16 +110,44 @@ class BodyPrinter:
         yes = self._store(value.yes, s, at)
         if self._keeps(value.no, s, at):
             return f"if ({cond}) {self._apart(yes)}"
-        if isinstance(value.yes, Ternary) and value.yes.branch:
+        if yes.startswith(("if (", "for (")):
             yes = f"{{ {yes} }}"  # or the `else` would be the inner one's
         return f"if ({cond}) {yes} else {self._store(value.no, s, at)}"
+
+    def _code(self, e: Store | DataLoop | Block | Declare | Jump, s: Statement, at: Instance) -> str:
+        """A statement that is carried out as it was written."""
+        if isinstance(e, Store):
+            return f"{self._text(e.place, s, at, UNARY)} {e.op} {self._text(e.value, s, at, 1)};"
+        if isinstance(e, Block):
+            items = [self._store(x, s, at) for x in e.items]
+            return items[0] if len(items) == 1 and not isinstance(e.items[0], Declare) else f"{{ {' '.join(items)} }}"
+        if isinstance(e, Declare):
+            value = "" if e.value is None else f" = {self._text(e.value, s, at, 1)}"
+            return f"{e.ctype.spelling} {e.name}{value};"
+        if isinstance(e, Jump):
+            return f"{e.word};"
+        return f"for ({self.loop_head(e, s, at)}) {self._store(e.body, s, at)}"
+
+    def loop_head(self, e: DataLoop, s: Statement, at: Instance) -> str:
+        """What stands between the brackets of a loop that data decide about."""
+        step = {1: f"{e.counter}++", -1: f"{e.counter}--"}.get(e.step, f"{e.counter} += {e.step}")
+        return f"{e.ctype.spelling} {e.counter} = {self.value(e.first, s, at)}; {self.value(e.cond, s, at)}; {step}"
+
+    def value(self, e: Expr, s: Statement, at: Instance) -> str:
+        return self._text(e, s, at, 1)
+
+    def line(self, e: Expr, s: Statement, at: Instance) -> str:
+        """One statement of those that a statement of the model is carried out by."""
+        return self._store(e, s, at)
 
     @staticmethod
     def _apart(text: str) -> str:
         """A statement below an `if` without `else`: in braces where readers could take an inner `else` for its own."""
-        return f"{{ {text} }}" if text.startswith("if (") and " else " in text else text
+        return f"{{ {text} }}" if text.startswith(("if (", "for (")) and " else " in text else text
 
     def _keeps(self, value: Expr, s: Statement, at: Instance) -> bool:
+        if isinstance(value, Block):
+            return not value.items
         if self.scop.arrays[s.accesses[s.target].array].opaque:
             return isinstance(value, Ref)  # all of what it was
         return isinstance(value, Ref) and self.access(s, at, value.access) == self.access(s, at, s.target)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from codegen.ast.ctree import Instance
 from codegen.recognize.ctypes import type_of
 from codegen.record import record
-from codegen.scop.expr import Binary, Expr, Ternary, children, walk
+from codegen.scop.expr import Expr, Ternary, is_code, sure_parts, walk
 from codegen.scop.model import Statement
 from codegen.target.body import ATOM, BodyAfter
 
@@ -32,7 +32,7 @@ def named_choices(
 ) -> tuple[BodyChosen, list[str]]:
     """A printer that knows the names of choices that are made for sure and come again, and their declarations."""
     printer = BodyChosen(plain.scop, plain.ints, plain.held, plain.known, {}, plain)
-    again = Counter(plain._print(e, s, at)[0] for e in walk(s.rhs) if isinstance(e, Ternary))
+    again = Counter(plain._print(e, s, at)[0] for e in walk(s.rhs) if isinstance(e, Ternary) and not is_code(e))
     lines = []
     for e in sorted(_sure(s.rhs), key=lambda x: sum(1 for _ in walk(x))):  # what lies inside another one first
         text, kind = plain._print(e, s, at)[0], type_of(plain.scop, s, e)
@@ -47,6 +47,5 @@ def named_choices(
 def _sure(e: Expr) -> Iterator[Expr]:
     """Parts that are evaluated whatever the values are."""
     yield e
-    first = isinstance(e, Ternary) or (isinstance(e, Binary) and e.op in ("&&", "||"))
-    for child in children(e)[: 1 if first else None]:
-        yield from _sure(child)
+    for part in sure_parts(e):
+        yield from _sure(part)

@@ -13,7 +13,7 @@ from codegen.ast.generate import expression
 from codegen.recognize.work import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
-from codegen.scop.expr import Call, Gather
+from codegen.scop.expr import Call, DataLoop, Gather
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
@@ -75,7 +75,7 @@ def _beyond_clang(scop: Scop, node: For) -> bool:
     inside = list(walk(node.body))
     found = {n.stmt for n in inside if isinstance(n, Instance)}
     return any(isinstance(n, For) for n in inside) or any(
-        isinstance(e, (Call, Gather)) for name in sorted(found) for e in parts(scop.statement(name).rhs)
+        isinstance(e, (Call, DataLoop, Gather)) for name in sorted(found) for e in parts(scop.statement(name).rhs)
     )
 
 

@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.ast.ctree import Fun
 from codegen.ast.generate import expression
 from codegen.recognize.reach import reach
-from codegen.scop.expr import Binary, Expr, Ref, Ternary, children
+from codegen.scop.expr import Expr, Ref, may_skip, sure_parts
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import condition_text
@@ -157,19 +157,14 @@ def _certain(s: Statement, a: Access) -> bool:
     """Does every instance make the access, whatever the data?"""
     number = next(k for k, x in enumerate(s.accesses) if x is a)
     if a.write or number == s.target:
-        return not (isinstance(s.rhs, Ternary) and s.rhs.branch)
+        return not may_skip(s.rhs)
     return number in _always(s.rhs)
 
 
 def _always(e: Expr) -> set[int]:
     """The accesses of an expression that no condition in it stands before."""
-    if isinstance(e, Ref):
-        return {e.access}
-    if isinstance(e, Ternary):
-        return _always(e.cond)
-    if isinstance(e, Binary) and e.op in ("&&", "||"):
-        return _always(e.left)
-    return set[int]().union(*(_always(x) for x in children(e)))
+    own = {e.access} if isinstance(e, Ref) else set[int]()
+    return own.union(*(_always(x) for x in sure_parts(e)))
 
 
 def cell_text(scop: Scop, pointer: str, ints: IntPrinter) -> str:

@@ -25,6 +25,8 @@ from codegen.ast.ctree import (
 from codegen.ast.lowered import Form
 from codegen.ast.pipelines import stage_of
 from codegen.lower.shift import runs_for_sure, simple
+from codegen.scop.expr import DataLoop
+from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
@@ -33,6 +35,7 @@ from codegen.target.body import BodyAfter, BodyPrinter
 from codegen.target.buffers import memory_of, shape
 from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
+from codegen.target.code import code_views
 from codegen.target.forms import FormPrinter
 from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
@@ -80,7 +83,10 @@ class ViewBuilder:
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
-            return (View("stmt", BodyAfter(self.scop, ints, held, self._known).statement(s, node), stmt=s.name),)
+            printer = BodyAfter(self.scop, ints, held, self._known)
+            if any(isinstance(e, DataLoop) for e in walk_expr(s.rhs)):
+                return code_views(printer, s, node)
+            return (View("stmt", printer.statement(s, node), stmt=s.name),)
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken)
             return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)

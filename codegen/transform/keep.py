@@ -16,7 +16,7 @@ import islpy as isl
 from codegen.plan.model import Keep
 from codegen.recognize.exists import always
 from codegen.recognize.expand import size_text
-from codegen.scop.expr import Ref
+from codegen.scop.expr import Ref, is_code
 from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.find import free_name, illegal
@@ -60,6 +60,8 @@ def kept(scop: Scop, d: Keep) -> Scop:
         raise illegal("copies are for the pieces of one statement", d.loc)
     if d.array not in scop.arrays or not free_name(scop, d.name, d.stmts):
         raise illegal(f"`{d.array}` cannot be copied to `{d.name}`", d.loc, "the copies need a name of their own")
+    if any(is_code(s.rhs) for s in scop.statements if any(a.array == d.array for a in s.accesses)):
+        raise illegal(f"a statement that uses `{d.array}` may read what it has written", d.loc)
     if scop.arrays[d.array].mixed or not scop.arrays[d.array].declarable:
         raise illegal(f"elements of `{d.array}` are more than one number, or their type has no name", d.loc)
     if not d.at:

@@ -16,7 +16,7 @@ from codegen.diagnostics import Unsupported
 from codegen.recognize.intervals import Interval, interval, union
 from codegen.recognize.reach import far
 from codegen.record import record
-from codegen.scop.expr import Affine, Expr, Gather, Ref, Store, Sym, Ternary, walk
+from codegen.scop.expr import Affine, Binary, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.check_paths import Path, names_in, nodes_in
 
@@ -102,9 +102,34 @@ class Aimed:
             return (int(low.to_python()), int(high.to_python())) if low.is_int() and high.is_int() else None
         if isinstance(e, Sym):
             value = self.values.get(e.text)
-            return None if value is None else (value, value)
+            return self._variable(s, e.text) if value is None else (value, value)
         assert isinstance(e, (Ref, Gather))
         return self._array(s.accesses[e.access].array)
+
+    def _variable(self, s: Statement, name: str) -> Interval | None:
+        """The values of a variable of a loop that data decide about; None if it has any but the first one."""
+        loop = next((e for e in walk(s.rhs) if isinstance(e, DataLoop) and e.counter == name), None)
+        if loop is not None:
+            return self._counted(s, loop)
+        places = (e.place for e in walk(s.rhs) if isinstance(e, Store))
+        stored = any(isinstance(x, Sym) and x.text == name for x in places)
+        own = next((e for e in walk(s.rhs) if isinstance(e, Declare) and e.name == name), None)
+        return None if stored or own is None or own.value is None else self._interval(s, own.value)
+
+    def _counted(self, s: Statement, loop: DataLoop) -> Interval | None:
+        """From the first value up or down to the limit that the counter is compared with."""
+        cond = loop.cond
+        if not isinstance(cond, Binary) or cond.left != Sym(loop.counter, loop.ctype):
+            return None
+        first, last = self._interval(s, loop.first), self._interval(s, cond.right)
+        if first is None or last is None or cond.op not in ("<", "<=", ">", ">="):
+            return None
+        more = 1 - len(cond.op) // 2  # `<` ends one before the limit
+        if (loop.step > 0) != cond.op.startswith("<"):
+            return None
+        if loop.step > 0:
+            return first[0], max(first[0], last[1] - more)
+        return min(first[1], last[0] + more), first[1]
 
     def _array(self, name: str) -> Interval | None:
         """The values that elements have at the start or get in the region."""

@@ -1,9 +1,9 @@
-/* expect: nonaffine-bound 6:29 */
-void f(int n, double A[n])
+/* expect: nonaffine-bound 5:29 */
+void f(int n, int m, double A[n])
 {
 #pragma scop
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i * n; j++)
-            A[j] = 0.0;
+    for (int i = 0; i < n + A[0]; i++)
+        for (int j = 0; j < m; j++)
+            A[j] += 1.0;
 #pragma endscop
 }
