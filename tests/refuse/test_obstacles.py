@@ -24,7 +24,7 @@ def test_all_at_once() -> None:
     if (a[i] > 0) g(a); else g(b + 1);
     for (int j = 0; j < idx[i]; j++)
       a[j] += g(a);
-    while (m > 0) m--;
+    while (a[i] > 0) a[i] -= 2;
   }
 """
     assert told(body) == [
