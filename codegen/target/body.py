@@ -133,9 +133,6 @@ class BodyPrinter:
         step = {1: f"{e.counter}++", -1: f"{e.counter}--"}.get(e.step, f"{e.counter} += {e.step}")
         return f"{e.ctype.spelling} {e.counter} = {self.value(e.first, s, at)}; {self.value(e.cond, s, at)}; {step}"
 
-    def value(self, e: Expr, s: Statement, at: Instance) -> str:
-        return self._text(e, s, at, 1)
-
     def line(self, e: Expr, s: Statement, at: Instance) -> str:
         """One statement of those that a statement of the model is carried out by."""
         return self._store(e, s, at)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Block, For, Instance, expr_names
 from codegen.record import record
-from codegen.scop.expr import Affine, Call, Expr, Ref, Ternary, walk
+from codegen.scop.expr import Affine, Call, Expr, Gather, Ref, Ternary, walk
 from codegen.scop.model import Scop, Statement
 
 
@@ -46,7 +46,7 @@ def asked_once(scop: Scop, node: For) -> Asked | None:
     changed = {s.name: replace(s, rhs=s.rhs.yes) for s, _ in found if isinstance(s.rhs, Ternary)}
     statements = tuple(changed.get(s.name, s) for s in scop.statements)
     s, at = found[0]
-    read = [scop.arrays[s.accesses[e.access].array] for e in walk(conds[0][0]) if isinstance(e, Ref)]
+    read = [scop.arrays[s.accesses[e.access].array] for e in walk(conds[0][0]) if isinstance(e, (Ref, Gather))]
     needed = {name: {e.access for e in walk(x.rhs) if isinstance(e, Ref)} for name, x in changed.items()}
     ahead = tuple(x for x in node.ahead if x.access in needed[x.at.stmt])  # what the condition reads is not among them
     loop, rest = replace(node, ahead=ahead), replace(scop, statements=statements)
@@ -68,7 +68,7 @@ def _stays(s: Statement, at: Instance, cond: Expr, var: str, written: set[str]) 
             return False
         if isinstance(e, Affine) and var in expr_names(at.values[e.value]):
             return False
-        if isinstance(e, Ref):
+        if isinstance(e, (Ref, Gather)):
             index = at.accesses[e.access]
             if s.accesses[e.access].array in written or any(var in expr_names(x) for x in index):
                 return False
