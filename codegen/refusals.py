@@ -435,8 +435,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _error(
         "no-sources",
-        "`scan` has found no C files.",
-        "Name folders or files with the ending `.c`; `-p` names the `compile_commands.json` of a build.",
+        "`scan` has found no C or C++ files.",
+        "Name folders or files with the ending `.c` or `.cpp`; `-p` names the `compile_commands.json` of a build.",
         "tilewright scan docs",
     ),
     _error(

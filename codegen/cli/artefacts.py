@@ -10,6 +10,7 @@ from codegen.cli.job import Job
 from codegen.cli.options import EMITS
 from codegen.machine.load import is_file
 from codegen.record import record
+from codegen.source.language import ending_of, stem_of
 from codegen.source.write import GENERATED
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]
 
 def path_of(emit: str, output: str, emits: tuple[str, ...]) -> str:
     """Where an artefact goes: OUT.c, OUT.plan, OUT.report.txt. A lone artefact may have any other name."""
-    if emit == "c" or (len(emits) == 1 and not output.endswith(".c")):
+    if emit == "c" or (len(emits) == 1 and not ending_of(output)):
         return output
-    return output.removesuffix(".c") + _EXTENSIONS[emit]
+    return stem_of(output) + _EXTENSIONS[emit]
 
 
 def depfile_path(arguments: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from codegen.record import record
+from codegen.source.language import HEADERS, language_compiled
 
 # Options whose value is the next word. Where the value may also be joined (-Ifolder), a joined word is no match here.
 _SEPARATE = (
@@ -27,11 +28,12 @@ _NO_CODE = ("-M", "-MM", "-###", "--help", "--version", "-print-prog-name", "-du
 
 @record
 class Word:
-    """An option with its value, or an input; `is_c` marks an input that is read as C."""
+    """An option with its value, or an input; `is_c` marks an input that is read as C or C++, the `language`."""
 
     words: tuple[str, ...]
     is_input: bool = False
     is_c: bool = False
+    language: str = ""
 
     @property
     def head(self) -> str:
@@ -47,7 +49,7 @@ class CcLine:
 
     @property
     def c_inputs(self) -> tuple[str, ...]:
-        """The C sources, unless the compiler is asked for something else than to read them as code."""
+        """The C and C++ sources, unless the compiler is asked for something else than to read them as code."""
         if any(p.head in _NO_CODE for p in self.parts):
             return ()
         return tuple(p.head for p in self.parts if p.is_c)
@@ -61,6 +63,10 @@ class CcLine:
     @property
     def debug(self) -> bool:
         return any(p.head.startswith("-g") and p.head != "-g0" for p in self.parts)
+
+    def language(self, name: str) -> str:
+        """What the compiler reads a source as."""
+        return next((p.language for p in self.parts if p.is_c and p.head == name), "")
 
     def preprocessor(self) -> tuple[str, ...]:
         """The command that preprocesses as this one would: -E and every flag that may matter."""
@@ -102,8 +108,10 @@ def parse(words: Sequence[str]) -> CcLine:
     stream = iter(words[1:])
     for word in stream:
         if not word.startswith("-") or word == "-":
-            reads_c = language == "c" if language else word.endswith(".c")
-            parts.append(Word((word,), True, reads_c and word != "-"))
+            read = language_compiled(words[0], word, language)
+            if read is not None and not language and word.endswith(HEADERS):
+                read = None  # compiled by itself, a header is no code
+            parts.append(Word((word,), True, read is not None and word != "-", read.name if read else ""))
             continue
         value = next(stream, None) if word in _SEPARATE else None
         parts.append(Word((word,) if value is None else (word, value)))

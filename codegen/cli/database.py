@@ -9,6 +9,7 @@ from typing import Any
 from codegen.cli.ccline import CcLine, Word, parse
 from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions
+from codegen.source.language import ending_of
 
 # Options with a path that counts from the folder of the command.
 _PATHS = ("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot", "--sysroot", "-B")
@@ -30,11 +31,11 @@ def flags_for(given: str, file: str) -> CppOptions:
 
 
 def all_flags(given: str) -> dict[str, CppOptions]:
-    """How the build preprocesses each of its C files, by their real paths; of several commands the first."""
+    """How the build preprocesses each of its C and C++ files, by their real paths; of several commands the first."""
     path = database_path(given)
     out: dict[str, CppOptions] = {}
     for entry in _entries(path):
-        if entry["file"].endswith(".c"):
+        if ending_of(entry["file"]):
             file = os.path.realpath(os.path.join(os.path.dirname(path), entry.get("directory", ""), entry["file"]))
             if file not in out:
                 out[file] = _flags(entry, path, file)
@@ -50,7 +51,9 @@ def _flags(entry: dict[str, Any], path: str, file: str) -> CppOptions:
     if os.path.realpath(folder) != os.path.realpath("."):
         line = CcLine(line.program, tuple(_moved(p, folder) for p in line.parts))
     program, *flags = line.preprocessor()
-    return CppOptions((program, "-E"), tuple(f for f in flags if f != "-E"))
+    name = os.path.basename(entry["file"])
+    language = next((p.language for p in line.parts if p.is_c and os.path.basename(p.head) == name), "")
+    return CppOptions((program, "-E"), tuple(f for f in flags if f != "-E"), language=language)
 
 
 def _entries(path: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import field
+from dataclasses import field, replace
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.commands import Command
@@ -15,6 +15,7 @@ from codegen.filters import KINDS, Filters
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
 from codegen.render import Style, want_color
+from codegen.source.language import stem_of
 
 
 @record
@@ -62,7 +63,7 @@ def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse
         os.makedirs(output, exist_ok=True)
     except OSError as error:
         raise BadCommandLine(f"cannot make the folder '{output}': {error.strerror}") from None
-    names = [n.removesuffix(".c") + command.extension if command.extension else n for n in names]
+    names = [stem_of(n) + command.extension if command.extension else n for n in names]
     return [argparse.Namespace(**values | {"file": f, "output": os.path.join(output, n)})
             for f, n in zip(files, names, strict=True)]
 
@@ -157,13 +158,13 @@ def _cpp(arguments: argparse.Namespace, command: tuple[str, ...]) -> CppOptions:
     from codegen.cli.database import flags_for
 
     found = flags_for(arguments.database, arguments.file)
-    return CppOptions(command or found.command, (*found.args, *own))
+    return replace(found, command=command or found.command, args=(*found.args, *own))
 
 
 def _stem(arguments: argparse.Namespace) -> str:
     """What the names of generated files begin with, where one file mentions another."""
     output = vars(arguments).get("output") or ""
-    name = os.path.basename(output if output not in ("", "-") else arguments.file).removesuffix(".c")
+    name = stem_of(os.path.basename(output if output not in ("", "-") else arguments.file))
     return name if name not in ("", "-") else "region"
 
 

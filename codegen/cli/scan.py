@@ -16,6 +16,7 @@ from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
 from codegen.report.scan import FileScan, page, scan_file, summary, text_report
+from codegen.source.language import HEADERS, ending_of
 from codegen.source.write import GENERATED, near, write_if_changed
 
 DATABASE = "compile_commands.json"
@@ -34,8 +35,8 @@ def run(job: Job) -> Outcome:
     a = job.arguments
     files = _files(a)
     if not files:
-        raise InputError("no-sources", "there are no C files to scan", Loc(a.paths[0]),
-                         "name folders or files with the ending .c; -p names the compile_commands.json of a build")
+        raise InputError("no-sources", "there are no C or C++ files to scan", Loc(a.paths[0]),
+                         "name folders, or files that end in .c or .cpp; -p names the compile_commands.json of a build")
     line = Line(a)
     try:
         scans = _scanned(files, a.jobs or len(os.sched_getaffinity(0)), line)
@@ -81,7 +82,7 @@ def _database(a: argparse.Namespace, path: str) -> str:
 
 
 def _below(path: str, flags: dict[str, CppOptions]) -> Iterator[str]:
-    """C files that the tool did not write, in hidden folders none."""
+    """C and C++ files that the tool did not write, in hidden folders none."""
     if not os.path.isdir(path):
         yield path
         return
@@ -93,7 +94,7 @@ def _below(path: str, flags: dict[str, CppOptions]) -> Iterator[str]:
         inner[:] = sorted(n for n in inner if not n.startswith("."))
         for name in sorted(names):
             file = os.path.join(folder, name)
-            if name.endswith(".c") and os.path.isfile(file) and not _generated(file):
+            if ending_of(name) and not name.endswith(HEADERS) and os.path.isfile(file) and not _generated(file):
                 yield file
 
 
@@ -109,7 +110,8 @@ def _with_flags(base: GenOptions, flags: CppOptions | None) -> GenOptions:
     """The build's flags first, so that the command line's own count."""
     if flags is None:
         return base
-    return replace(base, cpp=CppOptions(base.cpp.command or flags.command, (*flags.args, *base.cpp.args)))
+    args = (*flags.args, *base.cpp.args)
+    return replace(base, cpp=replace(flags, command=base.cpp.command or flags.command, args=args))
 
 
 def _scanned(files: Sequence[_File], jobs: int, line: Line) -> list[FileScan]:

@@ -1,7 +1,8 @@
 """`tilewright-cc gcc -c x.c -o x.o`: the compiler, given the generated text in place of sources with marked regions.
 
-For builds whose rules cannot be changed: CC='tilewright-cc gcc'. Everything but C sources with `#pragma scop`, or with
---auto those with loops, goes to the compiler as it is; its messages and exit status are the wrapper's.
+For builds whose rules cannot be changed: CC='tilewright-cc gcc', CXX='tilewright-cc g++'. Everything but sources with
+`#pragma scop`, or with --auto those with loops, goes to the compiler as it is; its messages and exit status are the
+wrapper's.
 """
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ from codegen.cli.workplace import workplace
 _USAGE = """\
 usage: tilewright-cc [--auto] [OPTIONS --] COMPILER ARGUMENT...
 
-Runs the compiler; C sources with `#pragma scop` are replaced by what `tilewright gen OPTIONS` makes of them, and with
---auto all C sources with loops that gain by it. OPTIONS may also stand in the environment variable TILEWRIGHT_FLAGS.
+Runs the compiler; C and C++ sources with `#pragma scop` are replaced by what `tilewright gen OPTIONS` makes of them,
+and with --auto all sources with loops that gain by it. OPTIONS may also stand in the environment variable
+TILEWRIGHT_FLAGS.
 """
 _MARK = re.compile(rb"pragma\s+scop\b")
 _LOOP = re.compile(rb"\bfor\b")
@@ -143,6 +145,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         cpp = job.options.cpp
         if cpp.enabled and not cpp.command:
             cpp = CppOptions(line.preprocessor(), cpp.args)
+        cpp = replace(cpp, language=line.language(name))
         job = replace(job, options=replace(job.options, cpp=cpp, line_name=name))
         outcome = gen.run(job)
     except BadCommandLine:
@@ -167,13 +170,14 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
 
 
 def _with_own_lines(text: str, name: str) -> str:
-    """Call generated lines x.tw.c, numbered as `gen --line` prints them.
+    """Call generated lines of x.c x.tw.c, numbered as `gen --line` prints them.
 
     Otherwise they would count on from the source's lines, and messages and breakpoints would point at innocent ones.
     """
     from codegen.source.linemap import quote
 
-    own = quote(os.path.splitext(name)[0] + ".tw.c")
+    stem, ending = os.path.splitext(name)
+    own = quote(f"{stem}.tw{ending}")
     lines = text.split("\n")
     starts = [i for i, line in enumerate(lines) if i == 0 or _REGION.match(line)]
     for i in reversed(starts):

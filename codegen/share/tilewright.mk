@@ -8,36 +8,43 @@
 # Compilers and debuggers speak of the lines of the sources (gen --line); TILEWRIGHT_FLAGS := --no-line has those of the results.
 #
 # It defines TILEWRIGHT_GENERATED (OUT/smooth.tw.c ...) and TILEWRIGHT_OBJECTS (OUT/smooth.tw.o ...), and rules for them.
+# C++ sources (.cpp, .cc, .cxx) are compiled with CXX and CXXFLAGS.
 
 TILEWRIGHT          ?= tilewright
 TILEWRIGHT_OUT      ?= build
 TILEWRIGHT_FLAGS    ?=
 # What the generator has to know of the preprocessor's flags.
-TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(CFLAGS))
+TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(if $(filter .c,$(1)),$(CFLAGS),$(CXXFLAGS)))
 
-TILEWRIGHT_GENERATED := $(patsubst %.c,$(TILEWRIGHT_OUT)/%.tw.c,$(TILEWRIGHT_SOURCES))
-TILEWRIGHT_OBJECTS   := $(TILEWRIGHT_GENERATED:.c=.o)
+TILEWRIGHT_GENERATED := $(foreach s,$(TILEWRIGHT_SOURCES),$(TILEWRIGHT_OUT)/$(basename $(s)).tw$(suffix $(s)))
+TILEWRIGHT_OBJECTS   := $(addsuffix .o,$(basename $(TILEWRIGHT_GENERATED)))
 
-tilewright_generate = CC='$(CC)' $(TILEWRIGHT) gen --line $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*.c \
-  -o $(TILEWRIGHT_OUT)/$*.tw.c -MD -MP -MF $(TILEWRIGHT_OUT)/$*.tw.d -MT $(TILEWRIGHT_OUT)/$*.tw.stamp
+tilewright_generate = CC='$(CC)' CXX='$(CXX)' $(TILEWRIGHT) gen $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*$(1) \
+  -o $(TILEWRIGHT_OUT)/$*.tw$(1) -MD -MP -MF $(TILEWRIGHT_OUT)/$*.tw.d -MT $(TILEWRIGHT_OUT)/$*.tw.stamp
 
+# The rules for sources with the ending $(1), of which $(2) are generated, compiled with $(3).
 # A result that did not change keeps its time, so nothing after it is rebuilt; the stamp says when it was last made.
-$(TILEWRIGHT_GENERATED:.c=.stamp): $(TILEWRIGHT_OUT)/%.tw.stamp: %.c
-	@mkdir -p $(@D)
-	$(tilewright_generate)
-	@touch $@
+# Objects have a depfile of their own: a header may change the object and leave the generated text as it was.
+define tilewright_rules
+$(2:$(1)=.stamp): $(TILEWRIGHT_OUT)/%.tw.stamp: %$(1)
+	@mkdir -p $$(@D)
+	$$(call tilewright_generate,$(1))
+	@touch $$@
 
-$(TILEWRIGHT_GENERATED): $(TILEWRIGHT_OUT)/%.tw.c: $(TILEWRIGHT_OUT)/%.tw.stamp
-	@test -f $@ || { echo '$(TILEWRIGHT) gen $*.c'; $(tilewright_generate); }
+$(2): $(TILEWRIGHT_OUT)/%.tw$(1): $(TILEWRIGHT_OUT)/%.tw.stamp
+	@test -f $$@ || { echo '$$(TILEWRIGHT) gen $$*$(1)'; $$(call tilewright_generate,$(1)); }
 
-# With a depfile of its own: a header may change the object and leave the generated text as it was.
-$(TILEWRIGHT_OBJECTS): $(TILEWRIGHT_OUT)/%.tw.o: $(TILEWRIGHT_OUT)/%.tw.c
-	$(CC) -iquote $(dir $*.c) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -c $< -o $@
+$(2:$(1)=.o): $(TILEWRIGHT_OUT)/%.tw.o: $(TILEWRIGHT_OUT)/%.tw$(1)
+	$(3) -iquote $$(dir $$*$(1)) $$(CPPFLAGS) $(4) -MMD -MP -MF $$@.d -c $$< -o $$@
+endef
+tilewright_ending = $(if $(2),$(eval $(call tilewright_rules,$(1),$(2),$(3),$(4))))
+$(call tilewright_ending,.c,$(filter %.tw.c,$(TILEWRIGHT_GENERATED)),$$(CC),$$(CFLAGS))
+$(foreach e,.cpp .cc .cxx,$(call tilewright_ending,$(e),$(filter %.tw$(e),$(TILEWRIGHT_GENERATED)),$$(CXX),$$(CXXFLAGS)))
 
 .PHONY: tilewright-clean
 tilewright-clean:
-	rm -f $(foreach end,.c .d .stamp .o .o.d,$(TILEWRIGHT_GENERATED:.c=$(end)))
+	rm -f $(TILEWRIGHT_GENERATED) $(foreach end,.d .stamp .o .o.d,$(addsuffix $(end),$(basename $(TILEWRIGHT_GENERATED))))
 
 .DELETE_ON_ERROR:
 
--include $(TILEWRIGHT_GENERATED:.c=.d) $(TILEWRIGHT_OBJECTS:=.d)
+-include $(addsuffix .d,$(basename $(TILEWRIGHT_GENERATED))) $(TILEWRIGHT_OBJECTS:=.d)

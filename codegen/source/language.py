@@ -30,6 +30,7 @@ C = Language("c", "C", (".c",), "CC", ("cc", "gcc", "clang"), ("-std=gnu11",))
 CXX = Language("c++", "C++", (".cpp", ".cc", ".cxx", ".c++", ".C", ".CPP", ".hpp", ".hh", ".hxx", ".h++", ".H"), "CXX",
                ("c++", "g++", "clang++"))  # fmt: skip
 LANGUAGES = (C, CXX)
+HEADERS = tuple(e for e in CXX.endings if e[1].lower() == "h")
 _DRIVER = re.compile(r"(?:^|(?<=[-/]))(gcc|clang|cc)(?=(?:-[\d.]+)?(?:\.exe)?$)")
 _OF_CXX = re.compile(r"(?:^|[-/])(?:g\+\+|clang\+\+|c\+\+)(?:-[\d.]+)?(?:\.exe)?$")
 _BESIDE = {"gcc": "g++", "clang": "clang++", "cc": "c++"}

@@ -44,7 +44,7 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"auto-wave", "builds", "core-group", "notebook", "quickstart", "real-style", "sparse-matrix",
+    others = {"auto-wave", "builds", "core-group", "cpp", "notebook", "quickstart", "real-style", "sparse-matrix",
               "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
@@ -65,6 +65,18 @@ def test_example(example: str, tmp_path: Path) -> None:
     for read in (source, *(p.name for p in (EXAMPLES / example).glob("*.h"))):
         done = make(example, tmp_path, "-n", "-W", read)
         assert f"gen {source}" in done.stdout, f"{read}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
+def test_cpp(tmp_path: Path) -> None:
+    flags = "CXXFLAGS=-std=c++11 -O2 -fopenmp -ffp-contract=off -Wall -Wextra -Werror"
+    for sizes in ("1 1", "5 7", "64 48"):
+        lines = made("cpp", tmp_path, "run", f"SIZES={sizes}", flags).splitlines()
+        plain, fast = (x.split()[-2:] for x in lines if x.startswith(("as written", "transformed")))
+        assert plain == fast
+    assert "-o " + str(tmp_path / "blur.tw.cpp") in make("cpp", tmp_path, "-n", "-W", "blur.hpp", flags).stdout
+    done = make("cpp", tmp_path / "wrapped", "run", f"CXX={sys.executable} -m codegen.cli.wrapper g++", flags)
+    assert done.returncode == 0, done.stderr
 
 
 def test_real_style(tmp_path: Path) -> None:

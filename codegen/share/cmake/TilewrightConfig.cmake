@@ -3,8 +3,9 @@
 #   add_executable(app main.c)
 #   tilewright_generate(app SOURCES smooth.c OPTIONS --machine native)
 #
-# generates smooth.tw.c in the build folder and adds it to the target. Include folders and definitions of the
-# target reach the generator. Tilewright_COMMAND, a list, may be set to run another tilewright.
+# generates smooth.tw.c in the build folder and adds it to the target; C++ sources keep their ending, too. Include
+# folders and definitions of the target reach the generator. Tilewright_COMMAND, a list, may be set to run another
+# tilewright.
 
 if(CMAKE_VERSION VERSION_LESS 3.20)
   set(Tilewright_FOUND FALSE)
@@ -34,12 +35,20 @@ function(tilewright_generate target)
   endif()
   set(folders "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>")
   set(macros "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set(compilers)
+  if(CMAKE_C_COMPILER)
+    list(APPEND compilers "CC=${CMAKE_C_COMPILER}")
+  endif()
+  if(CMAKE_CXX_COMPILER)
+    list(APPEND compilers "CXX=${CMAKE_CXX_COMPILER}")
+  endif()
   foreach(source IN LISTS arg_SOURCES)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE input)
     cmake_path(RELATIVE_PATH input BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE inside)
     string(REPLACE ".." "__" inside "${inside}")
+    cmake_path(GET inside EXTENSION LAST_ONLY ending)
     cmake_path(REMOVE_EXTENSION inside LAST_ONLY)
-    set(output "${CMAKE_CURRENT_BINARY_DIR}/tilewright/${target}/${inside}.tw.c")
+    set(output "${CMAKE_CURRENT_BINARY_DIR}/tilewright/${target}/${inside}.tw${ending}")
     cmake_path(GET input PARENT_PATH input_folder)
     cmake_path(GET output PARENT_PATH output_folder)
     file(MAKE_DIRECTORY "${output_folder}")
@@ -50,14 +59,14 @@ function(tilewright_generate target)
     endif()
     add_custom_command(
       OUTPUT "${output}"
-      COMMAND "${CMAKE_COMMAND}" -E env "CC=${CMAKE_C_COMPILER}"
+      COMMAND "${CMAKE_COMMAND}" -E env ${compilers}
         ${Tilewright_COMMAND} gen --line
         "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
         ${arg_OPTIONS} "${input}" -o "${output}" -MD -MF "${output}.d"
       ${touch}
       DEPENDS "${input}"
       DEPFILE "${output}.d"
-      COMMENT "tilewright ${inside}.c"
+      COMMENT "tilewright ${inside}${ending}"
       COMMAND_EXPAND_LISTS
       VERBATIM)
     # The generated file lies elsewhere; headers in quotes are still looked for beside the original.

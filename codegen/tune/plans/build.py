@@ -16,6 +16,7 @@ from codegen.recognize.work import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode
+from codegen.source.language import C, Language
 from codegen.target.emit import emit_support
 from codegen.target.templates import environment
 from codegen.tune.plans.subject import Subject
@@ -26,7 +27,7 @@ _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-ma
 FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags
 # Without fused operations, so that results can be compared bit by bit.
 EXACT = ("-ffp-contract=off", "-DTW_NO_FMA")
-_SHARED = ("-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic,-z,lazy", "-fopenmp", "-std=gnu11", "-w",
+_SHARED = ("-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-Bsymbolic,-z,lazy", "-fopenmp", "-w",
            "-Dmain=tw_user_main")  # fmt: skip
 
 
@@ -42,13 +43,15 @@ class Shop:
     words: tuple[str, ...]
     flags: tuple[str, ...]
     user: tuple[str, ...]
+    language: Language = C
 
     def compile(self, name: str, text: str, more: tuple[str, ...] = ()) -> Path:
         """A shared object of this text and the runtime; Failed with the compiler's first complaint."""
-        source, out = self.folder / f"{name}.c", self.folder / f"{name}.so"
+        source, out = self.folder / f"{name}{self.language.endings[0]}", self.folder / f"{name}.so"
         source.write_bytes(encode(text))
         runtime = [str(self.folder / f"{r}.o") for r in _RUNTIMES]
-        self._run([*self.flags, *more, *_SHARED, *self.user, str(source), *runtime, "-lm", "-o", str(out)])
+        flags = (*self.flags, *more, *_SHARED, *self.language.std, *self.user)
+        self._run([*flags, str(source), *runtime, "-lm", "-o", str(out)])
         return out
 
     def _run(self, words: list[str]) -> None:
@@ -66,13 +69,14 @@ _RUNTIMES = ("check_runtime", "tune_runtime")
 def open_shop(subject: Subject, folder: Path, flags: str) -> Shop:
     """The compiler, tried out on the runtime. InputError where there is none, or its flags are not understood."""
     found = find_compiler(subject.source.name, subject.options.cpp, folder)
-    shop = Shop(folder, found.words, tuple(shlex.split(flags)), found.flags)
+    shop = Shop(folder, found.words, tuple(shlex.split(flags)), found.flags, found.language)
     texts = (runtime_text(), environment().get_template("tune_runtime.c.j2").render())
     for name, text in zip(_RUNTIMES, texts, strict=True):
         source = folder / f"{name}.c"
         source.write_bytes(encode(text))
         try:
-            shop._run([*shop.flags, "-c", "-fPIC", "-fopenmp", "-w", str(source), "-o", str(source.with_suffix(".o"))])
+            out = str(source.with_suffix(".o"))
+            shop._run([*shop.flags, "-c", "-fPIC", "-fopenmp", "-w", "-xc", str(source), "-o", out])
         except Failed as error:
             raise InputError("no-compiler", f"the compiler does not work: {error}", Loc("--cflags")) from None
     return shop
@@ -88,7 +92,8 @@ def result_text(subject: Subject, outcome: RegionOutcome) -> str:
     assert outcome.text is not None
     text = subject.source.text
     start = after_feature_macros(text)
-    support = emit_support(outcome.helpers, outcome.kernels, os.path.basename(subject.source.name), 0, PARALLEL_MIN)
+    language, name = subject.source.pre.language, os.path.basename(subject.source.name)
+    support = emit_support(outcome.helpers, outcome.kernels, name, 0, PARALLEL_MIN, language=language)
     return f"{text[:start]}{support}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
 
 
