@@ -64,7 +64,8 @@ class RegionSlice:
     refusal         why there is no text, if so
     piece           which piece of the region is meant; None: all of it
     language        of the file; the text is C
-    scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible
+    scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
+                    `objects` members and references, as declarations of variables
     """
 
     region: Region
@@ -85,6 +86,7 @@ class RegionSlice:
     language: Language = C
     scope: tuple[str, ...] = ()
     usings: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 @record

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from codegen.record import record
 from codegen.source.language import CXX
 from codegen.target.templates import environment
 from codegen.verify.check_declare import copies, declarations
-from codegen.verify.check_harness import Harness
+from codegen.verify.check_harness import Harness, Place
 from codegen.verify.check_leaves import Leaf
+
+_THIS = re.compile(r"\bthis\s*->\s*")
 
 
 @record
@@ -47,13 +50,19 @@ def _view(h: Harness, body: str) -> dict[str, object]:
         "declarations": list(declarations(h)),
         "layout": list(_layout(h)),
         "fills": list(_fills(h)),
-        "body": body.rstrip("\r\n"),
+        "body": _free(body, h.place).rstrip("\r\n"),
         "stores": list(copies(h, out=True)),
         "scope": h.place.scope,
         "usings": h.place.usings,
+        "objects": h.place.objects,
         "undefined": h.memory.undefined,
         "globals": [(k, b.base) for k, b in enumerate(h.memory.buffers) if b.how == "global"],
     }
+
+
+def _free(body: str, place: Place) -> str:
+    """A region as part of a function of no class, where members are variables."""
+    return _THIS.sub("", body) if place.objects else body
 
 
 def _layout(h: Harness) -> Iterator[str]:

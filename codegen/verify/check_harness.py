@@ -21,6 +21,7 @@ class Place:
     language: Language = C
     scope: tuple[str, ...] = ()
     usings: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()  # declarations of members and references, which are variables of their own here
 
     def cast(self, kind: str) -> str:
         """C converts pointers to memory of no type by itself."""

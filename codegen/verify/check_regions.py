@@ -79,7 +79,7 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     parsed = parse_with_gaps(s)
     site = site_in(parsed, s)
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
-    place = Place(s.language, s.scope, s.usings)
+    place = Place(s.language, s.scope, s.usings, s.objects)
     harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
     return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
 

@@ -92,10 +92,10 @@ def test_everything_else_goes_through(folder: Path) -> None:
     """Word for word, with the compiler's exit status; and no compiler sees a bad option of ours."""
     script(folder / "fake", 'for w; do echo "[$w]"; done; exit 7')
     words = ("-O2", "a b.c", "-DX='y z'", "-o", "src/smooth.c", "@nothing", "")
-    (folder / "nothing").write_text("-x c++ src/main.c", encoding="utf-8")
+    (folder / "nothing").write_text("-x objective-c src/main.c", encoding="utf-8")
     done = wrapped(folder, "./fake", *words)
     assert (done.returncode, done.stdout) == (7, "".join(f"[{w}]\n" for w in words))
-    for words in (("-M", "src/smooth.c"), ("-x", "c++", "-c", "src/smooth.c"), ("-E", "-x", "c", "-")):
+    for words in (("-M", "src/smooth.c"), ("-x", "objective-c", "-c", "src/smooth.c"), ("-E", "-x", "c", "-")):
         assert wrapped(folder, "./fake", *words).stdout.split() == [f"[{w}]" for w in words]
     for words in (("--strict", "fake"), ("--strict", "--")):
         assert wrapped(folder, *words).returncode == 2

@@ -141,7 +141,54 @@ void visible(int n, const float *x, double *d)
 }
 """
 
-SOURCES = {"product": PRODUCT, "names": NAMES, "overloads": OVERLOADS}
+# Members are like variables of the file, references in a region like pointers to elements.
+MEMBERS = """
+namespace fluid {
+class Grid {
+public:
+  void step();
+  void scale(const double &by, const int &rows);
+  double total() const
+  {
+    double sum = 0;
+#pragma scop
+    for (int i = 0; i < n_ * n_; ++i)
+      sum += cells_[i] * this->weight_[i % K];
+#pragma endscop
+    return sum;
+  }
+private:
+  static constexpr int K = 4;
+  int n_;
+  double dt_;
+  double *cells_, *next_;
+  double weight_[K];
+};
+void Grid::step()
+{
+#pragma scop
+  for (int i = 1; i < n_ - 1; ++i)
+    for (int j = 1; j < n_ - 1; ++j) {
+      const double &c = cells_[i * n_ + j];
+      double &out = next_[i * n_ + j];
+      out = c + dt_ * (cells_[(i - 1) * n_ + j] - 2 * c + cells_[(i + 1) * n_ + j]);
+    }
+#pragma endscop
+}
+void Grid::scale(const double &by, const int &rows)
+{
+  double *p = cells_;
+  const int w = 3, h = 2 * w;
+#pragma scop
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < h; ++j)
+      p[i * h + j] *= by;
+#pragma endscop
+}
+}
+"""
+
+SOURCES = {"product": PRODUCT, "members": MEMBERS, "names": NAMES, "overloads": OVERLOADS}
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -180,3 +227,58 @@ void f(int n, double *a, double *b)
 """
     made = generate("in.cpp", text, GenOptions(target="c"))
     assert "TW_SPAN(&s, 0, 1)" in made.text or made.regions[0].summary == "sequential", made.text
+
+
+def refused(text: str) -> str:
+    """Why the one region of a source is left as it is."""
+    (warning,) = generate("in.cpp", text, GenOptions(target="c")).diagnostics
+    return warning.notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        ("struct { int x; } a[9];", "has no name"),
+        ("enum { i0, a };", "`a`"),
+        ("auto [a, b] = pair();", "`auto`"),
+        ("out: vec a;", "`vec`"),
+        ("vec a __attribute__((unused)) = {};", "`vec`"),
+        ("extern double a[];", "extern"),
+        ("decltype(n) a = 0;", "`decltype(n)`"),
+        ("vec (*a)[3] = 0;", "`vec`"),
+        ("typename vec::type a;", "`vec::type`"),
+    ],
+)
+def test_names_are_not_mixed_up(declared: str, why: str) -> None:
+    """Whatever hides the parameter, the region does not mean the parameter."""
+    text = f"""
+struct vec {{ double x[3]; double &operator[](int); }};
+struct two {{ int a, b; }};
+two pair();
+void f(int n, double *a)
+{{
+  {{
+    {declared}
+#pragma scop
+    for (int i = 0; i < n; i++)
+      a[i] = 0;
+#pragma endscop
+  }}
+}}
+"""
+    assert why in refused(text)
+
+
+def test_a_parameter_of_a_template_is_no_type_of_the_file() -> None:
+    text = """
+typedef float T;
+template <class T> struct matrix { T *p; int n; void copy(double *q); };
+template <class U> void matrix<U>::copy(double *q)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    q[i] = p[i];
+#pragma endscop
+}
+"""
+    assert "only an instance" in refused(text)

@@ -1,6 +1,8 @@
 """The function around a region: its parameters, the blocks that are open where the region begins, what they declare."""
 from __future__ import annotations
 
+from itertools import pairwise
+
 from codegen.record import record
 
 from .declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
@@ -10,6 +12,7 @@ from .scopes import Entity
 from .tokens import Token, Tokens, angle_end, code, group_end, split_at, tokens
 
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "do", "try", "catch"})
+_TAGS = frozenset({"struct", "class", "union", "enum"})
 _OPENS = frozenset({")", "else", "do", "try", ":"})
 
 
@@ -77,12 +80,22 @@ def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
     if at < 0:
         raise NotC("the function around the region cannot be read", e.begin)
     name = head[at - 1]
-    parameters = tuple(x for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") for x in declared(p, "param"))
+    parameters = tuple(x for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") for x in _parameter(p))
+    if any(t.text in ("constexpr", "consteval") for t in head[:at]):
+        raise NotC("the compiler may evaluate the function, which generated code does not allow", head[0].begin,
+                   "leave out `constexpr`")
     body = _Body(unit, e, span)
     body.walk()
     qualified = _qualified(head[: at - 1])
     return Function(e, name, qualified, parameters, tuple(body.done()), body.after, types, constants,
                     tuple(body.pragmas), frozenset(body.usings))
+
+
+def _parameter(found: Tokens) -> tuple[Local, ...]:
+    """A parameter. Of one that cannot be read the name is known all the same."""
+    made = declared(found, "param")
+    last = [t for t in found if t.kind == "word"][-1:]
+    return made or tuple(Local(Declarator(t), (t,), place="param") for t in last if len(found) > 1)
 
 
 def _template(head: Tokens) -> tuple[frozenset[str], tuple[Local, ...], int]:
@@ -108,9 +121,14 @@ def _qualified(before: Tokens) -> tuple[str, ...]:
     """The scopes in `void A::B::f(`."""
     out: list[str] = []
     k = len(before)
-    while k >= 2 and before[k - 1].text == "::" and before[k - 2].kind == "word":
-        out.insert(0, before[k - 2].text)
-        k -= 2
+    while k >= 2 and before[k - 1].text == "::":
+        at = k - 2
+        if before[at].text == ">":  # the arguments of a template
+            at = next((i for i in range(at, 0, -1) if before[i].text == "<" and angle_end(before, i) == k - 1), 0) - 1
+        if at < 0 or before[at].kind != "word":
+            break
+        out.insert(0, before[at].text)
+        k = at
     return tuple(out)
 
 
@@ -208,9 +226,28 @@ class _Body:
         self.pragmas = []
 
     def _locals(self, now: Tokens) -> list[Local]:
-        made = list(declared(now, "local", lambda n: n in self.names))
+        at = next((k for k in range(len(now) - 1, -1, -1) if now[k].text == ":" and _labels(now[:k])), -1)
+        now = now[at + 1 :]
+        made = _of_class(now) or list(declared(now, "local", lambda n: n in self.names))
         self.names |= {x.name for x in made}
         return made
+
+
+def _labels(now: Tokens) -> bool:
+    """Are these labels, up to the last colon?"""
+    return now[:1] != [] and (now[0].text in ("case", "default") or (len(now) == 1 and now[0].kind == "word"))
+
+
+def _of_class(now: Tokens) -> list[Local]:
+    """What a class or an enumeration within the function declares: names of types that are not looked at."""
+    head = next((k for k, t in enumerate(now) if t.text in _TAGS), -1)
+    brace = next((k for k, t in enumerate(now) if t.text == "{"), -1)
+    if head < 0 or brace < head or any(t.text in ("=", "(") for t in now[:brace]):
+        return []
+    end = group_end(now, brace)
+    inside = now[brace:end] if now[head].text == "enum" else ()
+    found = [*now[head + 1 : brace], *(t for s, t in pairwise(inside) if s.text in ("{", ",")), *now[end:]]
+    return [Local(Declarator(t), (now[head],)) for t in found if t.kind == "word"]
 
 
 def _inside(now: Tokens, group: Tokens, opening: Token) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from codegen.record import record
 
-from .declare import FUNDAMENTAL, QUALIFIERS, Declaration, declaration
+from .declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
 from .refusal import NotC
 from .tokens import Token, Tokens, angle_end, code, group_end, split_at
 
@@ -34,6 +34,7 @@ switch typedef union volatile while inline __restrict __restrict__ __extension__
 _KEYWORDS = frozenset(_OF_C.split()) | FUNDAMENTAL
 _BEFORE = "put its value into a variable before the region"
 _ENDS = frozenset({";", "{", "}"})
+_SETS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"})
 _VALUES = frozenset({")", "]"})
 
 
@@ -51,10 +52,11 @@ class Names:
     """What a body asks about names: makes sure that a variable or type is declared, and says how C calls a function
     or a type with scopes before it."""
 
-    use: Callable[[Token], None]
+    use: Callable[[Token, bool], None]  # and whether it is changed here
     call: Callable[[Token], str]
     type: Callable[[Tokens], str]
     is_type: Callable[[str], bool]
+    is_local: Callable[[str], bool]
 
 
 class Body:
@@ -65,6 +67,8 @@ class Body:
         self.names = names
         self.own = set(own)
         self.edits: list[Edit] = []
+        self.references: dict[str, int] = {}  # and where they are declared
+        self.written: set[str] = set()  # variables, or memory that they lead to, that are changed
         self.skip: set[int] = set()
         self.index = {t.begin: k for k, t in enumerate(self.found)}
 
@@ -116,7 +120,7 @@ class Body:
     def _declaration(self, made: Declaration) -> None:
         for d in made.declarators:
             if d.is_reference:
-                raise NotC(f"`{d.name.text}` is a reference", d.name.begin, "use a pointer, or the element itself")
+                self._reference(d, made.has("const"))
             self.own.add(d.name.text)
             if d.style in ("{", "(") and d.value:
                 first, last = self.index[d.value[0].begin] - 1, self.index[d.value[-1].begin] + 1
@@ -125,6 +129,21 @@ class Body:
                 self._edit(self.found[last], closing)
             elif d.style in ("{", "("):
                 raise NotC(f"`{d.name.text}` has no value that C has a form for", d.name.begin, "write `= 0`")
+
+    def _reference(self, d: Declarator, const: bool) -> None:
+        """A name for an element is a pointer to it; a constant one for a value is a variable."""
+        signs = [t for t in d.before if t.text in ("&", "&&")]
+        if len(signs) != 1 or d.behind or d.round or d.style != "=" or d.name.text in self.own:
+            raise NotC(f"`{d.name.text}` is a reference", d.name.begin, "use a pointer, or the element itself")
+        if _is_element(d.value):
+            self._edit(signs[0], "*")
+            first, last = d.value[0].begin, d.value[-1].end
+            self.edits += [Edit(first, first, "&("), Edit(last, last, ")")]
+            self.references[d.name.text] = d.name.begin
+        elif const:
+            self._edit(signs[0], "")
+        else:
+            raise NotC(f"`{d.name.text}` is a reference", d.name.begin, "use a variable")
 
     def _loop(self, opening: int) -> None:
         inside = self.found[opening + 1 : group_end(self.found, opening) - 1]
@@ -137,6 +156,8 @@ class Body:
         t = self.found[k]
         if t.text in _SIGNS:
             raise NotC(f"{_SIGNS[t.text]} has no counterpart in C", t.begin)
+        if t.text[0] == "'" and "sizeof" in (self._text(k - 1), self._text(k - 2)):
+            raise NotC("the size of a character is 1 in C++", t.begin, "write 1")
         if t.kind == "text" and t.text[0] not in "\"'":
             raise NotC("a constant of another character set", t.begin)
         if t.kind == "number" and not _NUMBER.match(t.text):
@@ -153,6 +174,8 @@ class Body:
 
     def _word(self, k: int) -> int:
         t, following = self.found[k], self._text(k + 1)
+        if t.text == "this" and following == "->" and self._text(k + 2) not in self.own:
+            return self._own_member(k)
         if t.text in _BEYOND:
             raise NotC(f"{_BEYOND[t.text]} has no counterpart in C", t.begin, _HINTS.get(t.text, ""))
         if t.text in _WORDS:
@@ -160,7 +183,7 @@ class Body:
             return k + 1
         if t.text in _CASTS:
             return self._cast(k)
-        if self._text(k - 1) in (".", "->"):
+        if self._text(k - 1) in (".", "->") and self._text(k - 2) != "this":
             if following == "(":
                 raise NotC(f"`{t.text}` is called as a function of an object", t.begin,
                            _BEFORE)
@@ -173,6 +196,8 @@ class Body:
         if t.text in _KEYWORDS or t.text in QUALIFIERS or t.text.startswith("__builtin_"):
             return k + 1
         if t.text in self.own:
+            if self.references.get(t.text, t.begin) != t.begin:
+                self._edit(t, f"(*{t.text})")
             return k + 1
         if following == "(":
             made = self.names.call(t)
@@ -183,8 +208,28 @@ class Body:
         elif self._names_type(t):
             self.names.type([t])
         else:
-            self.names.use(t)
+            changed = self._changed(k)
+            self.names.use(t, changed)
+            if changed or self._changed(k, True):
+                self.written.add(t.text)
         return k + 1
+
+    def _own_member(self, k: int) -> int:
+        """this->x is x, unless that is something else."""
+        member = self.found[k + 2]
+        if self._text(k + 3) == "(" or self.names.is_local(member.text):
+            raise NotC("`this` has no counterpart in C", self.found[k].begin, _HINTS["this"])
+        self.edits.append(Edit(self.found[k].begin, self.found[k + 1].end, ""))
+        return k + 2
+
+    def _changed(self, k: int, elements: bool = False) -> bool:
+        """Is the variable set here, or its address taken; or with `elements`, what it leads to?"""
+        before, at = self._text(k - 1), k + 1
+        if before in ("++", "--") or (before == "&" and not self._is_value(k - 2)):
+            return True
+        while self._text(at) == "." or (elements and self._text(at) in ("[", "->", ")")):
+            at = group_end(self.found, at) if self._text(at) == "[" else at + 1 + (self._text(at) != ")")
+        return self._text(at) in _SETS or (elements and before == "*" and not self._is_value(k - 2))
 
     def _names_type(self, t: Token) -> bool:
         return t.text not in _KEYWORDS and t.text not in self.own and self.names.is_type(t.text)
@@ -287,6 +332,19 @@ class Body:
 
     def _replace(self, first: int, after: int, new: str) -> None:
         self.edits.append(Edit(self.found[first].begin, self.found[after - 1].end, new))
+
+
+def _is_element(found: Tokens) -> bool:
+    """Is it a variable, an element or a member: a name with subscripts and members behind it?"""
+    k = 1 if found and found[0].kind == "word" else len(found) + 1
+    while k < len(found):
+        if found[k].text == "[":
+            k = group_end(found, k)
+        elif found[k].text in (".", "->") and k + 1 < len(found) and found[k + 1].kind == "word":
+            k += 2
+        else:
+            return False
+    return k == len(found)
 
 
 def edited(text: str, begin: int, end: int, edits: Sequence[Edit]) -> str:

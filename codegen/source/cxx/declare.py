@@ -63,6 +63,7 @@ Is = Callable[[str], bool]
 def declaration(found: Tokens, is_variable: Is, is_type: Is) -> Declaration | None:
     """Tokens up to a semicolon as a declaration; None where they are something else. What begins with the name of a
     variable is an expression."""
+    found = without_attributes(found)
     if not found or found[0].text in _STATEMENTS:
         return None
     qualifiers, kind, k = _specifiers(found, is_variable)
@@ -74,7 +75,7 @@ def declaration(found: Tokens, is_variable: Is, is_type: Is) -> Declaration | No
     sure = kind[0].text in FUNDAMENTAL | _STRANGE | _TAGS or is_type(kind[-1].text) or len(kind) > 1
     out: list[Declarator] = []
     for part in split_at([t for t in found[k:] if t.text != ";"], ","):
-        made = _declarator(part, sure)
+        made = _declarator(part, sure, all(t.text in FUNDAMENTAL for t in kind))
         if made is None:
             return None
         out.append(made)
@@ -97,10 +98,6 @@ def _specifiers(found: Tokens, is_variable: Is) -> tuple[list[Token], list[Token
         if t.text in QUALIFIERS:
             qualifiers.append(t)
             k += 1
-        elif t.text in _GROUPS and k + 1 < len(found) and found[k + 1].text == "(":
-            k = group_end(found, k + 1)
-        elif t.text == "[" and k + 1 < len(found) and found[k + 1].text == "[" and not kind:
-            k = group_end(found, k)
         elif t.text == "extern" or (t.kind == "text" and qualifiers and qualifiers[-1].text == "extern"):
             k += 1
         elif t.text in FUNDAMENTAL | _STRANGE:
@@ -143,7 +140,20 @@ def _qualified(found: Tokens, k: int) -> int:
     return k
 
 
-def _declarator(found: Tokens, sure: bool) -> Declarator | None:
+def without_attributes(found: Tokens) -> list[Token]:
+    out: list[Token] = []
+    k = 0
+    while k < len(found):
+        text, following = found[k].text, found[k + 1].text if k + 1 < len(found) else ""
+        if (text in _GROUPS and following == "(") or (text == "[" and following == "["):
+            k = group_end(found, k + (text != "["))
+            continue
+        out.append(found[k])
+        k += 1
+    return out
+
+
+def _declarator(found: Tokens, sure: bool, basic: bool) -> Declarator | None:
     k = 0
     while k < len(found) and found[k].text in _POINTERS:
         k += 1
@@ -152,7 +162,9 @@ def _declarator(found: Tokens, sure: bool) -> Declarator | None:
         end = group_end(found, k)
         inner = found[k + 1:end - 1]
         at = next((i for i, t in enumerate(inner) if t.text not in _POINTERS), len(inner))
-        if not at or at + 1 != len(inner) or inner[at].kind != "word" or not found[end:] or found[end].text not in "[(":
+        if at + 1 != len(inner) or inner[at].kind != "word":
+            return None
+        if not basic and (not at or not found[end:] or found[end].text not in "[("):
             return None
         return _behind(found, end, inner[at], before, tuple(inner[:at]))
     if k >= len(found) or found[k].kind != "word" or found[k].text in _STATEMENTS:

@@ -46,7 +46,8 @@ class Outside:
         while todo:
             for name in todo:
                 local = self.locals[name]
-                found[name] = "" if local.place == "param" else self._value(local.declarator)
+                plain = local.place == "param" or name in self.writer.constants
+                found[name] = "" if plain else self._value(local.declarator)
             todo = [n for n in self.kept if n not in found]
         return {n: self._unknown(n) if text is None else text for n, text in found.items()}
 
@@ -74,7 +75,7 @@ class Outside:
 
     def _addresses(self, found: Tokens, but: str = "") -> Iterator[str]:
         words = {t.text for t in found if t.kind == "word"}
-        yield from (f"&{n}" for n in sorted(self.kept) if n in words and n != but)
+        yield from (f"&{n}" for n in sorted(self.kept) if n in words and n != but and n not in self.writer.constants)
 
     def statement(self, s: Statement) -> Iterator[tuple[int, str]]:
         """Code before the region, as C, with offsets: declarations of what is kept, and all else as calls."""

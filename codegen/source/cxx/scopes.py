@@ -44,12 +44,16 @@ class Entity:
     body: int = -1
     template: bool = False
     classes: frozenset[str] = frozenset()  # which of the scopes are classes
+    derived: bool = False  # one of these has base classes
+    parameters: frozenset[str] = frozenset()  # of these, where they are templates
 
 
 @record
 class _Open:
     name: str
     is_class: bool = False
+    derived: bool = False
+    parameters: frozenset[str] = frozenset()
 
 
 def entities(text: str, regions: Sequence[int]) -> list[Entity]:
@@ -94,7 +98,9 @@ class _Splitter:
         label = _LABELS.match(self.text, begin) if classes else None
         begin = label.end() if label else begin
         template = re.compile(r"(?:export\s+)?template\b").match(self.text, begin) is not None
-        return Entity(kind, scope, begin, end, body, template, classes)
+        derived = any(o.derived for o in self.open)
+        parameters = frozenset[str]().union(*(o.parameters for o in self.open))
+        return Entity(kind, scope, begin, end, body, template, classes, derived, parameters)
 
     def _brace(self, begin: int, brace: int) -> str:
         """What the brace opens: a scope, which is entered, a function, class, enum, or braces of a declaration."""
@@ -105,7 +111,7 @@ class _Splitter:
             names = [w for w in re.split(r"[\s:]+", space[1]) if w and w != "inline"] if space and not inline else []
             self.open.append(_Open("::".join(names)))
             return "scope"
-        head = without_template(head)
+        whole, head = head, without_template(head)
         plain = _without_angles(head)
         if "(" in plain:
             before = plain.partition("(")[0]
@@ -117,7 +123,8 @@ class _Splitter:
             return "declaration"
         end = self._close(brace + 1)
         if any(brace < r < end for r in self.regions):
-            self.open.append(_Open(found[1] or "", True))
+            parameters = frozenset(re.findall(r"\w+", whole[: len(whole) - len(head)]))
+            self.open.append(_Open(found[1] or "", True, ":" in plain.replace("::", ""), parameters))
             return "scope"
         return "class"
 

@@ -1,6 +1,8 @@
 """Slices of C++ sources: for each region a small C unit, with the line markers of the user's file."""
 from __future__ import annotations
 
+import re
+
 from ...diagnostics import Loc, Unsupported
 from ..gnu import beyond, clean, thread_private
 from ..language import CXX
@@ -63,14 +65,16 @@ class _Assembly:
     def slice(self) -> RegionSlice:
         unit, span, function = self.unit, self.span, self.function
         writer = Writer(unit, function, self.pre.system_headers)
-        edits = Body(tokens(unit.text, *span), writer.names()).translate()
+        body = Body(tokens(unit.text, *span), writer.names())
+        edits = body.translate()
+        writer.finish(frozenset(body.written))
         outside = Outside(writer)
         for piece in (p for p in writer.types.pieces if not p.local):
             begin = self._add(piece.begin, clean(piece.text).text + "\n" * piece.lines)
             self.parts.append(Part(begin, len(self.text)))
             self.text += "\n"
         root = self._add(function.entity.begin, f"{clean(outside.header()).text}\n")
-        body = len(self.text)
+        brace = len(self.text)
         self.text += "{\n"
         for piece in (p for p in writer.types.pieces if p.local):
             self._add(piece.begin, clean(piece.text).text + "\n")
@@ -86,12 +90,13 @@ class _Assembly:
         end = len(self.text)
         self.text += "\n" + "}\n" * (len(function.levels) - 1)
         self._add(function.entity.end - 1, outside.after() + "}\n")
-        self.parts.append(Part(root, len(self.text) - 1, body))
+        self.parts.append(Part(root, len(self.text) - 1, brace))
         pure = frozenset(t for t in writer.pure() if t)
         return RegionSlice(
             self.region, self.text, self.file, function.name.text, pure, frozenset(), tuple(self.parts),
             len(self.parts) - 1, (begin, end), unit.text.count("\n", 0, span[0]), None, thread_private(unit.text),
             language=CXX, scope=writer.namespaces(), usings=tuple(_using(x) for x in sorted(function.usings)),
+            objects=tuple(re.sub(r"\brestrict\b", "__restrict", x) for x in writer.objects.values()),
         )  # fmt: skip
 
     def _add(self, offset: int, text: str) -> int:

@@ -8,10 +8,11 @@ from codegen.record import record
 from .declare import FUNDAMENTAL, Declarator, declaration
 from .names import Named, Unit
 from .refusal import NotC
-from .tokens import Token, Tokens, code, group_end, joined, split_at, tokens
+from .tokens import Token, Tokens, code, group_end, joined, tokens
 
 POINTER = "take a pointer to its elements before the region: `double *p = v.data();`"
 _KINDS = {"variable": "a variable", "function": "a function", "template": "a template", "enum": "an enumeration"}
+_STORAGE = {"static": "static ", "extern": "extern ", "thread_local": "_Thread_local ", "__thread": "_Thread_local "}
 _SPELLED = {"__restrict": "restrict", "__restrict__": "restrict", "__const": "const", "constexpr": "const"}
 
 
@@ -45,7 +46,7 @@ class Types:
         """C text of the specifiers that name a type; raises NotC."""
         words = [t for t in kind if t.text not in ("typename", "class", "struct", "union", "enum")]
         if not words:
-            raise NotC("a type without a name is declared here", kind[0].begin if kind else self.before)
+            raise NotC("its type is declared in the function itself, or has no name", kind[0].begin if kind else self.before)
         if all(t.text in FUNDAMENTAL for t in words):
             return joined(words)
         path = [t.text for t in words if t.kind == "word"]
@@ -142,7 +143,7 @@ class Types:
         return n.name
 
     def _members(self, owner: str, found: Tokens, scope: tuple[str, ...], at: Token) -> Iterator[str]:
-        for part in _member_parts(found):
+        for part in member_parts(found):
             if any(t.text in ("operator", "~", "virtual", "template") for t in part) or _copies(part, owner):
                 raise NotC(f"`{owner}` is no plain struct: it has functions of its own for what C does by itself",
                            at.begin, "use pointers to its members")
@@ -172,7 +173,7 @@ def _compact(found: Tokens) -> str:
     return out
 
 
-def _member_parts(found: Tokens) -> list[list[Token]]:
+def member_parts(found: Tokens) -> list[list[Token]]:
     """Declarations of a class: up to a semicolon, or to the body of a function; labels are left out."""
     out: list[list[Token]] = [[]]
     k = 0
@@ -201,5 +202,8 @@ def _copies(part: Tokens, owner: str) -> bool:
     return [t.text for t in part].count(owner) > 1 and any(t.text == "(" for t in part)
 
 
-def parameter_parts(found: Tokens) -> list[list[Token]]:
-    return [p for p in split_at(found, ",") if p]
+def prefix(qualifiers: frozenset[str]) -> str:
+    """Storage classes and qualifiers, as C has them."""
+    storage = "".join(dict.fromkeys(_STORAGE[q] for q in sorted(qualifiers) if q in _STORAGE))
+    const = "const " if qualifiers & {"const", "constexpr", "__const"} else ""
+    return f"{storage}{const}{'volatile ' if 'volatile' in qualifiers else ''}"

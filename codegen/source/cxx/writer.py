@@ -2,18 +2,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..gnu import is_pure
-from .around import Function, Local, declared
-from .body import STD, Body, Names, edited
+from .around import Function, Local
+from .body import STD, Names
+from .constants import evaluated, is_constant
 from .declare import Declarator
-from .names import Named, Unit, parameters_at
+from .functions import ALONE, Definitions
+from .members import Members, members_of
+from .names import Named, Unit
 from .refusal import NotC
 from .tokens import Token, Tokens, code, group_end, split_at, tokens
-from .types import Piece, Types
+from .types import Piece, Types, prefix
 
 _MEMBER = "put it into a variable before the region, or take a pointer to it"
-_STORAGE = {"static": "static ", "extern": "extern ", "thread_local": "_Thread_local ", "__thread": "_Thread_local "}
+_VALUE = "put its value into a variable before the region"
 
 
 class Writer:
@@ -28,48 +32,68 @@ class Writer:
         self.system = system
         e = function.entity
         self.scope = (*e.scope, *function.qualified)
-        self.owner = next((s for s in reversed(self.scope) if s in e.classes or self._is_class(s)), "")
+        owner = next((s for s in reversed(self.scope) if s in e.classes or self._is_class(s)), "")
+        self.members = members_of(unit, owner, self.scope) if owner else None
         self.locals = function.locals
         own = {n: (x.type, x.declarator) for n, x in self.locals.items() if x.kind == "type"}
-        self.types = Types(unit, e.body, own, function.types, self.values)
+        self.types = Types(unit, e.body, own, function.types | e.parameters, self.values)
         self.kept: dict[str, str] = {}  # locals by name: their declaration without a value
+        self.constants: set[str] = set()  # those that are no objects
+        self.objects: dict[str, str] = {}  # members and references, which are like variables of the file
+        self._references: dict[str, Token] = {}
         self._globals: dict[str, int] = {}  # where they are declared
         self._functions: dict[str, str] = {}
-        self._is: dict[str, bool] = {}
-        self._doing: list[str] = []
+        self._is: dict[tuple[tuple[str, ...], bool, str], bool] = {}
+        self.doing: list[str] = []
 
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces around the function."""
         inside = [k for k, s in enumerate(self.scope) if s in self.function.entity.classes or self._is_class(s)]
         return self.scope[: inside[0]] if inside else self.scope
 
-    def names(self, scope: tuple[str, ...] | None = None) -> Names:
-        here = self.scope if scope is None else scope
-        return Names(self.use, self.call, lambda found: self.types.text(found, here), self.is_type)
+    @contextmanager
+    def at(self, scope: tuple[str, ...]) -> Iterator[None]:
+        """Names as another function of the file sees them: it knows no variables of this one."""
+        saved = self.locals, self.scope, self.members
+        self.locals, self.scope, self.members = {}, scope, None
+        try:
+            yield
+        finally:
+            self.locals, self.scope, self.members = saved
+
+    def names(self) -> Names:
+        here = self.scope
+        return Names(self.use, self.call, lambda found: self.types.text(found, here), self.is_type,
+                     lambda name: name in self.locals)
 
     def is_type(self, name: str) -> bool:
-        if name not in self._is:
+        key = (self.scope, bool(self.locals), name)
+        if key not in self._is:
             local = self.locals.get(name)
             known = local.kind == "type" if local is not None else self.types.is_type(name, self.scope)
-            self._is[name] = known or name in self.function.types
-        return self._is[name]
+            self._is[key] = known or name in self.types.unknown
+        return self._is[key]
 
     # -- variables -------------------------------------------------------------------------------------
 
-    def use(self, t: Token) -> None:
+    def use(self, t: Token, changed: bool = False) -> None:
         """Make sure that a variable or constant is declared in the C text."""
-        local = self.locals.get(t.text)
+        local, name = self.locals.get(t.text), t.text
         if local is not None:
-            if t.text not in self.kept:
+            if local.declarator.is_reference and not (local.place == "param" and local.declarator.round):
+                self._reference(local, t, changed)
+            elif name not in self.kept:
                 self._local(local, t)
             return
-        if t.text in self._globals and not self._doing:
+        if self.members is not None and not self._is_global(t):
+            self._member(self.members, t, changed)
             return
-        self._not_member(t)
-        found = self.unit.find(t.text, self.scope, self.function.entity.body)
-        if found and self._globals.get(t.text, found[0].entity.begin) != found[0].entity.begin:
-            raise NotC(f"`{t.text}` means different things here and in a function that is called", t.begin)
-        if found and t.text in self._globals:
+        if name in self._globals and not self.doing:
+            return
+        found = self.unit.find(name, self.scope, self.function.entity.body)
+        if found and self._globals.get(name, found[0].entity.begin) != found[0].entity.begin:
+            raise NotC(f"`{name}` means different things here and in a function that is called", t.begin)
+        if found and name in self._globals:
             return
         if any(n.kind == "enumerator" for n in found):
             self._enumeration(found[0], t)
@@ -77,7 +101,15 @@ class Writer:
             self._global(found, t)
         else:
             what = "a template" if any(n.kind == "template" for n in found) else "not declared where it can be seen"
-            raise NotC(f"`{t.text}` is {what}", t.begin, "declare it as a plain variable")
+            raise NotC(f"`{name}` is {what}", t.begin, "declare it as a plain variable")
+
+    def finish(self, written: frozenset[str]) -> None:
+        """A reference that is a parameter may be part of a variable of the file, but of none of the function's own."""
+        for name, t in self._references.items():
+            other = sorted(w for w in written if w in self._globals and w not in self.locals)
+            if other:
+                why = f"`{name}` is a reference and may be part of `{other[0]}`, which the region changes"
+                raise NotC(why, t.begin, _VALUE)
 
     def has_global(self, name: str) -> bool:
         return name in self._globals and name not in self.locals
@@ -91,17 +123,85 @@ class Writer:
                 self.use(t)
 
     def _local(self, local: Local, t: Token) -> None:
-        if local.kind == "type":
-            raise NotC(f"`{t.text}` is a type", t.begin)
-        d, param = local.declarator, local.place == "param"
+        if local.kind == "type" or "extern" in local.qualifiers:
+            raise NotC(f"`{t.text}` is {'a type' if local.kind == 'type' else 'declared extern'}", t.begin)
+        value = self._number(local.type, local.declarator, local.qualifiers) if local.place != "param" else None
+        if value is not None:
+            self.constants.add(t.text)
+            self.kept[t.text] = f"enum {{ {t.text} = {value} }}"
+            return
+        self.kept[t.text] = self._object(local.type, local.declarator, local.qualifiers, t, local.place == "param")
+
+    def _object(self, kind: Tokens, d: Declarator, qualifiers: frozenset[str], t: Token, param: bool = False) -> str:
+        """The declaration of a variable, without a value."""
         try:
-            kind = self.types.text(local.type, self.scope)
+            text = self.types.text(kind, self.scope)
             shown = Declarator(d.name, d.before, d.round, d.behind)
-            text = f"{_prefix(local.qualifiers)}{kind} {self.types.declarator(shown, self.scope, param)}"
+            return f"{prefix(qualifiers)}{text} {self.types.declarator(shown, self.scope, param)}"
         except NotC as error:
             why = error.message if error.message.startswith(f"`{t.text}`") else f"`{t.text}`: {error.message}"
             raise NotC(why, t.begin, error.hint) from None
-        self.kept[t.text] = text
+
+    def _reference(self, local: Local, t: Token, changed: bool) -> None:
+        """A value behind a reference is memory that pointers may lead to, as a variable of the file is."""
+        d = local.declarator
+        plain = Declarator(d.name, tuple(x for x in d.before if x.text not in ("&", "&&")), d.round, d.behind)
+        if changed or local.place != "param" or d.round or d.behind:
+            raise NotC(f"`{t.text}` is a reference", t.begin, _VALUE)
+        self._references.setdefault(t.text, t)
+        self._as_file(t, local.type, plain, local.qualifiers)
+
+    def _member(self, members: Members, t: Token, changed: bool) -> None:
+        """A member of the object, which is a variable of the file as far as one object is concerned."""
+        found = members.data.get(t.text)
+        if found is None:
+            raise NotC(f"`{t.text}` may be a member of `{members.owner}`", t.begin, _MEMBER)
+        if members.parameters & {x.text for x in (*found.type, *found.declarator.behind)}:
+            raise NotC(f"`{t.text}` has a type that only an instance of `{members.owner}` knows", t.begin, _MEMBER)
+        value = self._number(found.type, found.declarator, found.qualifiers) if "static" in found.qualifiers else None
+        if value is not None and t.text in self.objects:
+            return
+        if value is not None:
+            self._globals[t.text] = found.declarator.name.begin
+            self.objects[t.text] = f"const int {t.text} = {value}"
+            self.types.pieces.append(Piece(found.declarator.name.begin, f"enum {{ {t.text} = {value} }};", 0))
+            return
+        if changed or found.declarator.is_reference:
+            raise NotC(f"`{t.text}` is a member of `{members.owner}`", t.begin, _VALUE)
+        self._as_file(t, found.type, found.declarator, found.qualifiers)
+
+    def _as_file(self, t: Token, kind: Tokens, d: Declarator, qualifiers: frozenset[str]) -> None:
+        if t.text in self.objects:
+            return
+        if self._globals.setdefault(t.text, d.name.begin) != d.name.begin:
+            raise NotC(f"`{t.text}` means different things here and in a function that is called", t.begin)
+        kept = qualifiers & ({"const", "volatile"} if d.before or d.behind else {"volatile"})
+        text = self._object(kind, d, kept, t)
+        self.objects[t.text] = text
+        self.types.pieces.append(Piece(d.name.begin, f"{text};", 0))
+
+    def _is_global(self, t: Token) -> bool:
+        """In a function of a class: is it surely no member?"""
+        m = self.members
+        if m is None or t.text in m.data or m.derived:
+            return m is None
+        return t.text not in m.words
+
+    def _number(self, kind: Tokens, d: Declarator, qualifiers: frozenset[str], depth: int = 8) -> int | None:
+        """The value of a constant of type int, which is a value in C++ wherever C wants one."""
+        if not is_constant(kind, d, qualifiers) or not depth:
+            return None
+        return evaluated(d.value, lambda name: self._named_number(name, depth - 1))
+
+    def _named_number(self, name: str, depth: int) -> int | None:
+        local, found = self.locals.get(name), self.unit.find(name, self.scope, self.function.entity.body)
+        if local is not None:
+            return self._number(local.type, local.declarator, local.qualifiers, depth)
+        n = found[0] if len(found) == 1 and found[0].kind == "variable" else None
+        hidden = self.members is not None and name in self.members.words
+        if hidden or n is None or n.declarator is None:
+            return None
+        return self._number(n.type, n.declarator, n.qualifiers, depth)
 
     def _global(self, found: list[Named], t: Token) -> None:
         n = next((n for n in found if "extern" not in n.qualifiers), found[0])
@@ -109,35 +209,41 @@ class Writer:
         if d is None or not n.type:
             raise NotC(f"`{t.text}` has a type that cannot be read", t.begin)
         self._globals[t.text] = found[0].entity.begin
+        value = self._number(n.type, d, n.qualifiers)
+        if value is not None:
+            self.piece(n, f"enum {{ {t.text} = {value} }};")
+            return
         scope = n.entity.scope
         try:
             kind = self.types.text(n.type, scope)
             text = self.types.declarator(Declarator(d.name, d.before, d.round, d.behind), scope)
         except NotC as error:
             raise NotC(f"`{t.text}`: {error.message}", t.begin, error.hint) from None
-        const = bool({"const", "constexpr"} & n.qualifiers)
-        value = self._constant(d) if const and not d.before and not d.behind else ""
-        self._piece(n, f"{_prefix(n.qualifiers)}{kind} {text}{value};")
+        self.piece(n, f"{prefix(n.qualifiers)}{kind} {text}{self._constant(n)};")
 
-    def _constant(self, d: Declarator) -> str:
-        """The value of a constant, if it is made of numbers and such constants."""
-        plain = d.value and all(t.kind == "number" or t.text in "+-*()" for t in d.value)
-        return f" = {self._source(d.value)}" if plain else ""
+    def _constant(self, n: Named) -> str:
+        """The value of a constant that is not of type int, if it is a number."""
+        d = n.declarator
+        if d is None or not n.qualifiers & {"const", "constexpr"} or d.before or d.behind:
+            return ""
+        return f" = {self._source(d.value)}" if len(d.value) == 1 and d.value[0].kind == "number" else ""
 
     def _enumeration(self, n: Named, t: Token) -> None:
         e = n.entity
         found = code(tokens(self.unit.text, e.body, e.end))
         inside = found[1 : group_end(found, 0) - 1]
-        if any(x.text in ("class", "struct") for x in tokens(self.unit.text, e.begin, e.body)):
-            raise NotC(f"`{t.text}` belongs to an enumeration with a scope", t.begin, "use a constant of type int")
+        if any(x.text in ("class", "struct", ":") for x in tokens(self.unit.text, e.begin, e.body)):
+            raise NotC(f"`{t.text}` belongs to an enumeration with a scope or a type of its own", t.begin,
+                       "use a constant of type int")
         names = {part[0].text for part in split_at(inside, ",") if part}
         self._globals |= dict.fromkeys(names, e.begin)
         for x in inside:
             if x.kind == "word" and x.text not in names:
                 self.use(x)
-        self._piece(n, f"enum {{ {self._source(inside)} }};")
+        self.piece(n, f"enum {{ {self._source(inside)} }};")
 
-    def _piece(self, n: Named, text: str) -> None:
+    def piece(self, n: Named, text: str) -> None:
+        """A declaration at file scope, for what an entity declares."""
         lines = self.unit.text.count("\n", n.entity.begin, n.entity.end)
         self.types.pieces.append(Piece(n.entity.begin, text, lines))
 
@@ -147,22 +253,8 @@ class Writer:
     # -- classes ---------------------------------------------------------------------------------------
 
     def _is_class(self, name: str) -> bool:
-        return any(n.kind in ("class", "template") for n in self.unit.find(name, self.function.entity.scope, 1 << 60))
-
-    def _not_member(self, t: Token) -> None:
-        """In a function of a class, names of the file may be hidden by members."""
-        if not self.owner:
-            return
-        e = self.function.entity
-        found = self.unit.find(self.owner, e.scope, 1 << 60)
-        bodies = [self.unit.text[n.entity.begin : n.entity.end] for n in found if n.kind in ("class", "template")]
-        inside = [x for x in self.unit.entities if self.owner in x.classes]
-        words = {x.text for b in bodies for x in tokens(b)} | {
-            x.text for i in inside for x in tokens(self.unit.text, i.begin, i.end if i.body < 0 else i.body)
-        }
-        derived = any(":" in b.partition("{")[0].replace("::", "") for b in bodies)
-        if derived or t.text in words or (not bodies and not inside):
-            raise NotC(f"`{t.text}` may be a member of `{self.owner}`", t.begin, _MEMBER)
+        found = self.unit.find(name, self.function.entity.scope, 1 << 60)
+        return any(n.kind in ("class", "template") for n in found) or any(name in e.classes for e in self.unit.entities)
 
     # -- functions -------------------------------------------------------------------------------------
 
@@ -177,68 +269,17 @@ class Writer:
             return STD + t.text
         found = self.unit.find(t.text, self.scope, self.function.entity.body)
         own = [n for n in found if self.unit.where.locate(n.entity.begin).file not in self.system]
+        if not self._is_global(t):
+            raise NotC(f"`{t.text}` may be a function of the class", t.begin, _VALUE)
+        if own and len(own) < len(found):
+            raise NotC(f"there are several functions `{t.text}`", t.begin, ALONE)
         if own:
-            self._not_member(t)
             self._functions[t.text] = t.text
-            self._define(own, t)
+            Definitions(self).define(own, t)
         else:
             chosen = any(n.entity.scope[:1] == ("std",) for n in found)
             self._functions[t.text] = STD + t.text if chosen else t.text
         return self._functions[t.text]
-
-    def _define(self, found: list[Named], t: Token) -> None:
-        """The function with its body as C, or as a prototype where that is not possible."""
-        if any(n.kind != "function" for n in found):
-            raise NotC(f"`{t.text}` is a template", t.begin, "write the expression it stands for")
-        heads = {self._signature(n) for n in found}
-        if len(heads) > 1:
-            hint = "give the one that is meant a name of its own"
-            raise NotC(f"there are several functions `{t.text}`", t.begin, hint)
-        n = next((n for n in found if n.entity.kind == "function"), None)
-        if n is None or len(self._doing) > 8:
-            return
-        self._doing.append(t.text)
-        try:
-            self._piece(n, self._definition(n))
-        except NotC:
-            return  # it cannot be read: whoever needs its body says so
-        finally:
-            self._doing.pop()
-
-    def _signature(self, n: Named) -> str:
-        """The types of the parameters."""
-        head = code(tokens(self.unit.text, n.entity.begin, n.entity.body if n.entity.body >= 0 else n.entity.end))
-        at = parameters_at(head)
-        inside = head[at + 1 : group_end(head, at) - 1] if at >= 0 else []
-        parts = []
-        for part in split_at(inside, ","):
-            named = len(part) > 1 and part[-1].kind == "word" and (part[-2].kind == "word" or part[-2].text in "*&")
-            parts.append(" ".join(x.text for x in (part[:-1] if named else part)))
-        return ", ".join(parts)
-
-    def _definition(self, n: Named) -> str:
-        e, text = n.entity, self.unit.text
-        head = code(tokens(text, e.begin, e.body))
-        at = parameters_at(head)
-        kind = [x for x in head[: at - 1] if x.text not in ("inline", "static", "constexpr", "extern", "const")]
-        pointers = "".join(x.text for x in kind if x.text == "*")
-        result = self.types.text([x for x in kind if x.text != "*"], e.scope)
-        given = [declared(p, "param") for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") if p]
-        shown = []
-        for p in (x[0] for x in given if x):
-            d = Declarator(p.declarator.name, p.declarator.before, p.declarator.round, p.declarator.behind)
-            kind_text = self.types.text(p.type, e.scope)
-            shown.append(f"{_prefix(p.qualifiers)}{kind_text} {self.types.declarator(d, e.scope, True)}")
-        own = frozenset(x[0].name for x in given if x)
-        saved = self.locals, self.scope, self.owner
-        self.locals, self.scope, self.owner = {}, e.scope, ""  # of the caller's variables it sees none
-        try:
-            edits = Body(tokens(text, e.body, e.end), self.names(e.scope), own).translate()
-        finally:
-            self.locals, self.scope, self.owner = saved
-        body = edited(text, e.body, e.end, edits)
-        lines = [x for x in body.split("\n") if not x.lstrip().startswith("#")]
-        return f"static {result} {pointers}{n.name}({', '.join(shown) or 'void'}) {' '.join(lines)}"
 
     def pure(self) -> Iterator[str]:
         """The functions that have the attribute `const`."""
@@ -247,9 +288,3 @@ class Writer:
                 e = n.entity
                 if is_pure(self.unit.text[e.begin : e.body if e.body >= 0 else e.end]):
                     yield name
-
-
-def _prefix(qualifiers: frozenset[str]) -> str:
-    storage = "".join(dict.fromkeys(_STORAGE[q] for q in sorted(qualifiers) if q in _STORAGE))
-    const = "const " if qualifiers & {"const", "constexpr", "__const"} else ""
-    return f"{storage}{const}{'volatile ' if 'volatile' in qualifiers else ''}"

@@ -1,8 +1,8 @@
-/* expect: not-c 6:17 */
-void f(int n, double *a, const double &scale)
+/* expect: not-c 6:9 */
+void f(int n, double *a, double &sum)
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        a[i] *= scale;
+        sum += a[i];
 #pragma endscop
 }
