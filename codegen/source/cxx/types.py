@@ -46,7 +46,8 @@ class Types:
         """C text of the specifiers that name a type; raises NotC."""
         words = [t for t in kind if t.text not in ("typename", "class", "struct", "union", "enum")]
         if not words:
-            raise NotC("its type is declared in the function itself, or has no name", kind[0].begin if kind else self.before)
+            at = kind[0].begin if kind else self.before
+            raise NotC("its type is declared in the function itself, or has no name", at, POINTER)
         if all(t.text in FUNDAMENTAL for t in words):
             return joined(words)
         path = [t.text for t in words if t.kind == "word"]
