@@ -11,7 +11,7 @@ from codegen.report.html.page import describe_html
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "examples" / "kernels"
 REFUSED = ROOT / "tests" / "refuse" / "cases" / "data-dependent-subscript.c"
-VOID = {"meta", "link", "br"}
+VOID = {"input", "meta", "link", "br"}
 
 
 class Reader(HTMLParser):
@@ -42,7 +42,7 @@ class Reader(HTMLParser):
         self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1][0] == "code" and self._pane():
+        if any(tag == "code" for tag, _ in self.open) and self._pane():
             self.code[self._pane()][-1] += data
         elif self.open and self.open[-1][0] == "p" and self._pane() == "old":
             self.notes.append((len(self.code["old"]), data))

@@ -91,7 +91,7 @@ AT = """(function () {
           seen && s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2];
 })()"""
 REACHED = """(function () {
-  var found = [], all = document.querySelectorAll("a[href], summary, [tabindex='0']");
+  var found = [], all = document.querySelectorAll("a[href], summary, input, [tabindex='0']");
   all.forEach(function (e) { if (e.checkVisibility()) { found.push(e); } });
   document.querySelectorAll("pre, .tree, .wide, .scroll").forEach(function (e) {
     if (e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && found.indexOf(e) < 0) { found.push("unreachable"); }
@@ -153,3 +153,20 @@ def test_in_the_frame_of_a_notebook(tmp_path: Path) -> None:
     page.write_text(f"<!DOCTYPE html><meta charset='utf-8'>{hear}{result._repr_html_()}{inner}", encoding="utf-8")
     tree, said = visit(tmp_path, page, "", "--dump-dom", "--virtual-time-budget=3000")
     assert not said and "<title>heard ready null</title>" in tree
+
+
+def test_the_order_of_tiles(tmp_path: Path) -> None:
+    """The slider makes what is still to run pale, and says where it is."""
+    assert BROWSER is not None
+    page = tmp_path / "report.html"
+    page.write_text(report(KERNELS / "jacobi-2d.c"), encoding="utf-8")
+    driver = Driver(BROWSER, tmp_path)
+    driver.open(page)
+    driver.ask('var s = document.querySelector(".time input"); s.value = 1; s.dispatchEvent(new Event("input"))')
+    assert driver.ask('document.querySelectorAll(".later").length') > 0
+    assert driver.ask('document.querySelectorAll(".now").length') > 0
+    assert str(driver.ask('s.parentNode.querySelector("output").textContent')).startswith("1 of ")
+    driver.ask('s.value = s.max; s.dispatchEvent(new Event("input"))')
+    assert driver.ask('document.querySelectorAll(".later, .now").length') == 0
+    assert not driver.complaints
+    driver.close()

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.plan.model import Directive
+from codegen.report import plain
 from codegen.report.html.page import describe_html
 from tests.report.pages import KERNELS, REFUSED, Reader, read, report
 
@@ -147,3 +152,32 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page.write_text("mine")
     assert main(["inspect", "--html", str(page), str(source)]) == 1 and page.read_text() == "mine"
     assert main(["inspect", "--html", str(page), "--sizes", "n=1", str(source)]) == 2
+
+
+def test_pipelined_tiles_have_the_order_of_a_wavefront() -> None:
+    """Rows of tiles on threads, each a stage behind the one before: no tile of the second row runs with the first of
+    all, some run beside tiles of the first row, and names of the tool's own are not shown."""
+    page = report(KERNELS / "seidel-2d.c")
+    found = read(page)
+    assert "_ahead" not in " ".join(a for a in found.words if " = " in a and "colours are threads" in a)
+    first = page[page.index('<div class="cut">') :]
+    first = first[: first.index("</svg>")]
+    tiles = re.findall(r'class="tile (lane\d)" d="[^"]*" data-t="(\d+)"', first)
+    by_lane = {lane: {int(t) for other, t in tiles if other == lane} for lane, _ in tiles}
+    assert len(by_lane) == 2 and min(by_lane["lane1"]) > min(by_lane["lane0"])
+    assert by_lane["lane0"] & by_lane["lane1"]
+
+
+def test_every_directive_has_a_sentence(pages: dict[str, str]) -> None:
+    source = inspect.getsource(plain)
+    assert all(f"isinstance(d, {cls.__name__})" in source for cls in get_args(Directive))
+    shown = re.findall(r'<span class="says">([^<]*)</span>', pages["jacobi-2d"])
+    assert len(shown) > 3 and all(s.endswith(".") for s in shown)
+
+
+def test_one_colour_for_a_statement(pages: dict[str, str]) -> None:
+    """In both files, in trees, and at its name."""
+    found = read(pages["jacobi-2d"])
+    hues = {cls for _, a in found.tags for cls in str(a.get("class", "")).split() if re.fullmatch(r"h\d", cls)}
+    rows = {(str(a["data-s"]), str(a["class"])) for t, a in found.tags if t == "li" and "data-s" in a}
+    assert hues == {"h1", "h2"} and rows == {("r1-S1", "s h1"), ("r1-S2", "s h2")}

@@ -25,6 +25,7 @@ from codegen.report.html.model import (
     StatementView,
     TableView,
 )
+from codegen.report.html.panes import hue_of
 from codegen.report.html.roofline import roofline
 from codegen.report.html.sample import Sample, sample
 from codegen.report.html.slices import cuts
@@ -74,20 +75,23 @@ def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed 
 def seen_details(model: Modelled) -> Details:
     """What is known before a plan."""
     p = model.program
-    plain = tuple(StatementView(x.name, x.loc.line, x.source, set_text(str(x.domain))) for x in p.scop.statements)
-    return Details(_facts(p), plain, rows_of(p.tree))
+    plain = [
+        StatementView(x.name, x.loc.line, x.source, set_text(str(x.domain)), hue_of(x.name)) for x in p.scop.statements
+    ]
+    return Details(_facts(p), tuple(plain), rows_of(p.tree))
 
 
 def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed | None = None) -> Details:
     p = made.program
-    samples = [(s, _sample(p, made.tree, s)) for s in p.scop.statements]
+    shown = frozenset(q.name for q in model.program.scop.params)
+    samples = [(s, _sample(p, made.tree, s, shown)) for s in p.scop.statements]
     works = [(s, w) for s, at in samples if at is not None for w in _work(p, made.tree, s, at)]
     sized = [(w, p.scop.arrays[s.accesses[s.target].array].elem.bytes) for s, w in works]
     views = []
     drawn = [s.name for s in sorted(p.scop.statements, key=lambda s: -len(s.iterators))[:DRAWN]]  # the deepest
     for s, at in samples:
         pictures = _pictures(p, made.tree, s, at) if at is not None and s.name in drawn else ()
-        views.append(StatementView(s.name, s.loc.line, s.source, set_text(str(s.domain)), pictures))
+        views.append(StatementView(s.name, s.loc.line, s.source, set_text(str(s.domain)), hue_of(s.name), pictures))
     only = [w for _, w in works]
     return Details(
         facts=_facts(model.program),
@@ -132,9 +136,9 @@ def _short(text: str) -> str:
     return text if len(text) <= LONG else text[: LONG - 2].rstrip() + " …"
 
 
-def _sample(p: Program, tree: Node, s: Statement) -> Sample | None:
+def _sample(p: Program, tree: Node, s: Statement, shown: frozenset[str]) -> Sample | None:
     try:
-        return sample(p.scop, tree, s) if s.iterators else None
+        return sample(p.scop, tree, s, shown) if s.iterators else None
     except isl.Error:
         return None
 

@@ -25,25 +25,27 @@ class Picture:
     label: str
     shapes: tuple[Shape, ...]
     caption: str = ""
+    moments: int = 0  # of tiles that a slider goes through, 0 for none
 
 
 @record
 class Mark:
     """A statement on a line. `key` is the same in both files; the first line of each part has a link `to` the other
-    file, and the first of all is where the other file's links lead: `id`."""
+    file, and the first of all is where the other file's links lead: `id`. `hue` is the number of its colour."""
 
     key: str
     name: str
+    hue: int
     to: str = ""
     id: str = ""
 
 
 @record
 class CodeLine:
-    """A line of a file. `note` is a refusal to show below it."""
+    """A line of a file. `pieces` are its parts, each with a class for its colour; `note` is a refusal to show below."""
 
     number: int
-    text: str
+    pieces: tuple[tuple[str, str], ...]
     marks: tuple[Mark, ...] = ()
     note: str = ""
 
@@ -56,13 +58,15 @@ class TreeRow:
     text: str
     kinds: str = ""
     new: bool = False
+    hue: int | None = None  # of a statement
 
 
 @record
 class StepView:
-    """A directive with the tree before and after it."""
+    """A directive, what it does in a sentence, and the tree before and after it."""
 
     directive: str
+    says: str
     before: tuple[TreeRow, ...]
     after: tuple[TreeRow, ...]
 
@@ -77,6 +81,7 @@ class StatementView:
     line: int
     source: str
     domain: str
+    hue: int = 0
     spaces: tuple[tuple[Picture, ...], ...] = ()  # cuts, each with its dependences
 
 

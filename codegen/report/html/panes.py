@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from codegen.pipeline import Generated
+from codegen.report.html.highlight import highlight
 from codegen.report.html.model import CodeLine, Mark, RegionView
 
 Pane = tuple[CodeLine, ...]
 Where = Mapping[int, Sequence[tuple[str, str]]]  # line to (key, name) of its statements
+HUES = 6
 
 
 def panes(text: str, made: Generated, regions: Sequence[RegionView]) -> tuple[Pane, Pane]:
@@ -22,7 +24,23 @@ def panes(text: str, made: Generated, regions: Sequence[RegionView]) -> tuple[Pa
 
 def plain_pane(text: str) -> Pane:
     """A file without links."""
-    return tuple(CodeLine(number, line) for number, line in enumerate(split(text), 1))
+    return tuple(CodeLine(number, line) for number, line in enumerate(coloured(split(text)), 1))
+
+
+def hue_of(stmt: str) -> int:
+    """The colour of a statement, the same wherever it is shown."""
+    number = re.sub(r"\D", "", stmt)
+    return int(number or 0) % HUES
+
+
+def coloured(lines: Sequence[str]) -> list[tuple[tuple[str, str], ...]]:
+    """The lines in pieces, each with the class of its colour."""
+    out: list[list[tuple[str, str]]] = [[]]
+    for kind, piece in highlight("\n".join(lines)):
+        first, *more = piece.split("\n")
+        out[-1].append((kind, first))
+        out += [[(kind, part)] for part in more]
+    return [tuple(p for p in line if p[1]) for line in out]
 
 
 def split(text: str) -> list[str]:
@@ -72,13 +90,13 @@ def _pane(lines: Sequence[str], at: Where, both: set[str], here: str, there: str
     out: list[CodeLine] = []
     seen: set[str] = set()
     above: set[str] = set()
-    for number, text in enumerate(lines, 1):
+    for number, pieces in enumerate(coloured(lines), 1):
         marks = []
         for key, name in at.get(number, ()):
             if key in both:
                 to = "" if key in above else f"{there}-{key}"
-                marks.append(Mark(key, name, to, "" if key in seen else f"{here}-{key}"))
+                marks.append(Mark(key, name, hue_of(name), to, "" if key in seen else f"{here}-{key}"))
         above = {m.key for m in marks}
         seen |= above
-        out.append(CodeLine(number, text, tuple(marks), notes.get(number, "")))
+        out.append(CodeLine(number, pieces, tuple(marks), notes.get(number, "")))
     return tuple(out)

@@ -19,11 +19,13 @@ OTHER = 4  # value of a parameter that bounds no iterator
 
 @record
 class Sample:
-    """A statement at fixed parameters: `domain` has them in it, `sizes` are tile sizes by iterator (0: none)."""
+    """A statement at fixed parameters: `domain` has them in it, `sizes` are tile sizes by iterator (0: none), and
+    `shown` are the parameters that the source has, too."""
 
     params: Mapping[str, int]
     domain: isl.Set
     sizes: tuple[int, ...]
+    shown: frozenset[str] = frozenset()
 
 
 def product_of(tree: Node, stmt: str) -> Product | None:
@@ -56,7 +58,7 @@ def tile_sizes(tree: Node, s: Statement) -> tuple[int, ...]:
     return tuple(min(sizes, default=cut.get(d, 0)) for d, sizes in enumerate(found))
 
 
-def sample(scop: Scop, tree: Node, s: Statement) -> Sample | None:
+def sample(scop: Scop, tree: Node, s: Statement, shown: frozenset[str] = frozenset()) -> Sample | None:
     """None where no sizes with something to show were found."""
     sizes = tile_sizes(tree, s)
     wanted = [TILES * size if size else PLAIN for size in sizes]
@@ -69,7 +71,7 @@ def sample(scop: Scop, tree: Node, s: Statement) -> Sample | None:
         params = {name: value * factor for name, value in start.items()}
         domain = fixed(whole, params)
         if not domain.is_empty() and all(domain.dim_is_bounded(isl.dim_type.set, d) for d in range(len(sizes))):
-            return Sample(params, domain, sizes)
+            return Sample(params, domain, sizes, shown)
     return None
 
 

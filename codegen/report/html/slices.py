@@ -11,7 +11,7 @@ from codegen.record import record
 from codegen.report.html.sample import Sample, blocks, point_at, product_of, span
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Statement
-from codegen.scop.tree import ON_THREADS, Loop, Node, enclosing
+from codegen.scop.tree import ON_THREADS, PIPELINED, STAGE, Loop, Node, enclosing
 
 MOST_CUTS = 3  # of one statement
 MOST_CELLS = 30  # along a side
@@ -20,8 +20,8 @@ Values = tuple[int, ...]
 
 @record
 class Cell:
-    """Cell at `row`, `column`. `tile` is equal in one tile; `lane` is what threads share out (None: nothing); `time`
-    orders the cells."""
+    """Cell at `row`, `column`. `tile` is equal in one tile; tiles of an equal `step` and other `lane`s, which threads
+    share out (None: nothing), can run at the same time; `time` orders the cells."""
 
     row: int
     column: int
@@ -98,7 +98,9 @@ def _keys(tree: Node, s: Statement) -> Callable[[isl.Point], tuple[Values, Value
     """From a point to its tile, the step it runs in, its share of the parallel loop, and its time."""
     loops = enclosing(tree, s.name)
     threaded = next((k for k, lp in enumerate(loops) if lp.kind in ON_THREADS), None)
-    last = max((k for k, lp in enumerate(loops) if lp.tile or k == threaded), default=-1)
+    last = _outer_tiles(loops, threaded)
+    stage = next((k for k, lp in enumerate(loops) if lp.kind == STAGE), None)
+    piped = threaded is not None and stage is not None and loops[threaded].kind == PIPELINED
     extra = blocks(product_of(tree, s.name))
 
     def value(lp: Loop, p: isl.Point) -> int:
@@ -110,9 +112,24 @@ def _keys(tree: Node, s: Statement) -> Callable[[isl.Point], tuple[Values, Value
         tile = (*values[: last + 1], *inner)
         if threaded is None:
             return tile, tile, None, (*tile, *values)
+        if piped and stage is not None:
+            # Each row of tiles is at least one stage behind the row before it.
+            row, at = (values[k] // max(1, loops[k].tile) for k in (threaded, stage))
+            return tile, (*values[:threaded], row + at), values[threaded], (*tile, *values)
         return tile, values[:threaded], values[threaded], (*tile, *values)
 
     return find
+
+
+def _outer_tiles(loops: Sequence[Loop], threaded: int | None) -> int:
+    """The last of the loops over tiles that stand together, or the one on threads; tiles in tiles are not drawn."""
+    last = -1 if threaded is None else threaded
+    for k, lp in enumerate(loops):
+        if lp.tile:
+            last = max(last, k)
+        elif k > last >= 0 and any(x.tile for x in loops[:k]):
+            break
+    return last
 
 
 def ranks(values: Sequence[Values]) -> dict[Values, int]:

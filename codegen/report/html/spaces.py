@@ -11,30 +11,45 @@ from codegen.report.html.slices import Cell, Cut, Values, ranks
 from codegen.scop.model import Statement
 
 COLOURS = 6
-SIDE, LEFT, TOP = 330.0, 44.0, 26.0
+SIDE, LEFT, TOP = 460.0, 44.0, 26.0
 MOST_POINTS = 64  # of the line that shows the order inside a tile
 Spots = Mapping[Values, Sequence[Cell]]
 
 
 def space_picture(s: Statement, cut: Cut, at: Sample) -> Picture:
     """The cut as a picture; rows grow downwards like the rows of a matrix."""
-    size = min(18.0, SIDE / max(cut.shape))
+    size = min(26.0, SIDE / max(cut.shape))
     tiles: dict[Values, list[Cell]] = {}
     for cell in cut.cells:
         tiles.setdefault(cell.tile, []).append(cell)
-    shapes: list[Shape] = [*_fills(tiles, size), *_walk(tiles, size), *_labels(tiles, size), *_axes(s, cut, size)]
+    moments = _moments(tiles)
+    fills = _fills(tiles, size, moments)
+    shapes: list[Shape] = [*fills, *_walk(tiles, size), *_labels(tiles, size), *_axes(s, cut, size)]
     return Picture(
         LEFT + max(cut.shape[1] * size, 170) + 14,
         TOP + cut.shape[0] * size + 10,
         f"Iterations of {s.name} with tiles in their order",
         tuple(shapes),
         _caption(s, cut, at, len(tiles)),
+        max(moments.values()) if len(set(moments.values())) > 1 else 0,
     )
+
+
+def _moments(tiles: Spots) -> dict[Values, int]:
+    """When each tile runs, counted from 1: by its step, and within one by what its thread does first."""
+    first = {key: min(cells, key=lambda c: c.time) for key, cells in tiles.items()}
+    groups: dict[tuple[Values, int | None], int] = {}
+    turn = {}
+    for key in sorted(tiles):
+        mine = (first[key].step, first[key].lane)
+        turn[key] = groups[mine] = groups.get(mine, 0) + 1
+    order = ranks([(*first[key].step, turn[key]) for key in tiles])
+    return {key: order[(*first[key].step, turn[key])] for key in tiles}
 
 
 def _caption(s: Statement, cut: Cut, at: Sample, tiles: int) -> str:
     where = [f"{s.iterators[d]} = {v}" for d, v in cut.fixed]
-    sizes = [f"{name} = {v}" for name, v in sorted(at.params.items())]
+    sizes = [f"{name} = {v}" for name, v in sorted(at.params.items()) if name in at.shown]
     names = [s.iterators[d] if d >= 0 else "" for d in (cut.down, cut.across)]
     cells = [f"{n} {name}" for n, name in zip(cut.steps, names, strict=True) if n > 1]
     shared = len({c.lane for c in cut.cells}) > 1
@@ -44,19 +59,19 @@ def _caption(s: Statement, cut: Cut, at: Sample, tiles: int) -> str:
         f"for {', '.join(sizes)}" if sizes else "",
         f"a cell is {' by '.join(cells)}" if cells else "",
         "colours are threads' shares" if shared else "",
-        "tiles of equal first numbers and different colours run at the same time" if tiles > 1 and shared else "",
+        "tiles of equal first numbers and different colours can run at the same time" if tiles > 1 and shared else "",
     ]
     return "; ".join(p for p in parts if p)
 
 
-def _fills(tiles: Spots, size: float) -> list[Shape]:
+def _fills(tiles: Spots, size: float, moments: Mapping[Values, int]) -> list[Shape]:
     lanes = sorted({c.lane for cells in tiles.values() for c in cells if c.lane is not None})
     out, plain = [], len(tiles) > 1
     for k, key in enumerate(sorted(tiles)):
         cells = tiles[key]
         lane = cells[0].lane
         cls = f"lane{lanes.index(lane) % COLOURS}" if lane is not None else f"turn{k % 2 if plain else 0}"
-        out.append(path(f"tile {cls}", _area(cells, size)))
+        out.append(Shape("path", f"tile {cls}", (("d", _area(cells, size)), ("data-t", str(moments[key])))))
     return [*out, *(path("edge", _outline(cells, size)) for _, cells in sorted(tiles.items()))]
 
 

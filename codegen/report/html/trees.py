@@ -10,6 +10,8 @@ from codegen.diagnostics import InputError
 from codegen.plan.model import Plan
 from codegen.plan.text import show_directive
 from codegen.report.html.model import StepView, TreeRow
+from codegen.report.html.panes import hue_of
+from codegen.report.plain import sentence
 from codegen.scop.tree import ABREAST, JAMMED, ON_THREADS, VECTOR, Band, Hold, Leaf, Loop, Node, kids
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
@@ -21,7 +23,7 @@ NEAR = 4  # rows shown around a change
 def rows_of(node: Node, depth: int = 0) -> Rows:
     """One row for each loop and each statement."""
     if isinstance(node, Leaf):
-        return (TreeRow(depth, node.stmt, "leaf"),)
+        return (TreeRow(depth, node.stmt, "leaf", hue=hue_of(node.stmt)),)
     if isinstance(node, Hold):
         names = ", ".join(s.array for s in node.slots)
         return (TreeRow(depth, f"storage for {names}", "hold"), *rows_of(node.child, depth + 1))
@@ -60,7 +62,7 @@ def steps(p: Program, plan: Plan) -> tuple[StepView, ...]:
             break
         after = rows_of(p.tree)
         name = "\n".join(show_directive(d, p.scop))
-        out.append(StepView(name, *marked(before, after)))
+        out.append(StepView(name, sentence(d), *marked(before, after)))
         before = after
     return tuple(out)
 

@@ -1,0 +1,105 @@
+"""What a directive does, in one sentence."""
+
+from __future__ import annotations
+
+from codegen.plan.model import (
+    Abreast,
+    Balance,
+    Block,
+    Carry,
+    Diamond,
+    Directive,
+    Distribute,
+    Expand,
+    Forward,
+    Jam,
+    Keep,
+    LoopRef,
+    Multiply,
+    Order,
+    Parallel,
+    Pipeline,
+    Plain,
+    Reverse,
+    Schedule,
+    Skew,
+    Stay,
+    Store,
+    Tile,
+    Unroll,
+    Vector,
+)
+from codegen.scop.product import Nested, Sweep
+
+
+def sentence(d: Directive) -> str:
+    """For people who read a plan for the first time."""
+    return _loops(d) or _data(d)
+
+
+def _loops(d: Directive) -> str:
+    if isinstance(d, Schedule):
+        return "Puts the statements into this order of loops."
+    if isinstance(d, Tile):
+        sizes = " by ".join(str(n) for _, n in d.loops)
+        return f"Cuts {_names(*(r for r, _ in d.loops))} into tiles of {sizes} iterations (0: whole)."
+    if isinstance(d, Balance):
+        return f"Lets the first tile of {_names(d.loop)} be short, found at run time, so that threads get equal parts."
+    if isinstance(d, Diamond):
+        return f"Cuts {_names(d.time, d.space)} into slanted tiles that can begin at the same time."
+    if isinstance(d, Order):
+        return f"Nests the loops {', '.join(r.name for r in d.loops)} in this order."
+    if isinstance(d, Reverse):
+        return f"Runs {_names(d.loop)} backwards."
+    if isinstance(d, Skew):
+        return f"Shifts {_names(d.loop)} by {d.factor} for each iteration of {d.by.name}: dependences point forwards."
+    if isinstance(d, Plain):
+        return f"Counts {_names(d.loop)} as `{d.iterator}` of the source."
+    if isinstance(d, Distribute):
+        return f"Gives each statement in {_names(d.loop)} a loop of its own."
+    if isinstance(d, Parallel):
+        also = f" and {d.also.name}, taken together," if d.also is not None else ""
+        by = f", {d.by} iterations at a time in turn" if d.by else ""
+        return f"Shares the iterations of {_names(d.loop)}{also} out to threads{by}."
+    if isinstance(d, Pipeline):
+        return f"Shares {_names(d.loop)} out to threads that follow one another along {d.along.name}."
+    if isinstance(d, Vector):
+        width = f" of {d.width} bytes" if d.width else ""
+        times = f"{d.times} vectors{width} at a time" if d.times > 1 else f"vectors{width}"
+        return f"Runs {_names(d.loop)} in {times}."
+    if isinstance(d, Unroll):
+        return f"Writes {d.factor} iterations of {_names(d.loop)} out."
+    if isinstance(d, Jam):
+        return f"Takes {d.factor} iterations of {_names(d.loop)} together through the loops inside."
+    if isinstance(d, Abreast):
+        return f"Runs all iterations of {_names(d.loop)} side by side."
+    if isinstance(d, Carry):
+        return f"Keeps what the next iterations of {_names(d.loop)} use again in registers."
+    return ""
+
+
+def _data(d: Directive) -> str:
+    if isinstance(d, Forward):
+        return f"Gathers in the element that `{d.variable}` is copied to, instead of in the variable."
+    if isinstance(d, Expand):
+        return f"Gives every iteration of {', '.join(d.over)} its own `{d.variable}`."
+    if isinstance(d, Block):
+        return f"Works in blocks of {d.size}, so that most of what is left is a product."
+    if isinstance(d, Keep):
+        return f"Copies elements of `{d.array}` to `{d.name}` before they change."
+    if isinstance(d, Store):
+        return f"Stores `{d.variable}` inside of {_names(d.loop)} only."
+    if isinstance(d, Stay):
+        return f"Keeps a part of `{d.array}` in fast memory from tile to tile."
+    if isinstance(d, Multiply):
+        if isinstance(d.how, Sweep):
+            return f"Carries {d.stmt} out as a product of a matrix and a vector, in one sweep over the matrix."
+        if isinstance(d.how, Nested):
+            return f"Carries {d.stmt} out as a product in exactly this order of loops, on registers and vectors."
+        return f"Carries {d.stmt} out as a product of matrices: in blocks for the caches, by a kernel on registers."
+    raise AssertionError(d)
+
+
+def _names(*loops: LoopRef) -> str:
+    names = [r.name for r in loops]
+    return f"loop {names[0]}" if len(names) == 1 else f"loops {', '.join(names[:-1])} and {names[-1]}"
