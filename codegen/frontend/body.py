@@ -10,6 +10,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.affine import NotAffine, c_text
+from codegen.frontend.followed import pointer_type
 from codegen.frontend.layers import type_text
 from codegen.frontend.paths import exact, implied
 from codegen.frontend.places import Places
@@ -233,18 +234,22 @@ class BodyBuilder(Places):
         """The number of a new access."""
         base, inside, shape, steps = self.path(node)
         self.check_plain(shape, node)
+        elem = shape.elem
         if shape.layers:
-            raise self.refuse(
-                "array-as-value",
-                f"`{c_text(node)}` is a whole row or pointer, not an element",
-                node,
-                "subscript it down to an element",
-            )
+            pointer = pointer_type(shape) if steps else None
+            if pointer is None:
+                raise self.refuse(
+                    "array-as-value",
+                    f"`{c_text(node)}` is a whole row or pointer, not an element",
+                    node,
+                    "subscript it down to an element",
+                )
+            elem = pointer
         loc = location(node, self.names.fallback)
         where = None if write else self.where
         sure = self.sure and self.frame.sure
         opaque = not inside and (base, *(s.member for s in steps if s.member)) in self.names.opaque
-        self.accesses.append(RawAccess(base, inside, tuple(steps), write, shape.elem, loc, where, sure, opaque))
+        self.accesses.append(RawAccess(base, inside, tuple(steps), write, elem, loc, where, sure, opaque))
         return len(self.accesses) - 1
 
     def place(self, node: c_ast.Node, number: int) -> Gather:

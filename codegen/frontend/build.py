@@ -15,6 +15,7 @@ from codegen.frontend.arrays import ArrayGroup, DataSubscript, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
 from codegen.frontend.control import Walker
 from codegen.frontend.defined import defined, fixed_sizes, unread
+from codegen.frontend.followed import check_followed
 from codegen.frontend.frame import Frame
 from codegen.frontend.guards import build_guard, parameter_ranges
 from codegen.frontend.last_values import last_values
@@ -59,6 +60,7 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     Parameters that are no variables show up while the region is read, and spaces have a fixed number of them: with each
     that is found, reading starts anew. So it does for arrays of which data decide about subscripts.
     """
+    check_followed(site)
     scan = prescan(site)
     computed: tuple[_Named, ...] = ()
     opaque: frozenset[Place] = frozenset()
