@@ -17,6 +17,7 @@ from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.inline import with_inlined
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.tree import with_statements
+from codegen.frontend.rewrite.turns import with_turns
 from codegen.frontend.symbols import RegionSite
 from codegen.source.slice import RegionSlice
 
@@ -39,7 +40,7 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)
-    return with_derived(with_bound(with_formulas(with_steps_apart(with_first_values(site)))))
+    return with_derived(with_bound(with_formulas(with_steps_apart(with_turns(with_first_values(site))))))
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

@@ -68,6 +68,7 @@ class RegionSite:
     around: tuple[c_ast.Pragma, ...] = ()  # pragmas before statements that hold the region, outermost first
     front: tuple[c_ast.Pragma, ...] = ()  # pragmas right before the region
     started: tuple[Started, ...] = ()
+    strides: frozenset[str] = frozenset()  # steps of loops, without which, if they are not positive, these have no end
     before: Mapping[str, str] = field(default_factory=dict)  # names for what variables hold before it
 
     def used_outside(self, name: str) -> bool:

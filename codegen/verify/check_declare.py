@@ -63,7 +63,8 @@ def _computed(h: Harness) -> Iterator[str]:
         defined = [f"({d.filled(x, texts)}) != 0" for x in d.divisors]
         # The original has no helpers of generated code: the cases bring their own.
         test = re.sub(r"\btw_(min|max|floord|fits|fits_unsigned)\(", r"tw_case_\1(", d.test) or "1"
-        yield f"const int tw_defined_{d.name} = !({test}) || ({' && '.join(defined) or '1'});"
+        ends = [f"({d.filled(x, texts)}) > 0 && " for x in d.divisors if x in h.site.strides]
+        yield f"const int tw_defined_{d.name} = {''.join(ends)}(!({test}) || ({' && '.join(defined) or '1'}));"
         yield replace(d, test=f"tw_defined_{d.name} && ({test})").declaration(texts)
 
 

@@ -1,8 +1,8 @@
 /* expect: loop-form 5:5 */
-void f(int n, int s, double A[n])
+void f(unsigned n, unsigned s, double A[n])
 {
 #pragma scop
-    for (int i = 0; i < n; i += s)
+    for (unsigned i = 0; i < n; i += s)
         A[i] = 0.0;
 #pragma endscop
 }
