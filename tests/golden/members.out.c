@@ -52,9 +52,7 @@ void brighten(const struct image *src, struct image *dst, float offset)
       if (tw_apart(1, 3,
                    (tw_span[]){ (src->height >= 1 && src->width >= 1
                                  ? TW_SPAN(dst->data, 0, src->height) : TW_NOWHERE),
-                                (src->height >= 1 && src->width >= 1
-                                 ? TW_SPAN(src->data, 0, src->height) : TW_NOWHERE),
-                                TW_SPAN(src, 0, 1)})) {
+                                TW_SPAN(src->data, 0, src->height), TW_SPAN(src, 0, 1)})) {
         const int src_height = src->height;
         const int src_width = src->width;
         const float src_gain = src->gain;
