@@ -622,7 +622,8 @@ TABLE: tuple[Entry, ...] = (
     Entry(
         "not-vector",
         REMARK,
-        "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer.",
+        "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer. Or it "
+        "was to be written as vectors, or with iterations side by side, and what it holds has no such form.",
         "For floating-point sums, `--reassociate` may help.",
     ),
     Entry(

@@ -21,14 +21,16 @@ from codegen.frontend.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.rewrite.overloads import with_overloads
 from codegen.frontend.symbols import RegionSite, find_site, part_of
+from codegen.lower.asked import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
+from codegen.obeyed import as_obeyed, check_obeyed, missed, summarize
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
 from codegen.plan.cost import shape
 from codegen.plan.gain import Gain, predicted
 from codegen.plan.hinted import plan_hint, with_own_plan
-from codegen.plan.model import Carry, Multiply, Parallel, Pipeline, Plan, Schedule, Tile, Unroll, Vector
+from codegen.plan.model import Parallel, Plan, Schedule, Unroll
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
@@ -264,7 +266,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
     scop = made.program.scop
     plan = replace(made.plan, digest=model.digest, part=model.piece)
-    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan)
+    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, model.target(options))
     fallback = as_written(original)
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     target = model.target(options)
@@ -385,6 +387,7 @@ def attempt(
                 return None, None
             tried.add(text)
             made, findings = finish(decision.program, decision.plan, decision.remarks)
+            made = made and _as_obeyed(made)
     except Exhausted:
         made, findings = None, (Finding("effort", TOO_MUCH),)
     except InputError as error:
@@ -434,7 +437,17 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
             plan.loc,
             "change or remove the directive that causes it",
         )
-    return made
+    found = asked(made.program.scop, made.code)
+    check_obeyed(plan, found)
+    return replace(made, remarks=(*made.remarks, *missed(made.program.scop, found)))
+
+
+def _as_obeyed(made: Made) -> Made:
+    """With a plan that says what was done, and remarks on what was not."""
+    found = asked(made.program.scop, made.code)
+    return replace(
+        made, plan=as_obeyed(made.plan, found), remarks=(*made.remarks, *missed(made.program.scop, found))
+    )
 
 
 def _no_code(plan: Plan, why: str) -> InputError:
@@ -460,29 +473,3 @@ def finish(program: Program, plan: Plan, remarks: Sequence[Diagnostic]) -> tuple
     except MissingLoop as error:
         return None, (Finding("storage", str(error)),)
     return Made(program, plan, tree, code, tuple(remarks)), findings
-
-
-def summarize(plan: Plan) -> str:
-    """One line for people."""
-    tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
-    threads = [_shared_out(d) for d in plan.directives if isinstance(d, (Parallel, Pipeline))]
-    vectors = [d.loop.name for d in plan.directives if isinstance(d, Vector)]
-    products = [d.stmt for d in plan.directives if isinstance(d, Multiply)]
-    parts = []
-    if products:
-        parts.append("blocked product " + ", ".join(products))
-    if tiles:
-        parts.append("tiles " + " ".join(dict.fromkeys(tiles)))
-    if threads:
-        parts.append("threads over " + ", ".join(dict.fromkeys(threads)))
-    if vectors:
-        parts.append("vectors along " + ", ".join(dict.fromkeys(vectors)))
-    kept = [d.loop.name for d in plan.directives if isinstance(d, Carry)]
-    if kept:
-        parts.append("registers along " + ", ".join(dict.fromkeys(kept)))
-    return "; ".join(parts) or "sequential"
-
-
-def _shared_out(d: Parallel | Pipeline) -> str:
-    together = isinstance(d, Parallel) and d.also
-    return f"{d.loop.name} with {together.name}" if together else d.loop.name

@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
+from codegen.obeyed import summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Directive, Plan, Stay
 from codegen.plan.text import show
@@ -24,7 +25,6 @@ from codegen.region import (
     attempt,
     indent,
     make,
-    summarize,
     too_much,
 )
 from codegen.scop.effort import Exhausted, at_most, part
@@ -136,12 +136,12 @@ def _on_cores(
     check_kernels(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
-    fallback = as_written(original)
+    fallback, summary = as_written(original), summarize(plan, scop, made.code, "sunway")
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             text = emit_sunway(
-                scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summarize(plan), group,
+                scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summary, group,
                 grid, STYLES[options.scheme], options.model, strict,
                 made.program.stays if options.plan_text is not None else None,
                 names_for(options.prefix, (s.text[slice(*s.span)], original)), alias.text,
@@ -160,7 +160,7 @@ def _on_cores(
         text.helpers | alias.helpers,
         frozenset(),
         show((plan,), {scop.region: scop}),
-        summarize(plan),
+        summary,
         (*model.remarks, *made.remarks, *alias.remarks, *text.remarks),
         text.slave,
         names=text.names,

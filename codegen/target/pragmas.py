@@ -61,6 +61,13 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     }
 
 
+def says_vector(scop: Scop, node: For, target: str) -> bool:
+    """Does what stands in front of a vector loop ask compilers for vectors?"""
+    if target == "c" or node.loop.kind == PARALLEL_VECTOR:
+        return not node.loop.reductions
+    return bool(_simd(scop, node).words)
+
+
 def _ivdep(scop: Scop, node: For, ints: IntPrinter) -> Pragma:
     if node.loop.reductions:
         return Pragma()

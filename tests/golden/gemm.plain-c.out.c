@@ -323,7 +323,7 @@ static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const doub
 /* Matrix product: three loops, tiled for the cache. */
 void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m])
 {
-    /* tilewright: region 1 of gemm: blocked product S2; threads over i; vectors along j */
+    /* tilewright: region 1 of gemm: blocked product S2; vectors along j */
     {
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 3, (tw_span[]){ TW_SPAN(C, 0, n), TW_SPAN(A, 0, n), TW_SPAN(B, 0, p) })) {

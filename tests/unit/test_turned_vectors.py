@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.unit.vector_plans import plan_for
 
 # What is done for all j < n; which types have vectors for it: all, floating ones ("f"), or none.
 BODIES = {
@@ -73,8 +75,8 @@ int main(void)
 """
 
 
-def planned(text: str, directives: str) -> str:
-    plan = "".join(f"region {k + 1}\n  {directives}\n" for k in range(text.count("#pragma scop")))
+def planned(text: str, directives: str, written: tuple[bool, ...] = ()) -> str:
+    plan = plan_for(written or (True,) * text.count("#pragma scop"), directives)
     return generate("in.c", text, replace(GenOptions(), plan_text=plan)).text
 
 
@@ -93,8 +95,9 @@ def test_same_bits(real: str, plan: str, compiler: str, names: tuple[str, ...], 
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     text = source(names, real)
-    made = planned(text, plan)
     kinds = ("all", "f") if real in ("float", "double") else ("all",)
+    none = ("read or not", *(("quotient",) if "f" not in kinds else ()))
+    made = planned(text, plan, tuple(name not in none for name in names))
     functions = made.split("void f")[1:]
     written = {name: "_low(" in function for name, function in zip(names, functions, strict=True)}
     assert written == {name: BODIES[name][1] in kinds for name in names}
@@ -108,6 +111,11 @@ def test_same_bits(real: str, plan: str, compiler: str, names: tuple[str, ...], 
     no_leaks = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # looking for them takes seconds
     ran = subprocess.run([tmp_path / "t"], capture_output=True, text=True, env=no_leaks)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_what_has_no_form_is_an_error() -> None:
+    with pytest.raises(InputError, match="loop `j` is not written as vectors, and left to the compiler: lanes cannot"):
+        planned(source(("read or not",), "double"), "vector j by 2 of 16 bytes")
 
 
 def test_full_tiles_leave_no_rest() -> None:

@@ -1,0 +1,87 @@
+"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `abreast`), and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.ast.ctree import CNode, For, Instance, expr_names, node_kids, walk
+from codegen.ast.lowered import Strips, While
+from codegen.lower.lanes import MOST_APART
+from codegen.lower.motion import motion
+from codegen.lower.statements import assignments, lanes_asked
+from codegen.recognize.lanes import fits
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.scop.tree import ABREAST, JAMMED, VECTOR
+
+
+@record
+class Asked:
+    """A loop of the plan, by its name and statements, that was asked for something. It may stand in the code several
+    times: `done` if one of them is what it was asked to be, else `why` says what is in the way."""
+
+    word: str
+    loop: str
+    stmts: frozenset[str]
+    done: bool
+    why: str = ""
+
+
+def asked(scop: Scop, tree: CNode) -> tuple[Asked, ...]:
+    """All of them, in textual order."""
+    found: dict[tuple[str, str, frozenset[str]], Asked] = {}
+    for x in _asked(scop, tree):
+        key = x.word, x.loop, x.stmts
+        if key not in found or x.done:
+            found[key] = x
+    return tuple(found.values())
+
+
+def _asked(scop: Scop, node: CNode) -> Iterator[Asked]:
+    if isinstance(node, For):
+        stmts = frozenset(x.stmt for x in walk(node) if isinstance(x, Instance))
+        name, done = node.loop.name, node.form is not None or node.alone is not None
+        if node.loop.kind in (JAMMED, ABREAST):
+            word = "jam" if node.loop.kind == JAMMED else "abreast"
+            yield Asked(word, name, stmts, done, "" if done else _why_not_rows(scop, node))
+        if node.loop.width:
+            yield Asked("vector", name, stmts, done, "" if done else _why_not_lanes(scop, node))
+        inner = node.body
+        if node.loop.kind == JAMMED and isinstance(node.form, Strips) and isinstance(inner, For) and inner.loop.width:
+            first = node.form.parts[0]
+            rows = isinstance(first, While) and isinstance(first.body[0], Strips)
+            yield Asked("vector", inner.loop.name, stmts, rows, "" if rows else _why_not_lanes(scop, inner))
+            return
+    for kid in node_kids(node):
+        yield from _asked(scop, kid)
+
+
+def _why_not_lanes(scop: Scop, node: For) -> str:
+    found = assignments(scop, node.body)
+    if found is None:
+        inner = any(isinstance(x, For) for x in walk(node.body))
+        return (
+            "lanes cannot run through the loops inside it together"
+            if inner
+            else "it holds more than assignments to elements of arrays in any case"
+        )
+    if node.loop.reductions:
+        return "what it gathers has no form in vectors"
+    if node.step != 1 or node.loop.kind != VECTOR:
+        return "it takes no single steps on one thread"
+    lanes = lanes_asked(scop, node, found)
+    if lanes is None:
+        return "its elements have several types, or one of which a vector holds less than two or that has no vectors"
+    for s, at in found:
+        if not fits(scop, s, motion(s, at, node.var), lanes.elem, MOST_APART):
+            return f"lanes cannot compute {s.name} (`{s.source}`), or it does not step through its target"
+    return "it has no form in vectors"
+
+
+def _why_not_rows(scop: Scop, node: For) -> str:
+    body = node.body.body if isinstance(node.body, For) and node.loop.kind == JAMMED else node.body
+    if assignments(scop, body) is None:
+        return "there is more inside than assignments to elements of arrays in any case"
+    if isinstance(node.body, For) and node.var in expr_names(node.body.lower) | expr_names(node.body.upper):
+        return "the loop inside begins or ends elsewhere in other iterations"
+    return "it takes no single steps"
