@@ -3,7 +3,7 @@
 Subscripts that differ by a constant name elements that a later iteration meets again: in `s[i] = s[i - 1] + x[i]` what
 is written in one iteration is read in the next, in `x[i - 1] + x[i] + x[i + 1]` two of three values have been read
 before. Compilers keep such values only while no store may hit another array's element; here arrays do not overlap.
-What is found here is judged by `verify/carried.py`, and printed by `target/carry.py`.
+What is found here is judged by `verify/carried.py`; `lower/carry.py` makes lines of it.
 """
 
 from __future__ import annotations

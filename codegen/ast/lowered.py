@@ -322,10 +322,41 @@ class Abreast:
     rest: CNode
 
 
+@record
+class First:
+    """Variable `name` gets, ahead of a loop, an element that an iteration before it would have touched by an access.
+    It is read where the loop has more than `wait` iterations; without, nobody asks for it."""
+
+    name: str
+    stmt: str
+    access: int
+    index: Index
+    wait: int
+
+
+@record
+class Flush:
+    """After a loop an element gets what a variable has, by the target of a statement."""
+
+    name: str
+    stmt: str
+    index: Index
+
+
+@record
+class Keeping:
+    """A loop that keeps values in variables from iteration to iteration, as its `carried` says, if it runs at all."""
+
+    head: For
+    first: tuple[First, ...]
+    body: "Body"
+    last: tuple[Flush, ...]
+
+
 Loops = Union[Inner, Together, Split, Plain, Strips]
 Item = Union[Load, Move, Value, Put, PutBoth, Do, Zip, Braces, Loops]
 Body = tuple[Item, ...]
-Form = Union[Strips, Abreast]
+Form = Union[Strips, Abreast, Keeping]
 
 
 @record

@@ -9,7 +9,7 @@ from codegen.ast.lowered import Strips, While
 from codegen.lower.lanes import MOST_APART
 from codegen.lower.motion import motion
 from codegen.lower.statements import assignments, lanes_asked
-from codegen.recognize.lanes import fits
+from codegen.recognize.lanes import fits, stays
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import ABREAST, JAMMED, VECTOR
@@ -73,7 +73,10 @@ def _why_not_lanes(scop: Scop, node: For) -> str:
     if lanes is None:
         return "its elements have several types, or one of which a vector holds less than two or that has no vectors"
     for s, at in found:
-        if not fits(scop, s, motion(s, at, node.var), lanes.elem, MOST_APART):
+        moves = motion(s, at, node.var)
+        if s.op == "=" and stays(moves, s.rhs):
+            return f"{s.name} (`{s.source}`) stores one value in all lanes, as compilers do, too"
+        if not fits(scop, s, moves, lanes.elem, MOST_APART):
             return f"lanes cannot compute {s.name} (`{s.source}`), or it does not step through its target"
     return "it has no form in vectors"
 

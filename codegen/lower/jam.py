@@ -28,7 +28,7 @@ def jammed(scop: Scop, node: For) -> Strips | None:
     together: Body = (Inner(replace(inner, carried=()), side_by_side(Maker(scop), found, *rows)),)
     if lanes is not None:
         together = (strips(scop, inner, lanes, found, rows),)
-    plain = Plain(with_loop(inner, width=0))
+    plain = Plain(replace(with_loop(inner, width=0), carried=()))
     return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
 
 

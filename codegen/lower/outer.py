@@ -75,7 +75,7 @@ def outer_lanes(scop: Scop, node: For) -> Strips | None:
         if length(node) % (n * times) == 0:
             break
     else:
-        parts.append(While(1, (Plain(node.body),), "the rest"))
+        parts.append(While(1, (Plain(_plain(node.body)),), "the rest"))
     return Strips(node, tuple(parts), lanes)
 
 
@@ -163,7 +163,7 @@ class _Outer:
         first, end = Name(names[0]), Name(names[1])
         low, high = self._shared(node)
         count = self.times * self.lanes.count
-        plain = replace(node, carried=())
+        plain = replace(node, carried=(), body=_plain(node.body))
         before = after = None
         if direction(node.lower, self.node.var):
             before = Alone(replace(plain, upper=Fun("min", (first, past(node))), op="<"), self.node.var, count)
@@ -264,6 +264,13 @@ class _Outer:
 
     def _load(self, name: str, s: Statement, at: Instance, number: int) -> Load:
         return Load(name, s.name, number, Whole(at.accesses[number]), self.lanes.count, fixed=False)
+
+
+def _plain(node: CNode) -> CNode:
+    """A part whose loops keep nothing in variables."""
+    if isinstance(node, Block):
+        return Block(tuple(map(_plain, node.children)))
+    return replace(node, carried=(), body=_plain(node.body)) if isinstance(node, For) else node
 
 
 def _ways(node: CNode, loops: tuple[For, ...]) -> Iterator[tuple[Instance, tuple[For, ...]]]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loop
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
+from codegen.lower.carry import keeping
 from codegen.lower.folds import folded
 from codegen.lower.jam import abreast, jammed
 from codegen.lower.lanes import in_lanes
@@ -44,4 +45,5 @@ def _loop(scop: Scop, node: For) -> For:
     ahead = read_ahead(scop, node)
     alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
     sure = bool(ahead or node.carried) and runs_for_sure(node)
-    return replace(node, body=inside, alone=alone, ahead=ahead, sure=sure)
+    kept = keeping(scop, node, ahead) if node.carried else None
+    return replace(node, body=inside, form=kept, alone=alone, ahead=ahead, sure=sure)

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Tile, Vector
+from codegen.recognize import lanes
 from codegen.recognize.ctypes import type_of
 from codegen.recognize.ownership.registers import Budget, Direction, RegisterTile, Side, register_tile
 from codegen.recognize.strides import move, step_of
 from codegen.record import record
-from codegen.scop.expr import Binary, Cast, Lit, Ref, Sym, Unary, walk
+from codegen.scop.expr import Binary, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, has_band, loops, statements
 from codegen.scop.types import CType
@@ -29,7 +30,6 @@ from codegen.transform.program import Program
 
 STRIP = 128  # lanes that a thread takes at a time
 MOST = 8  # vectors side by side
-_OPS = ("+", "-", "*", "/")
 
 
 @record
@@ -147,9 +147,7 @@ def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine, whole: b
 
 def has_vectors(elem: CType, stmts: Sequence[Statement]) -> bool:
     """Floating types do, and whole numbers without quotients."""
-    if elem.bits not in (32, 64) or elem.enum or "_Complex" in elem.spelling:
-        return False
-    return elem.kind == "float" or (elem.kind == "int" and not _uses(stmts, "/"))
+    return lanes.has_vectors(elem) and (elem.kind == "float" or not _uses(stmts, "/"))
 
 
 def _long_products(elem: CType, stmts: Sequence[Statement]) -> bool:
@@ -164,13 +162,4 @@ def _uses(stmts: Sequence[Statement], op: str) -> bool:
 def arithmetic(p: Program, s: Statement, elem: CType) -> bool:
     """Sums, products and the like in the type of the elements?"""
     kind = type_of(p.scop, s, s.rhs)
-    if kind is None or (kind.kind, kind.bits) != (elem.kind, elem.bits) or s.op not in ("=", "+=", "-=", "*=", "/="):
-        return False
-    for e in walk(s.rhs):
-        if isinstance(e, Binary) and e.op in _OPS:
-            continue
-        if isinstance(e, Unary) and e.op in ("-", "+"):
-            continue
-        if not isinstance(e, (Lit, Sym, Ref, Cast)):
-            return False
-    return True
+    return kind is not None and (kind.kind, kind.bits) == (elem.kind, elem.bits) and lanes.plainly(p.scop, s, elem)

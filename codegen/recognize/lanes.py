@@ -63,6 +63,17 @@ def computes(scop: Scop, s: Statement, motion: Motion, elem: CType, turned: froz
     return plain and kind is not None and same(kind, elem) and body.vector(s.rhs, True)
 
 
+def plainly(scop: Scop, s: Statement, elem: CType) -> bool:
+    """Can vectors compute the statement by sums, differences, products and quotients alone, whichever of the elements
+    of that type move? Others have to stay."""
+    leaves = list(walk(s.rhs))
+    if any(isinstance(e, (Ternary, Affine)) or (isinstance(e, Binary) and e.op not in _FLOATING) for e in leaves):
+        return False
+    steps = tuple(int(same(scop.arrays[a.array].elem, elem)) for a in s.accesses)
+    motion = Motion(steps, tuple(False for _ in s.values), tuple(range(len(steps))))
+    return s.op[:-1] in ("", *_FLOATING) and computes(scop, s, motion, elem)
+
+
 @record
 class _Body:
     """A statement, of which expressions are asked whether vectors of one type of elements can compute them."""

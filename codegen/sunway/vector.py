@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names
+from codegen.recognize.lanes import has_vectors, plainly, same
 from codegen.record import record
-from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
+from codegen.scop.expr import Binary, Cast, Expr, Ref, Unary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop, Statement
 
@@ -143,29 +144,10 @@ def _still(nest: Nest, vectors: Sequence[int], lp: For) -> bool:
 def _arithmetic(scop: Scop, s: Statement) -> bool:
     """Only plain arithmetic on doubles (or floats) of one type can be put into lanes."""
     elem = scop.arrays[s.accesses[s.target].array].elem
-    if elem.kind != "float" or elem.bits not in (32, 64):
-        return False
-    for e in walk_expr(s.rhs):
-        if isinstance(e, Binary) and e.op not in ("+", "-", "*", "/"):
-            return False
-        if isinstance(e, Unary) and e.op != "-":
-            return False
-        if isinstance(e, Ref):
-            t = scop.arrays[s.accesses[e.access].array].elem
-            if (t.kind, t.bits) != (elem.kind, elem.bits):
-                return False
-        if isinstance(e, (Sym, Cast)) and e.ctype is not None and e.ctype.kind == "float" and e.ctype.bits > elem.bits:
-            return False
-        if isinstance(e, Lit) and elem.bits == 32 and not _float_safe(e.text):
-            return False
-        if not isinstance(e, (Binary, Unary, Ref, Sym, Cast, Lit)):
-            return False
-    return s.op in ("=", "+=", "-=", "*=")
-
-
-def _float_safe(text: str) -> bool:
-    """An integer, or a literal of type float: in C a double constant makes the whole expression double."""
-    return text.lstrip("-").isdigit() or text.endswith(("f", "F"))
+    leaves = list(walk_expr(s.rhs))
+    alike = all(same(scop.arrays[s.accesses[e.access].array].elem, elem) for e in leaves if isinstance(e, Ref))
+    alike = alike and not any(isinstance(e, Unary) and e.op != "-" for e in leaves)
+    return elem.kind == "float" and has_vectors(elem) and alike and s.op != "/=" and plainly(scop, s, elem)
 
 
 @record

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 
-from codegen.ast.carry import instances
-from codegen.ast.ctree import Bin, Carried, CExpr, For, Held, Instance, Int, substitute
+from codegen.ast.ctree import Bin, Held, Instance, Int
+from codegen.ast.lowered import Do, First, Flush, Item, Keeping, Kept, Load, Move, Put, Value
+from codegen.lower.carry import old_value
 from codegen.lower.shift import simple
 from codegen.record import record
-from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
-from codegen.target.body import BodyAfter
+from codegen.target.body import BodyAfter, BodyPrinter
 from codegen.target.cexpr import IntPrinter
 from codegen.target.choices import named_choices
+
+NewNames = Callable[[str, int], tuple[str, ...]]
 
 
 @record
@@ -25,88 +27,87 @@ class CarriedLines:
     after: tuple[tuple[str, str], ...]
 
 
-@record
-class _Kept:
-    """One `Carried` with its variables: the value of this iteration, of the one before, and so on."""
-
-    what: Carried
-    names: tuple[str, ...]
-    type: str
-
-
 def carried_lines(
     scop: Scop,
-    node: For,
+    form: Keeping,
     outer: IntPrinter,
     inner: IntPrinter,
     held: dict[str, Held],
-    known: Mapping[tuple[Instance, int], str],
-    new_names: Callable[[str, int], tuple[str, ...]],
+    known: dict[str, str],
+    new_names: NewNames,
 ) -> CarriedLines:
-    """The lines of a loop over plain statements; `known` names values that were read ahead of it."""
-    body = instances(node)
-    kept = []
-    for c in node.carried:
+    """The lines of a loop; `known` has the names of values that were read ahead of it."""
+    names, kinds = dict(known), {}
+    for i, c in enumerate(form.head.carried):
         array = scop.arrays[c.array]
         stem = re.sub(r"\W+", "_", array.base).strip("_")
-        kept.append(_Kept(c, new_names(stem, c.length + 1), array.elem.spelling))
-    ahead, lines, after = [], [], []
-    outside = BodyAfter(scop, outer, held, known)
-    for x in kept:
-        s, at = scop.statement(body[x.what.source[0]].stmt), body[x.what.source[0]]
-        for age in range(x.what.length, 0, -1):
-            text = outside.access(s, _placed(at, node.var, simple(Bin("-", node.lower, Int(age)))), x.what.source[1])
-            wait = min(a for _, _, a in x.what.reads if a >= age) - age  # iterations until somebody reads it
-            if wait:
-                soon = f"{outer.text(simple(Bin('+', node.lower, Int(wait))), 5)} {node.op} {outer.text(node.upper, 5)}"
-                text = f"{soon} ? {text} : 0"
-            ahead.append((f"{x.type} {x.names[age]} = {text};", ""))
-        if x.what.last:
-            after.append((f"{outside.access(s, _placed(at, node.var, node.lower), s.target)} = {x.names[1]};", s.name))
-    for k, at in enumerate(body):
-        s = scop.statement(at.stmt)
-        given = {**known, **{(at, n): x.names[age] for x in kept for w, n, age in x.what.reads if w == k}}
-        new = [x for x in kept if x.what.source[0] == k]
-        given.update({(at, x.what.source[1]): x.names[0] for x in new if x.what.source[1] != s.target})
-        printer = BodyAfter(scop, inner, held, given)
-        for x in (x for x in new if x.what.source[1] != s.target):
-            lines.append((f"const {x.type} {x.names[0]} = {printer.access(s, at, x.what.source[1])};", s.name))
-        stored = next((x for x in new if x.what.source[1] == s.target), None)
-        chosen, named = named_choices(printer, s, at, new_names)
-        lines.extend((text, s.name) for text in (*named, *_statement(chosen, s, at, given, stored)))
-    for x in kept:
-        for age in range(x.what.length, 0, -1):
-            lines.append((f"{x.names[age]} = {x.names[age - 1]};", ""))
-    return CarriedLines(tuple(ahead), tuple(lines), tuple(after))
+        names |= {f"{i}.{age}": text for age, text in enumerate(new_names(stem, c.length + 1))}
+        kinds[str(i)] = array.elem.spelling
+    p = _Printer(scop, form, outer, inner, held, names, kinds, new_names)
+    return CarriedLines(
+        tuple((p.first(x), "") for x in form.first),
+        tuple(line for x in form.body for line in p.lines(x)),
+        tuple((p.flush(x), x.stmt) for x in form.last),
+    )
 
 
-def _statement(
-    printer: BodyAfter, s: Statement, at: Instance, given: Mapping[tuple[Instance, int], str], stored: _Kept | None
-) -> list[str]:
-    """One statement; what it stores goes through a variable where that is kept."""
-    old = given.get((at, _old_value(s)))
-    if stored is None and old is None:
-        return [printer.statement(s, at)]
-    value, target = printer.parts(s, at)
-    if old is not None and s.op != "=":
-        value = old + value[len(target) :]
-    if stored is None:
-        return [f"{target} = {value};"]
-    memory = [] if stored.what.last else [f"{target} = {stored.names[0]};"]
-    return [f"const {stored.type} {stored.names[0]} = {value};", *memory]
+@record
+class _Printer:
+    scop: Scop
+    form: Keeping
+    outer: IntPrinter
+    inner: IntPrinter
+    held: dict[str, Held]
+    names: dict[str, str]
+    kinds: dict[str, str]  # of the values that are kept, by their numbers
+    new_names: NewNames
 
+    def first(self, x: First) -> str:
+        head, text = self.form.head, self._element(self.outer, x.stmt, x.access, x.index)
+        if x.wait:
+            begin, end = simple(Bin("+", head.lower, Int(x.wait))), self.outer.text(head.upper, 5)
+            text = f"{self.outer.text(begin, 5)} {head.op} {end} ? {text} : 0"
+        return f"{self._kind(x.name)} {self.names[x.name]} = {text};"
 
-def _old_value(s: Statement) -> int:
-    """The access by which `+=` reads its target; -1 for plain assignments."""
-    spelled = {e.access for e in walk(s.rhs) if isinstance(e, (Ref, Gather))}
-    return next((k for k, a in enumerate(s.accesses) if not a.write and k not in spelled), -1)
+    def flush(self, x: Flush) -> str:
+        s = self.scop.statement(x.stmt)
+        return f"{self._element(self.outer, x.stmt, s.target, x.index)} = {self.names[x.name]};"
 
+    def lines(self, x: Item) -> Iterator[tuple[str, str]]:
+        if isinstance(x, Move):
+            yield f"{self.names[x.name]} = {self.names[x.source]};", ""
+        elif isinstance(x, Load):
+            assert not isinstance(x.place, Kept)
+            text = self._element(self.inner, x.stmt, x.access, x.place.at)
+            yield f"const {self._kind(x.name)} {self.names[x.name]} = {text};", x.stmt
+        elif isinstance(x, Put):
+            s = self.scop.statement(x.work.at.stmt)
+            target = BodyPrinter(self.scop, self.inner, self.held).access(s, x.work.at, s.target)
+            yield f"{target} = {self.names[x.name]};", s.name
+        else:
+            assert isinstance(x, (Value, Do))
+            yield from self._statement(x)
 
-def _placed(at: Instance, var: str, value: CExpr) -> Instance:
-    """The statement where the loop's variable has this value."""
+    def _statement(self, x: Value | Do) -> Iterator[tuple[str, str]]:
+        """One statement, whose old value may be in a variable."""
+        s, at = self.scop.statement(x.work.at.stmt), x.work.at
+        given = {(at, n): self.names[p.name] for n, p in enumerate(x.work.places) if isinstance(p, Kept)}
+        chosen, named = named_choices(BodyAfter(self.scop, self.inner, self.held, given), s, at, self.new_names)
+        yield from ((text, s.name) for text in named)
+        old = given.get((at, old_value(s)))
+        if isinstance(x, Do) and old is None:
+            yield chosen.statement(s, at), s.name
+            return
+        value, target = chosen.parts(s, at)
+        if old is not None and s.op != "=":
+            value = old + value[len(target) :]
+        into = target if isinstance(x, Do) else f"const {self._kind(x.name)} {self.names[x.name]}"
+        yield f"{into} = {value};", s.name
 
-    def put(e: CExpr) -> CExpr:
-        return simple(substitute(e, {var: value}))
+    def _element(self, ints: IntPrinter, stmt: str, access: int, index: tuple) -> str:  # type: ignore[type-arg]
+        s: Statement = self.scop.statement(stmt)
+        at = Instance(stmt, (), (index,) * (access + 1), ())
+        return BodyPrinter(self.scop, ints, self.held).access(s, at, access)
 
-    accesses = tuple(tuple(map(put, a)) for a in at.accesses)
-    return Instance(at.stmt, tuple(map(put, at.iterators)), accesses, tuple(map(put, at.values)))
+    def _kind(self, name: str) -> str:
+        return self.kinds[name.partition(".")[0]]

@@ -19,6 +19,7 @@ from codegen.ast.lowered import (
     Inner,
     Item,
     Join,
+    Keeping,
     Lanes,
     Lead,
     Load,
@@ -100,6 +101,7 @@ class FormPrinter:
 
     def view(self, form: Form, taken: frozenset[str]) -> View:
         at = Scope(self.ints.names, {}, taken)
+        assert not isinstance(form, Keeping)
         return self._abreast(form, at) if isinstance(form, Abreast) else self._strips(form, at)
 
     def _ints(self, at: Scope) -> IntPrinter:

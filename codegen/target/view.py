@@ -22,7 +22,7 @@ from codegen.ast.ctree import (
     mentions,
     walk,
 )
-from codegen.ast.lowered import Form
+from codegen.ast.lowered import Form, Keeping
 from codegen.ast.pipelines import stage_of
 from codegen.lower.shift import runs_for_sure, simple
 from codegen.scop.expr import DataLoop
@@ -104,7 +104,7 @@ class ViewBuilder:
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
-        if node.form is not None:
+        if node.form is not None and not isinstance(node.form, Keeping):
             return (self._form(node.form, names, held, taken),)
         rows = chosen_rows(node)
         if rows:
@@ -173,7 +173,7 @@ class ViewBuilder:
         loop = self._for(node, names, held, taken | set(given.values()))
         self._known = saved
         ahead = (View("decl", text) for text in lines.values())
-        return _if_it_runs(node, ints, (*ahead, *(loop.body if node.carried else (loop,))))
+        return _if_it_runs(node, ints, (*ahead, *(loop.body if isinstance(node.form, Keeping) else (loop,))))
 
     def _pipeline(
         self, node: For, stage: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -260,8 +260,8 @@ class ViewBuilder:
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        if node.carried:
-            return self._carried(node, head, ints, inner, held, taken | {name})
+        if isinstance(node.form, Keeping):
+            return self._carried(node, node.form, head, ints, inner, held, taken | {name})
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
@@ -315,6 +315,7 @@ class ViewBuilder:
     def _carried(
         self,
         node: For,
+        form: Keeping,
         head: str,
         ints: IntPrinter,
         names: dict[str, str],
@@ -333,7 +334,8 @@ class ViewBuilder:
         inner = IntPrinter(ints.params, names, self.helpers)
         slots = node.body.slots if isinstance(node.body, Declare) else ()
         held = {**held, **{h.array: h for h in slots}}
-        lines = carried_lines(self.scop, node, ints, inner, held, self._known, new_names)
+        known = {x.name: self._known[x.at, x.access] for x in node.ahead}
+        lines = carried_lines(self.scop, form, ints, inner, held, known, new_names)
         ahead, body, after = (
             tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
         )

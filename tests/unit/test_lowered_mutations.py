@@ -20,9 +20,11 @@ from codegen.ast.lowered import (
     Do,
     Each,
     Enough,
+    First,
     Gather,
     Inner,
     Join,
+    Keeping,
     Kept,
     Load,
     Move,
@@ -88,6 +90,8 @@ CASES = {
     ),
     "dot": ("for (int i = 0; i < n; i++) y[0] += x[i] * z[i];", PAIR),
     "hoist": ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = x[i] * A[i][j] + y[i];", "vector j"),
+    "carried": ("for (int i = 2; i < n; i++) { y[i] = c * y[i - 1] + x[i - 2]; z[i] = y[i] - x[i]; }", "carry i"),
+    "last": ("for (int i = 1; i < n; i++) for (int k = 1; k < m; k++) y[i] += x[k] * z[i - 1];", "carry k"),
     "update of a row": (
         "for (int i = 1; i < n; i++) for (int j = 0; j < i; j++) B[n][j] += B[n][n] * A[i][j];",
         "vector j",
@@ -249,6 +253,20 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
     "a sum that is joined twice": ("dot", Join, 0, lambda j: replace(j, names=(*j.names, j.names[0])), "join all"),
     "a sum of products": ("dot", Join, 0, lambda j: replace(j, op="*"), "in another way"),
     "sums that begin with another value": ("dot", Gather, 0, lambda g: replace(g, op="*"), "no fold"),
+    "a kept value that is too old": ("carried", Move, 0, lambda m: replace(m, source=m.name), "in the next iteration"),
+    "kept values in another order": (
+        "carried", Keeping, 0, lambda k: replace(k, body=(k.body[-1], *k.body[:-1])), "is not there|none of this",
+    ),
+    "a kept value that is read too early": (
+        "carried", First, 1, lambda f: replace(f, wait=f.wait + 3), "may not be there",
+    ),
+    "a kept value that begins elsewhere": (
+        "carried", First, 0, lambda f: replace(f, index=(Int(7),)), "begins with another element",
+    ),
+    "a loop that keeps values and loses a store": (
+        "carried", Keeping, 0, lambda k: replace(k, body=tuple(x for x in k.body if not isinstance(x, Put))), "order",
+    ),
+    "a last value that is not stored": ("last", Keeping, 0, lambda k: replace(k, last=()), "the last value"),
     "a read ahead of another element": (
         "hoist", Ahead, 1, lambda a: replace(a, name="c.0"), "two elements",
     ),

@@ -12,13 +12,14 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form
-from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Plain, Split, Strips, Together
+from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Keeping, Plain, Split, Strips, Together
 from codegen.recognize.exists import certain
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.carried import written_before
 from codegen.verify.evidence import Evidence, Finding
-from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index
+from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
 from codegen.verify.lowered.inner import check_inner, check_split, check_together
+from codegen.verify.lowered.keeping import check_keeping
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Instead, Setting, Trace, Variable
 from codegen.verify.readback import Run
@@ -63,6 +64,9 @@ def check_form(at: Setting, plain: For, f: Form) -> None:
     """Raises Wrong where the form of a loop does not do what the loop does."""
     if isinstance(f, Strips):
         check_strips(_match, at, f, plain, (), {})
+        return
+    if isinstance(f, Keeping):
+        check_keeping(at.scop, f, plain)
         return
     assert isinstance(f, Abreast)
     check_head(f.head, plain, ())
@@ -131,16 +135,9 @@ def _check_plain(
         raise Wrong("runs one iteration in place of several")
     if any(isinstance(v, Instead) for v in variables.values()):
         raise Wrong("uses elements in memory while variables have them")
-    same = len(flat) == len(children) and all(_same(a, b) for a, b in zip(flat, children, strict=True))
+    same = len(flat) == len(children) and all(same_code(a, b) for a, b in zip(flat, children, strict=True))
     if not same:
         raise Wrong("does something else in single iterations")
-
-
-def _same(a: CNode, b: CNode) -> bool:
-    """Loops may be asked to have no vectors of their own."""
-    if isinstance(a, For) and isinstance(b, For):
-        return a == replace(b, loop=replace(b.loop, width=a.loop.width))
-    return a == b
 
 
 def _wrong_ahead(e: Evidence, lp: For, inside: Sequence[Run]) -> str:

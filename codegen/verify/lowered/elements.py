@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.ast.ctree import Bin, CExpr, Instance, Int, Name, expr_names, substitute
+from dataclasses import replace
+
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, expr_names, substitute
 from codegen.ast.forms import Form, form, forms, plus
 from codegen.ast.lowered import Backwards, Each, Index, Lanes, One, Picked, Place, Whole
 from codegen.recognize.lanes import in_row, same
@@ -125,3 +127,15 @@ def constant_apart(elements: list[Element]) -> bool:
     return len(terms) == 1 and len({tuple(f[1] for f in e[2]) for e in elements}) == len(elements)
 
 
+def same_code(a: CNode, b: CNode) -> bool:
+    """Loops may be asked to have no vectors of their own, and to keep nothing."""
+    return a == (_bare(b, a.loop.width) if isinstance(a, For) and isinstance(b, For) else _bare(b))
+
+
+def _bare(node: CNode, width: int | None = None) -> CNode:
+    if isinstance(node, Block):
+        return Block(tuple(map(_bare, node.children)))
+    if not isinstance(node, For):
+        return node
+    loop = node.loop if width is None else replace(node.loop, width=width)
+    return replace(node, carried=(), loop=loop, body=_bare(node.body))

@@ -13,7 +13,7 @@ from codegen.ast.lowered import Alone, Inner, Load, Split, Together
 from codegen.recognize.exists import certain
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import SEQUENTIAL
-from codegen.verify.lowered.elements import Box, Dim, Wrong, constant_apart, found_at, wanted
+from codegen.verify.lowered.elements import Box, Dim, Wrong, constant_apart, found_at, same_code, wanted
 from codegen.verify.lowered.strips import Match, check_head
 from codegen.verify.lowered.trace import Instead, Setting, Variable
 from codegen.verify.readback import Point
@@ -149,7 +149,7 @@ def check_split(match: Match, at: Setting, x: Split, plain: For, box: Box, varia
 def _check_alone(x: Alone, plain: For, lane: Dim) -> None:
     if (x.var, x.count) != (lane.var, lane.size):
         raise Wrong("does not go through all lanes")
-    if (x.head.var, x.head.step, x.head.body) != (plain.var, plain.step, plain.body):
+    if (x.head.var, x.head.step) != (plain.var, plain.step) or not same_code(x.head.body, plain.body):
         raise Wrong("does something else in single lanes")
     if x.head.op != "<" or x.head.carried or x.head.form is not None or x.head.ahead or x.head.sure:
         raise Wrong("does something else in single lanes")
