@@ -106,7 +106,7 @@ class ViewBuilder:
             return (self._product(node, names, held, taken),)
         if node.form is not None and not isinstance(node.form, Keeping):
             return (self._form(node.form, names, held, taken),)
-        rows = chosen_rows(node)
+        rows = chosen_rows(node) if node.form is None else ()
         if rows:
             return (self._rows(rows, node, names, held, taken),)
         asked = asked_once(self.scop, node)

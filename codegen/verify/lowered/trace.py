@@ -33,7 +33,7 @@ from codegen.recognize.exists import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
 from codegen.record import record
-from codegen.scop.expr import Gather, Ref, Store, walk
+from codegen.scop.expr import Gather, Ref, is_code, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import (
     Box,
@@ -239,7 +239,7 @@ class Trace:
         if isinstance(var, Partial) and var.stmt == s.name:
             self.stored += lanes
             return
-        if conditional(s) or any(isinstance(e, Store) for e in walk(s.rhs)):
+        if conditional(s) or is_code(s.rhs):
             raise Wrong(f"stores where {s.name} (`{s.source}`) may leave its target alone")
         if isinstance(place, Kept):
             if not isinstance(var, Instead):
