@@ -1,6 +1,7 @@
 """Random statements over the memory of a program: what is read, what is written, and on which condition."""
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from tests.property import affine as af
@@ -31,6 +32,8 @@ class Statements:
     def statement(self, scope: Scope) -> Line:
         if self.exact:
             return self._sum(scope)
+        if self.gathers and self.rng.random() < self.gathers / 2:
+            return self._counted(scope)
         roll = self.rng.random()
         if scope.locals and roll < 0.2:
             place = Place(*self.rng.choice(scope.locals))
@@ -65,6 +68,18 @@ class Statements:
         if rng.random() < 0.15:
             update = f"if ({leaf()} {rng.choice(COMPARISONS)} {leaf()}) {{ {update} }}"
         return Line(update)
+
+    def _counted(self, scope: Scope) -> Line:
+        """A loop of which data decide how often it runs."""
+        rng, self.gathered = self.rng, True
+        limit = self._from_data(scope, 7).text
+        inner = replace(scope, iters=(*scope.iters, Value("each", 0, 7)))
+        place = self._element(rng.choice(self.arrays), inner if rng.random() < 0.5 else scope, store=True)
+        body = self._choice(inner, place, True) if rng.random() < 0.3 else self.assign(inner, place).text
+        leaves = rng.random() < 0.2
+        body += f" if ({self._data_condition(inner)}) {rng.choice(('break', 'continue'))};" if leaves else ""
+        heads = (f"int each = 0; each < {limit}; each++", f"int each = {limit}; each > 0; each--")
+        return Line(f"for ({rng.choice(heads)}) {{ {body} }}")
 
     def _choice(self, scope: Scope, target: Place, nested: bool = False) -> str:
         """An `if` that depends on data and sets one place, with or without `else` and further conditions."""
