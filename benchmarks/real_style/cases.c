@@ -4,6 +4,7 @@
 #include "audio.h"
 #include "cfd.h"
 #include "image.h"
+#include "indirect.h"
 #include "lattice.h"
 #include "nn.h"
 #include "seismic.h"
@@ -426,6 +427,62 @@ static void run_moving_average(void)
     MEASURE(moving_average, x, y, 500000, 24);
 }
 
+static void run_embed(void)
+{
+    float *o = floats(768 * 1024), *w = floats(768 * 5000), *p = floats(768 * 256);
+    int *k = ints(1024, 5000);
+    MEASURE(embed, o, k, w, p, 4, 256, 768);
+}
+
+static void run_embed_backward(void)
+{
+    float *d = floats(768 * 1024), *w = floats(768 * 5000), *p = floats(768 * 256);
+    int *k = ints(1024, 5000);
+    MEASURE(embed_backward, w, p, d, k, 4, 256, 768);
+}
+
+static void run_cross_entropy_backward(void)
+{
+    float *d = floats(5000 * 256), *p = floats(5000 * 256);
+    int *k = ints(256, 5000);
+    MEASURE(cross_entropy_backward, d, p, k, 0.01f, 256, 5000);
+}
+
+static void run_apply_curve(void)
+{
+    unsigned char *x = bytes(2000000, 256), *y = bytes(2000000, 256), *c = bytes(256, 256);
+    MEASURE(apply_curve, x, y, 2000, 1000, 2000, c);
+}
+
+static void run_row_histograms(void)
+{
+    unsigned char *x = bytes(2000000, 256);
+    int *c = ints(16000, 1);
+    MEASURE(row_histograms, x, 2000, 1000, (int (*)[16])c);
+}
+
+static void run_sparse_times_vector(void)
+{
+    sparse a = {50000, ints(50001, 1), ints(1000000, 50000), doubles(1000000)};
+    double *x = doubles(50000), *y = doubles(50000);
+    for (int i = 0; i < a.rows; i++)
+        a.start[i + 1] = a.start[i] + i % 40;
+    MEASURE(sparse_times_vector, &a, x, y);
+}
+
+static void run_gather_rows(void)
+{
+    double *x = doubles(64 * 10000), *y = doubles(64 * 10000);
+    int *k = ints(10000, 10000);
+    MEASURE(gather_rows, x, k, 10000, 64, y);
+}
+
+static void run_warp(void)
+{
+    float *x = floats(1002 * 1002), *y = floats(1000000), *u = floats(1000000), *v = floats(1000000);
+    MEASURE(warp, x, y, 1000, 1000, u, v);
+}
+
 static void run_standardize(void)
 {
     double *x = doubles(2000000), *m = doubles(100), *d = doubles(100);
@@ -523,5 +580,13 @@ const struct bench_case cases[] = {
     {"extremes", run_extremes},
     {"normal_equations", run_normal_equations},
     {"exponential_smoothing", run_exponential_smoothing},
+    {"embed", run_embed},
+    {"embed_backward", run_embed_backward},
+    {"cross_entropy_backward", run_cross_entropy_backward},
+    {"apply_curve", run_apply_curve},
+    {"row_histograms", run_row_histograms},
+    {"sparse_times_vector", run_sparse_times_vector},
+    {"gather_rows", run_gather_rows},
+    {"warp", run_warp},
     {0, 0},
 };

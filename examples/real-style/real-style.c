@@ -3,6 +3,7 @@
 #include "audio.h"
 #include "cfd.h"
 #include "image.h"
+#include "indirect.h"
 #include "lattice.h"
 #include "nn.h"
 #include "seismic.h"
@@ -295,6 +296,41 @@ static void run_stats(void)
     SUM("exponential_smoothing", y, N * D);
 }
 
+static void run_indirect(void)
+{
+    enum { B = 3, T = 17, C = 24, V = 50, ROWS = 60, EACH = 7 };
+    float *out = floats(B * T * C), *words = floats(V * C), *places = floats(T * C), *loss = floats(B * T);
+    float *probs = floats(B * T * V), *dlogits = floats(B * T * V), *image = floats((SIDE + 2) * (SIDE + 2));
+    float *warped = floats(SIDE * SIDE), *to_x = floats(SIDE * SIDE), *to_y = floats(SIDE * SIDE);
+    int *token = ints(B * T, V), *start = ints(ROWS + 1, 1), *column = ints(ROWS * EACH, ROWS);
+    unsigned char *src = bytes(SIDE * SIDE, 256), *dst = bytes(SIDE * SIDE, 1), *curve = bytes(256, 256);
+    int(*count)[16] = make_array(SIDE, sizeof *count);
+    double *x = doubles(ROWS), *y = doubles(ROWS), *b = doubles(ROWS), *rows = doubles(B * T * C), norm;
+    sparse a = {ROWS, start, column, doubles(ROWS * EACH)};
+    for (int i = 0; i < ROWS; i++)
+        start[i + 1] = start[i] + i % (EACH + 1);
+    embed(out, token, words, places, B, T, C);
+    SUM("embed", out, B * T * C);
+    embed_backward(words, places, out, token, B, T, C);
+    SUM("embed_backward", words, V * C);
+    cross_entropy(loss, probs, token, B, T, V);
+    SUM("cross_entropy", loss, B * T);
+    cross_entropy_backward(dlogits, probs, token, 0.5f, B * T, V);
+    SUM("cross_entropy_backward", dlogits, B * T * V);
+    apply_curve(src, dst, SIDE, SIDE, SIDE, curve);
+    SUM("apply_curve", dst, SIDE * SIDE);
+    row_histograms(src, SIDE, SIDE, count);
+    SUM("row_histograms", count[0], SIDE * 16);
+    sparse_times_vector(&a, x, y);
+    SUM("sparse_times_vector", y, ROWS);
+    sparse_residual(&a, x, b, y, &norm);
+    SUM("sparse_residual", y, ROWS);
+    gather_rows(a.value, token, B, C / 8, rows);
+    SUM("gather_rows", rows, B * C / 8);
+    warp(image, warped, SIDE, SIDE, to_x, to_y);
+    SUM("warp", warped, SIDE * SIDE);
+}
+
 int main(void)
 {
     run_image();
@@ -304,5 +340,6 @@ int main(void)
     run_seismic();
     run_audio();
     run_stats();
+    run_indirect();
     return 0;
 }
