@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +14,7 @@ from codegen.frontend.followed import pointer_type
 from codegen.frontend.layers import type_text
 from codegen.frontend.paths import exact, implied
 from codegen.frontend.places import Places
-from codegen.frontend.purity import is_pure
+from codegen.frontend.purity import NANS, is_pure
 from codegen.frontend.raw import RawAccess
 from codegen.frontend.symbols import location
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
@@ -198,6 +198,8 @@ class BodyBuilder(Places):
 
     def _FuncCall(self, node: c_ast.FuncCall) -> Expr:
         name = getattr(node.name, "name", "")
+        if name in NANS and isinstance(node.args, c_ast.ExprList) and _is_text(node.args.exprs):
+            return Lit(c_text(node))  # NAN of math.h
         if not name or not is_pure(name, self.names.pure, self.names.functions):
             raise self.refuse(
                 "unknown-call",
@@ -283,6 +285,10 @@ class BodyBuilder(Places):
                 "assign to a variable or an element",
             )
         return self._access(node, write=True)
+
+
+def _is_text(args: Sequence[c_ast.Node]) -> bool:
+    return len(args) == 1 and isinstance(args[0], c_ast.Constant) and args[0].type == "string"
 
 
 def _identifiers(node: c_ast.Node) -> set[str]:

@@ -113,6 +113,7 @@ _OTHER = (
     "MIN",
     "MAX",
 )
+NANS = frozenset(f"{p}nan{s}" for p in ("", "__builtin_") for s in ("", "f", "l"))  # with a text as argument
 # Functions whose result has the floating type that their name's ending tells, and their names without it.
 MATH_NAMES = {p + m + s: m for p in ("", "__builtin_") for m in _MATH for s in ("", "f", "l")}
 PURE_NAMES = frozenset(

@@ -214,6 +214,7 @@ class _Place:
     statements: tuple[c_ast.Node, ...]
     front: tuple[c_ast.Pragma, ...]
     around: tuple[c_ast.Pragma, ...] = ()
+    open: bool = False  # it is all of a branch or body without braces, and ends behind the statement that holds this
 
 
 def _search(
@@ -239,17 +240,40 @@ def _search_block(
         if _is_pragma(item, "scop", first):
             if not isinstance(node, c_ast.Compound):
                 raise _split(loc)
-            return _Place(_until_end(items[k + 1 :], last, loc), _pragmas_before(items, k))
+            front = _pragmas_before(items, k)
+            if _without_braces(node) and len(items) == k + 2:
+                return _Place(items[k + 1 :], front, open=True)
+            return _Place(_until_end(items[k + 1 :], last, loc), front)
         if isinstance(item, c_ast.Decl):
             _declare(local, types, item, "local")
         elif isinstance(item, c_ast.Node):
             saved = dict(local)
             found = _search_block(item, types, local, first, last, loc)
             if found is not None:
-                return replace(found, around=(*_pragmas_before(items, k), *found.around))
+                ends = isinstance(node, c_ast.Compound) and not _without_braces(node)
+                closed = any(_is_pragma(x, "endscop", last) for x in items[k + 1 : k + 2])
+                if found.open and (not closed if ends else not _ends_with(node, item)):
+                    raise _split(loc)
+                open = found.open and not ends
+                return replace(found, around=(*_pragmas_before(items, k), *found.around), open=open)
             local.clear()
             local.update(saved)
     return None
+
+
+def _without_braces(node: c_ast.Compound) -> bool:
+    """Is it a statement with a pragma before it, which the parser makes one of?"""
+    items = node.block_items or []
+    return bool(items) and isinstance(items[0], c_ast.Pragma) and str(items[0].coord) == str(node.coord)
+
+
+def _ends_with(node: c_ast.Node, part: c_ast.Node) -> bool:
+    """Is the part, a branch or a body, the end of a statement?"""
+    if isinstance(node, c_ast.If):
+        return part is (node.iffalse or node.iftrue)
+    if isinstance(node, c_ast.Compound):
+        return part is node.block_items[-1]
+    return isinstance(node, (c_ast.For, c_ast.While)) and part is node.stmt
 
 
 def _pragmas_before(items: tuple[c_ast.Node, ...], k: int) -> tuple[c_ast.Pragma, ...]:

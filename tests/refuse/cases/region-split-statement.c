@@ -1,8 +1,10 @@
 /* expect: region-split 5:1 */
 void f(int n, double A[n])
 {
-    for (int i = 0; i < n; i++)
+    if (n > 2)
 #pragma scop
-        A[i] = 0.0;
+        A[0] = 0.0;
+    else
+        A[0] = 1.0;
 #pragma endscop
 }
