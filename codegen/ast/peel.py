@@ -95,6 +95,8 @@ def _conjuncts(e: CExpr) -> list[Linear]:
 
 
 def _loop(f: For, here: _Place) -> CNode:
+    if f.loop.kind not in _KINDS:  # how it runs depends on what is right inside it
+        return f
     outside = _tests_of_others(f, here)
     usual = decided(f, outside.get) if outside else None
     if usual is not None:
@@ -104,7 +106,7 @@ def _loop(f: For, here: _Place) -> CNode:
         return _peeled(usual, here)
     if any(isinstance(n, For) for n in walk(f.body)):
         return replace(f, body=_peeled(f.body, here.inside(f)))
-    return _apart(f, here) if f.loop.kind in _KINDS and f.step == 1 and not f.loop.width else f
+    return _apart(f, here) if f.step == 1 and not f.loop.width else f
 
 
 def _tests_of_others(f: For, here: _Place) -> dict[Linear, bool]:

@@ -44,8 +44,8 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"auto-wave", "builds", "core-group", "cpp", "notebook", "quickstart", "real-style", "sparse-matrix",
-              "unchanged-build"}
+    others = {"auto-flow", "auto-net", "auto-photo", "auto-wave", "builds", "core-group", "cpp", "notebook", "quickstart",
+              "real-style", "sparse-matrix", "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 
@@ -115,3 +115,20 @@ def test_a_program_without_pragmas(tmp_path: Path) -> None:
     assert done.returncode == 0 and "both programs print the same: ok" in done.stdout, done.stderr
     assert "step.c: 3 nests, 2 transformed" in done.stderr
     assert "camera.c:108" in done.stderr and "its loops carry dependences" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("example", "sizes", "row"),
+    [
+        ("auto-flow", "nx=40 ny=36 steps=6 sweeps=7", "advect.c: 6 nests, 5 transformed"),
+        ("auto-photo", "-s 90 70", "morph.c:35 "),
+        ("auto-net", "4 24 12", "layers.c:"),
+    ],
+)
+def test_programs_of_a_thousand_lines(example: str, sizes: str, row: str, tmp_path: Path) -> None:
+    files = [p for p in (EXAMPLES / example).iterdir() if p.suffix in (".c", ".h")]
+    assert sum(len(p.read_text(encoding="utf-8").splitlines()) for p in files) >= 1000
+    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper"
+    done = make(example, tmp_path, "check", f"SIZES={sizes}", wrapper, f"CFLAGS={FLAGS} -ffp-contract=off")
+    assert done.returncode == 0 and "both programs print the same: ok" in done.stdout, done.stderr
+    assert row in done.stderr and " transformed" in done.stderr, done.stderr
