@@ -19,7 +19,7 @@ from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
 from codegen.source.inactive import with_inactive
-from codegen.source.language import language_of
+from codegen.source.language import CXX, language_of
 from codegen.source.marks import with_marks
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.named import with_names
@@ -100,6 +100,9 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     name = display_name(path)
     if not regions:
         return Opened(name, text, (), (), ())
+    if options.target == "sunway" and language_of(path, options.cpp.language) is CXX:
+        hint = "use the target openmp or c"
+        raise InputError("bad-target", "core groups get C, and this is a C++ file", Loc(name), hint)
     pre: Preprocessed
     if options.cpp.enabled:
         pre = preprocess(path, text, options.cpp, _load, with_marks(text, regions, name))

@@ -368,7 +368,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _error(
         "bad-target",
-        "`codegen.compile` was asked to load results for a target that does not run on this machine.",
+        "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
+        "C++ file; or a C++ file was given to `--target sunway`.",
         "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` runs on the emulator.",
     ),
     _error(

@@ -17,6 +17,7 @@ from codegen.api.result import Result
 from codegen.api.signature import Signature, signature
 from codegen.diagnostics import InputError, Loc, Unsupported
 from codegen.pipeline import open_source
+from codegen.source.language import CXX, language_of
 from codegen.source.parse import parse_with_gaps
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ def compile(
     if given.options.target == "sunway":
         message = "results for sunway do not run on this machine"
         raise InputError("bad-target", message, Loc("target"), "use openmp or c")
+    if language_of(given.name, given.options.cpp.language) is CXX:
+        message = "functions of C++ files are not called from Python: what their symbols are is the compiler's affair"
+        raise InputError("bad-target", message, Loc(given.name), "put them into a C file")
     found = signatures(given)
     if not found:
         raise InputError("no-region", "there is no function with `#pragma scop` in this file", Loc(given.name))

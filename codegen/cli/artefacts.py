@@ -10,7 +10,7 @@ from codegen.cli.job import Job
 from codegen.cli.options import EMITS
 from codegen.machine.load import is_file
 from codegen.record import record
-from codegen.source.language import ending_of, stem_of
+from codegen.source.language import CXX, ending_of, language_of, stem_of
 from codegen.source.write import GENERATED
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
             raise BadCommandLine("--keep-original is not needed for --target sunway: -DTW_SERIAL does the same")
     elif "harness" in emits:
         raise BadCommandLine("--emit harness is for --target sunway")
+    if "header" in emits and language_of(arguments.file) is CXX:
+        raise BadCommandLine("--emit header is for C files")
     if not named and len(emits) > 1:
         raise BadCommandLine("several artefacts need -o: standard output holds only one")
     if (arguments.mf or arguments.mt or arguments.mp) and not arguments.md:

@@ -20,6 +20,7 @@ from .preprocess import Preprocessed, display_name
 from .regions import Region
 
 _HELPERS = 60  # functions whose bodies are read for one region, at most
+_ITSELF = re.compile(r"#define (\w+) \1")
 _SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
 
 
@@ -133,7 +134,8 @@ def _of_cxx(
     from .cxx.names import Unit
     from .cxx.slice import slice_region
 
-    unit = Unit(pre.text, tuple(begins[r.first_line][0] for r in active))
+    kept = frozenset(m[1] for c in pre.changes if (m := _ITSELF.fullmatch(c.text)) is not None)
+    unit = Unit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)
     return tuple(
         _repeated(r, file) if len(begins[r.first_line]) > 1 else
         slice_region(unit, pre, file, r, (begins[r.first_line][0], min(ends.get(r.last_line, [-1]))))

@@ -188,7 +188,65 @@ void Grid::scale(const double &by, const int &rows)
 }
 """
 
-SOURCES = {"product": PRODUCT, "members": MEMBERS, "names": NAMES, "overloads": OVERLOADS}
+# Structs by reference, sizes that are macros, memory of the function's own, constants of other scopes.
+OTHERS = """
+#include <cstddef>
+#include <cstdlib>
+#include <cmath>
+#ifndef SIZE
+#define SIZE 200
+#endif
+constexpr std::size_t N = 128;
+static float A[N][N], B[N][N];
+static float C[SIZE];
+struct state { int nx, ny; double dt; double *u; const double *v; };
+namespace setting { constexpr int BASE = 2, STEPS = BASE + 3; }
+void product()
+{
+#pragma scop
+  for (std::size_t i = 0; i < N; ++i)
+    for (std::size_t j = 0; j < N; ++j)
+      for (size_t k = 0; k < N; ++k)
+        A[i][j] += B[i][k] * B[k][j];
+#pragma endscop
+}
+void advance(const state &p)
+{
+#pragma scop
+  for (int j = 0; j < p.ny; ++j)
+    for (int i = 0; i < p.nx; ++i)
+      p.u[j * p.nx + i] += p.dt * p.v[j * p.nx + i];
+#pragma endscop
+}
+void fill(state *p, unsigned n)
+{
+#pragma scop
+  for (int i = 0; i < SIZE; i++)
+    C[i] = static_cast<float>(i) / SIZE;
+  for (unsigned i = 0; i < n; ++i)
+    p->u[i] = std::exp(-p->v[i]) * M_PI + setting::STEPS;
+#pragma endscop
+}
+int main(int argc, char **argv)
+{
+  const int n = argc > 1 ? std::atoi(argv[1]) : 100;
+  double *x = new double[n], *y = static_cast<double *>(std::malloc(n * sizeof(double)));
+  double s = 0;
+  for (int t = 0; t < 3; ++t) {
+#pragma scop
+    for (int i = 0; i < n; ++i)
+      y[i] = 2 * x[i] + y[i];
+    for (int i = 0; i < n; ++i)
+      s += y[i];
+#pragma endscop
+  }
+  delete[] x;
+  std::free(y);
+  return s > 0;
+}
+"""
+
+SOURCES = {"product": PRODUCT, "others": OTHERS, "members": MEMBERS, "names": NAMES, "overloads": OVERLOADS}
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -282,3 +340,9 @@ template <class U> void matrix<U>::copy(double *q)
 }
 """
     assert "only an instance" in refused(text)
+
+
+def test_sizes_keep_their_names_and_memory_its_owner() -> None:
+    made = generate("in.cpp", OTHERS, GenOptions()).text
+    assert "i < SIZE; i++)\n" in made.partition("region 3")[2]
+    assert "tw_apart" not in made.partition("region 4")[2], "what new and malloc return overlaps with nothing"

@@ -57,6 +57,7 @@ class Names:
     type: Callable[[Tokens], str]
     is_type: Callable[[str], bool]
     is_local: Callable[[str], bool]
+    number: Callable[[Tokens], int | None]  # the value of a constant with scopes before it
 
 
 class Body:
@@ -284,6 +285,10 @@ class Body:
             return end + 1
         if self._is_scoped_type(k, end):
             self._replace(k, end + 1, self.names.type(self.found[k : end + 1]))
+            return end + 1
+        value = self.names.number(self.found[k : end + 1])
+        if value is not None:
+            self._replace(k, end + 1, f"({value})")
             return end + 1
         whole = "".join(t.text for t in self.found[k : end + 1])
         raise NotC(f"`{whole}` is a name of another scope", self.found[k].begin,

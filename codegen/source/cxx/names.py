@@ -35,7 +35,8 @@ class Named:
 class Unit:
     """A preprocessed translation unit."""
 
-    def __init__(self, text: str, regions: tuple[int, ...]) -> None:
+    def __init__(self, text: str, regions: tuple[int, ...], kept: frozenset[str] = frozenset()) -> None:
+        self.kept = kept  # macros that stand for themselves, and are integers
         self.text = plain_strings(text)
         self.where = LineMap(text)
         self.entities = entities(self.text, regions)
@@ -66,9 +67,6 @@ class Unit:
         found = [n for n in here if n.entity.scope == scope]
         found += [n for n in here if n.entity.scope in self._visible(scope, before) and n not in found]
         return self._followed(found, before)
-
-    def namespaces(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(e.scope[:k] for e in self.entities for k in range(1, len(e.scope) + 1) if not e.classes)
 
     def _followed(self, found: list[Named], before: int, depth: int = _DEEP) -> list[Named]:
         out: list[Named] = []

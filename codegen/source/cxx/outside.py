@@ -18,7 +18,9 @@ from .writer import Writer
 UNKNOWN = "__tw_unknown"
 _SIGNS = "+ - * / % & [ ] ( ) . -> < > ! == != <= >= ? :"
 _SIMPLE = frozenset(_SIGNS.split())
-_ASSIGNED = _SIMPLE | {"=", "+=", "-=", "++", "--", ";"}
+_ASSIGNED = _SIMPLE | {"=", "+=", "-=", "++", "--"}
+# How memory is given back, and how many tokens that takes.
+_FREES = ((["delete", "[", "]"], 5), (["delete"], 3), (["free", "("], 5), (["std", "::", "free", "("], 7))
 _ALLOCATORS = frozenset({"malloc", "calloc", "aligned_alloc"})
 
 
@@ -69,9 +71,8 @@ class Outside:
         return f" = {UNKNOWN}({', '.join(self._addresses(self.locals[name].declarator.value, name))})"
 
     def after(self) -> str:
-        """A call in place of all that follows the region."""
-        used = list(self._addresses(_without_deletes(self.function.after)))
-        return f"{UNKNOWN}({', '.join(used)});" if used else ""
+        """All that follows the region, as C."""
+        return " ".join(filter(None, map(self._code, _chunks(_without_deletes(self.function.after)))))
 
     def _addresses(self, found: Tokens, but: str = "") -> Iterator[str]:
         words = {t.text for t in found if t.kind == "word"}
@@ -85,19 +86,37 @@ class Outside:
             if self.locals.get(x.name) is x and x.name in self.kept:
                 yield d.name.begin, f"{self.kept[x.name]}{self.values[x.name]};"
                 rest = [t for t in rest if t not in (d.name, *d.value)]
-        text = self._as_written(rest)
-        used = list(self._addresses(rest))
-        if text or used:
-            yield rest[0].begin, text or f"{UNKNOWN}({', '.join(used)});"
+        text = self._code(rest)
+        if text:
+            yield rest[0].begin, text
 
-    def _as_written(self, found: Tokens) -> str:
-        """A plain assignment of variables that are kept."""
-        words = [t for t in found if t.kind == "word"]
-        plain = all(t.kind in ("word", "number") or t.text in _ASSIGNED for t in found)
-        if not words or not plain or found[0].kind != "word" or found[-1].text != ";":
+    def _code(self, found: Tokens) -> str:
+        """Expressions of kept variables alone as they are, all else as a call; empty where none of them occurs."""
+        used = list(self._addresses(found))
+        if not used:
             return ""
-        known = all(t.text in self.kept or self.writer.has_global(t.text) for t in words)
-        return _one_line(self.text, found, []) if known and not _calls(found) else ""
+        found = [t for t in found if t.text not in (";", "return")]
+        words = [t for t in found if t.kind == "word"]
+        plain = all(t.kind in ("word", "number") or t.text in _ASSIGNED for t in found) and not _calls(found)
+        if plain and _balanced(found) and all(t.text in self.kept or self.writer.has_global(t.text) for t in words):
+            return f"{_one_line(self.text, found, [])};"
+        return f"{UNKNOWN}({', '.join(used)});"
+
+
+def _chunks(found: Tokens) -> list[list[Token]]:
+    """Pieces of statements, without the braces and semicolons between them."""
+    out: list[list[Token]] = [[]]
+    for t in found:
+        if t.text in (";", "{", "}"):
+            out.append([])
+        else:
+            out[-1].append(t)
+    return [c for c in out if c]
+
+
+def _balanced(found: Tokens) -> bool:
+    texts = [t.text for t in found]
+    return all(texts.count(a) == texts.count(b) for a, b in ("()", "[]"))
 
 
 def _calls(found: Tokens) -> bool:
@@ -109,9 +128,9 @@ def _without_deletes(found: Tokens) -> list[Token]:
     out: list[Token] = []
     k = 0
     while k < len(found):
-        words = [t.text for t in found[k : k + 5]]
-        size = 5 if words[:3] == ["delete", "[", "]"] else 3 if words[:1] == ["delete"] else 0
-        if size and words[size - 1 : size] == [";"]:
+        words = [t.text for t in found[k : k + 7]]
+        size = next((n for begin, n in _FREES if words[: len(begin)] == begin and words[n - 1 : n] == [";"]), 0)
+        if size:
             k += size
             continue
         out.append(found[k])

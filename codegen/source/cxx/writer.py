@@ -64,7 +64,7 @@ class Writer:
     def names(self) -> Names:
         here = self.scope
         return Names(self.use, self.call, lambda found: self.types.text(found, here), self.is_type,
-                     lambda name: name in self.locals)
+                     lambda name: name in self.locals, self._scoped_number)
 
     def is_type(self, name: str) -> bool:
         key = (self.scope, bool(self.locals), name)
@@ -99,6 +99,8 @@ class Writer:
             self._enumeration(found[0], t)
         elif found and all(n.kind == "variable" for n in found):
             self._global(found, t)
+        elif not found and name in self.unit.kept:
+            self._globals[name] = -1
         else:
             what = "a template" if any(n.kind == "template" for n in found) else "not declared where it can be seen"
             raise NotC(f"`{name}` is {what}", t.begin, "declare it as a plain variable")
@@ -192,6 +194,21 @@ class Writer:
         if not is_constant(kind, d, qualifiers) or not depth:
             return None
         return evaluated(d.value, lambda name: self._named_number(name, depth - 1))
+
+    def _scoped_number(self, found: Tokens) -> int | None:
+        path = [t.text for t in found if t.kind == "word"]
+        for k in range(len(self.scope), -1, -1):
+            inside = (*self.scope[:k], *path[:-1])
+            here = self.unit.find_in(path[-1], inside, self.function.entity.body)
+            n = here[0] if len(here) == 1 and here[0].kind == "variable" else None
+            if n is not None and n.declarator is not None:
+                with self.at(inside):
+                    value = self._number(n.type, n.declarator, n.qualifiers)
+                self.piece(n, "")  # the macros in it count
+                return value
+            if here:
+                break
+        return None
 
     def _named_number(self, name: str, depth: int) -> int | None:
         local, found = self.locals.get(name), self.unit.find(name, self.scope, self.function.entity.body)
