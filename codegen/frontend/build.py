@@ -54,6 +54,14 @@ class _Named:
     found: Found
 
 
+class _Unneeded(Exception):
+    """Computed parameters that the model does not use after all."""
+
+    def __init__(self, texts: set[str]) -> None:
+        super().__init__(texts)
+        self.texts = texts
+
+
 def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequence[tuple[str, Loc]] = ()) -> Extracted:
     """Model a region. Raises Unsupported where it is not affine.
 
@@ -64,9 +72,17 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     scan = prescan(site)
     computed: tuple[_Named, ...] = ()
     opaque: frozenset[Place] = frozenset()
+    dropped: set[str] = set()
     while True:
         try:
             return _extract(site, scan, region, pure, context, computed, opaque)
+        except _Unneeded as more:
+            if more.texts & dropped:
+                why = f"`{min(more.texts)}` is a size in one reading of the region and none in the next"
+                raise Unsupported("nonaffine-bound", why, site.loc, "compute it before the region") from None
+            dropped |= more.texts
+            computed = tuple(d for d in computed if d.found.text not in more.texts)
+            continue
         except MissingParameter as missing:
             found = missing.found
         except DataDecide as data:
@@ -111,6 +127,9 @@ def _extract(
     nodes = walker.block(site.statements, root)
     made = _assemble(site, region, walker, affiner, nodes, params, space, context)
     first = tuple(_held(site, p, space) for p in own)
+    unneeded = {d.found.text for d in computed if d.param.name not in affiner.evaluated}
+    if unneeded:  # since they were asked for, an array they are subscripts of became opaque
+        raise _Unneeded(unneeded)
     scop = replace(made.scop, computed=(*first, *_in_order(computed, affiner, site)))
     return replace(made, scop=scop, remarks=tuple(dict.fromkeys(walker.remarks)))
 
@@ -124,10 +143,10 @@ def _held(site: RegionSite, param: Param, space: isl.Space) -> Computed:
 
 def _in_order(computed: Sequence[_Named], affiner: Affiner, site: RegionSite) -> tuple[Computed, ...]:
     """Computed parameters with where they are evaluated, each behind those which decide that."""
+    where = affiner.evaluated
     made = {
-        d.param.name: Computed(d.param.name, d.found.text, d.found.formula, d.found.divisors, where, d.found.reads)
+        (n := d.param.name): Computed(n, d.found.text, d.found.formula, d.found.divisors, where[n], d.found.reads)
         for d in computed
-        if (where := affiner.evaluated.get(d.param.name)) is not None
     }
     out: list[Computed] = []
     while len(out) < len(made):

@@ -27,6 +27,8 @@ from codegen.frontend.paths import affine_part
 from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
+from codegen.frontend.rewrite.lvalues import subscripts
+from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr, Store, Ternary
 from codegen.scop.types import INT, CType
@@ -393,7 +395,12 @@ class Walker:
         self, lvalue: c_ast.Node, op: str, rvalue: c_ast.Node, node: c_ast.Node, frame: Frame
     ) -> tuple[RawNode, ...]:
         if isinstance(rvalue, c_ast.Assignment):
-            # The value of an assignment is what its left side then holds; nothing can change that in between.
+            # The value of an assignment is what its left side then holds; nothing can change that in between, unless
+            # the assignment itself changes which place that is.
+            if any(isinstance(n, c_ast.ArrayRef) for s in subscripts(rvalue.lvalue) for n in nodes(s)):
+                what = f"`{c_text(rvalue.lvalue)}` is set within an expression, and data say which element that is"
+                loc = location(rvalue, self.site.loc)
+                raise Unsupported("unsupported-expression", what, loc, "write two statements")
             first = self._assign(rvalue.lvalue, rvalue.op, rvalue.rvalue, rvalue, frame)
             last = c_ast.Assignment(op, lvalue, rvalue.lvalue, node.coord)
             return (*first, *self._assign(lvalue, op, rvalue.lvalue, last, frame))

@@ -183,6 +183,8 @@ def trips(node: c_ast.For, steady: Steady, exact: bool = False) -> Trips | None:
     more = step - 1 + ("=" in cond.op and cond.op != "!=")
     if numbers[0] is not None and numbers[1] is not None:
         return Trips(c_ast.Constant("int", str(max(numbers[1] - numbers[0] + more, 0) // step)), True)
+    if exact:  # in long: a difference of unsigned numbers is never below 0
+        far, near = (x if literal_int(x, {}) is not None else c_ast.Cast(_LONG, x, x.coord) for x in (far, near))
     count = far if numbers[0] == 0 else c_ast.BinaryOp("-", far, near, node.coord)
     count = c_ast.BinaryOp("+", count, c_ast.Constant("int", str(more))) if more else count
     if exact:
