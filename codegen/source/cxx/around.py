@@ -79,7 +79,7 @@ def function_around(unit: Unit, e: Entity, span: tuple[int, int]) -> Function:
     at = parameters_at(head)
     if at < 0:
         raise NotC("the function around the region cannot be read", e.begin)
-    name = head[at - 1]
+    name = next((t for t in reversed(head[:at]) if t.kind == "word"), head[at])
     parameters = tuple(x for p in split_at(head[at + 1 : group_end(head, at) - 1], ",") for x in _parameter(p))
     if any(t.text in ("constexpr", "consteval") for t in head[:at]):
         raise NotC("the compiler may evaluate the function, which generated code does not allow", head[0].begin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from codegen.record import record
 
@@ -199,6 +200,8 @@ class Body:
         if t.text in self.own:
             if self.references.get(t.text, t.begin) != t.begin:
                 self._edit(t, f"(*{t.text})")
+            elif self.names.is_local(t.text):
+                self._outer(t)
             return k + 1
         if following == "(":
             made = self.names.call(t)
@@ -214,6 +217,11 @@ class Body:
             if changed or self._changed(k, True):
                 self.written.add(t.text)
         return k + 1
+
+    def _outer(self, t: Token) -> None:
+        """A name that both the region and the function declare: the parser knows which is meant, if it sees both."""
+        with suppress(NotC):  # then it sees the region's alone
+            self.names.use(t, True)
 
     def _own_member(self, k: int) -> int:
         """this->x is x, unless that is something else."""

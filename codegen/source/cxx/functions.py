@@ -27,8 +27,8 @@ class Definitions:
         self.unit = writer.unit
         self.types = writer.types
 
-    def define(self, found: list[Named], t: Token) -> None:
-        """The function with its body as C, or as a prototype where that is not possible."""
+    def define(self, found: list[Named], t: Token) -> bool:
+        """The function with its body as C; false where its body is not there, or cannot be read."""
         if any(n.kind != "function" for n in found):
             raise NotC(f"`{t.text}` is a template", t.begin, "write the expression it stands for")
         heads = {self._signature(n) for n in found}
@@ -36,12 +36,13 @@ class Definitions:
             raise NotC(f"there are several functions `{t.text}`", t.begin, ALONE)
         n = next((n for n in found if n.entity.kind == "function"), None)
         if n is None or len(self.writer.doing) > _DEEP:
-            return
+            return False
         self.writer.doing.append(t.text)
         try:
             self.writer.piece(n, self._definition(n))
+            return True
         except NotC:
-            return  # it cannot be read: whoever needs its body says so
+            return False  # whoever needs its body says so
         finally:
             self.writer.doing.pop()
 
@@ -71,7 +72,9 @@ class Definitions:
             shown.append(f"{prefix(p.qualifiers)}{kind_text} {self.types.declarator(d, e.scope, True)}")
         own = frozenset(x[0].name for x in given if x)
         with self.writer.at(e.scope):
-            edits = Body(tokens(text, e.body, e.end), self.writer.names(), own).translate()
+            inside = Body(tokens(text, e.body, e.end), self.writer.names(), own)
+            edits = inside.translate()
+        self.writer.written |= inside.written
         body = edited(text, e.body, e.end, edits)
         lines = [x for x in body.split("\n") if not x.lstrip().startswith("#")]
         return f"static {result} {pointers}{n.name}({', '.join(shown) or 'void'}) {' '.join(lines)}"

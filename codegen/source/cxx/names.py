@@ -201,7 +201,9 @@ def parameters_at(head: Tokens) -> int:
             nothing = [t.text for t in head[k + 1 : k + 3]] == ["(", ")"]
             k += 3 if nothing and head[k + 3 : k + 4] and head[k + 3].text == "(" else 1
             return k
-        if text == "(":
+        if text == "[":
+            k = group_end(head, k)
+        elif text == "(":
             if k and head[k - 1].kind == "word" and head[k - 1].text not in _NO_PARAMETERS:
                 return k
             k = group_end(head, k)

@@ -40,6 +40,7 @@ class Writer:
         self.kept: dict[str, str] = {}  # locals by name: their declaration without a value
         self.constants: set[str] = set()  # those that are no objects
         self.objects: dict[str, str] = {}  # members and references, which are like variables of the file
+        self.written: set[str] = set()  # by functions that are called
         self._references: dict[str, Token] = {}
         self._globals: dict[str, int] = {}  # where they are declared
         self._functions: dict[str, str] = {}
@@ -108,7 +109,7 @@ class Writer:
     def finish(self, written: frozenset[str]) -> None:
         """A reference that is a parameter may be part of a variable of the file, but of none of the function's own."""
         for name, t in self._references.items():
-            other = sorted(w for w in written if w in self._globals and w not in self.locals)
+            other = sorted(w for w in written | self.written if w in self._globals and w not in self.locals)
             if other:
                 why = f"`{name}` is a reference and may be part of `{other[0]}`, which the region changes"
                 raise NotC(why, t.begin, _VALUE)
@@ -282,21 +283,31 @@ class Writer:
             return t.text
         if t.text in self._functions:
             return self._functions[t.text]
-        if t.text in self.function.usings or "std::" in self.function.usings:
+        if t.text in self.function.usings:
             return STD + t.text
         found = self.unit.find(t.text, self.scope, self.function.entity.body)
+        for name in (u.removesuffix("::") for u in sorted(self.function.usings) if u.endswith("::")):
+            found += self.unit.find_in(t.text, tuple(name.split("::")), self.function.entity.body)
         own = [n for n in found if self.unit.where.locate(n.entity.begin).file not in self.system]
         if not self._is_global(t):
             raise NotC(f"`{t.text}` may be a function of the class", t.begin, _VALUE)
         if own and len(own) < len(found):
             raise NotC(f"there are several functions `{t.text}`", t.begin, ALONE)
+        if not found and self.system and not t.text.startswith("__builtin_"):
+            raise NotC(f"`{t.text}` is not declared where it can be seen", t.begin, _VALUE)
         if own:
             self._functions[t.text] = t.text
-            Definitions(self).define(own, t)
+            if not Definitions(self).define(own, t) and self._is_standard(t.text):
+                why = f"`{t.text}` is not the function of the standard library, and its body cannot be read"
+                raise NotC(why, t.begin, ALONE)
         else:
             chosen = any(n.entity.scope[:1] == ("std",) for n in found)
             self._functions[t.text] = STD + t.text if chosen else t.text
         return self._functions[t.text]
+
+    def _is_standard(self, name: str) -> bool:
+        found = [*self.unit.find_in(name, (), 1 << 60), *self.unit.find_in(name, ("std",), 1 << 60)]
+        return any(self.unit.where.locate(n.entity.begin).file in self.system for n in found)
 
     def pure(self) -> Iterator[str]:
         """The functions that have the attribute `const`."""
