@@ -298,7 +298,7 @@ TABLE: tuple[Entry, ...] = (
         "unsupported-statement",
         "A statement is neither a loop, an `if`, an assignment nor a declaration.",
         "Move it out of the region.",
-        "(void)n;",
+        "A[i] + 1.0;",
     ),
     _refusal(
         "volatile",

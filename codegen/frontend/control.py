@@ -17,7 +17,7 @@ from codegen.frontend.choice import Put, as_put, choice_value, puts, read_choice
 from codegen.frontend.counted import assigned_in
 from codegen.frontend.dataloops import LoopReader
 from codegen.frontend.declare import check_extent, check_plain, is_formula
-from codegen.frontend.frame import Binding, Frame, LocalVar
+from codegen.frontend.frame import Assumption, Binding, Frame, LocalVar
 from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
 from codegen.frontend.layers import Shape
 from codegen.frontend.live import mentions
@@ -28,6 +28,7 @@ from codegen.frontend.places import Names
 from codegen.frontend.pragmas import check_pragma
 from codegen.frontend.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.rewrite.lvalues import subscripts
+from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr, Store, Ternary
@@ -280,9 +281,20 @@ class Walker:
             if read_choice(node) is None:
                 self._no_jump(node)
             return self._data_if(node, frame)
-        yes = self._branch(node.iftrue, frame.restrict(cond))
-        no = self._branch(node.iffalse, frame.restrict(cond.complement()))
+        yes = self._if_holds(node.iftrue, frame, cond)
+        no = self._if_holds(node.iffalse, frame, cond.complement())
         return (*yes, *no)
+
+    def _if_holds(self, node: c_ast.Node | None, frame: Frame, cond: isl.Set) -> tuple[RawNode, ...]:
+        """A branch. One that ends the program is not taken, or the region runs as it was written."""
+        inside = frame.restrict(cond)
+        if node is None or not ends_program(node) or frame.predicate is not None:
+            return self._branch(node, inside)
+        other = cond.complement()
+        holds = frame.constant(1).intersect_domain(other).union_add(frame.zero().intersect_domain(cond))
+        why, loc = "no assertion fails", location(node, self.site.loc)
+        self.affiner.assumptions.append(Assumption(frame.domain, holds, 1, 1, why, loc))
+        return ()
 
     def _no_jump(self, node: c_ast.Node) -> None:
         """What stands in the way of an `if` with a jump in it is the jump."""

@@ -15,6 +15,7 @@ from codegen.frontend.rewrite.before import with_first_values
 from codegen.frontend.rewrite.counters import with_own_counters
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.inline import with_inlined
+from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.tree import with_statements
 from codegen.frontend.rewrite.turns import with_turns
@@ -36,7 +37,7 @@ def pure_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
-    site = with_own_counters(with_inlined(site, pure))
+    site = with_own_counters(with_plain_statements(with_inlined(site, pure)))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)

@@ -74,6 +74,28 @@ def clean(text: str, keep: tuple[int, int] = (-1, -1)) -> Cleaned:
     return Cleaned("".join([*parts, text[at:]]), frozenset(hidden))
 
 
+_ASSERTION = re.compile(r"\(\s*\{\s*if\s*(?=\()")
+_FAILS = re.compile(r"(\s*;\s*)else(\s+)(?=__assert\w*\s*\()")
+_OVER = re.compile(r"\s*;\s*\}\s*\)")
+
+
+def plain_assertions(text: str) -> str:
+    """`({ if (c) ; else __assert_fail(...); })`, as GNU headers have `assert`, is `((c) ?0: __assert_fail(...))`."""
+    parts: list[str] = []
+    at = 0
+    for match in _ASSERTION.finditer(text):
+        cond = closing(text, match.end())
+        fails = _FAILS.match(text, cond) if match.start() >= at and cond > 0 else None
+        call = closing(text, text.index("(", fails.end())) if fails else -1
+        over = _OVER.match(text, call) if call > 0 else None
+        if fails and over:
+            parts += [text[at : match.start()], "(", blank_code(text[match.start() + 1 : match.end()])]
+            parts += [text[match.end() : cond], blank_code(fails[1]), "?0: ", blank_code(fails[2])]
+            parts += [text[fails.end() : call], blank_code(over[0][:-1]), ")"]
+            at = over.end()
+    return "".join([*parts, text[at:]])
+
+
 def _replaced(text: str, match: re.Match[str], kept: bool) -> tuple[str, int]:
     """What stands in for the extension at `match`, and the offset where the text goes on."""
     word = match.group("word")

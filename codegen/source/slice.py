@@ -7,12 +7,13 @@ those of the user's files.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from codegen.record import record
 
 from ..diagnostics import Loc, Unsupported
 from .chunks import Chunk, declarations, split
-from .gnu import beyond, builtin_types, clean, is_pure, thread_private
+from .gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
 from .language import CXX, C, Language
 from .lexis import identifiers
 from .linemap import LineMap, quote
@@ -109,6 +110,7 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     """
     if not regions:
         return ()
+    pre = replace(pre, text=plain_assertions(pre.text)) if "__assert" in pre.text else pre
     main_file = display_name(main_file)
     where = LineMap(pre.text)
     begins, ends = _pragmas(pre.text, where, main_file)

@@ -1,8 +1,8 @@
-/* expect: unsupported-statement 6:9 */
+/* expect: unsupported-statement 6:16 */
 void f(int n, double A[n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
-        (void)n;
+        (void)(A[i] + 1.0);
 #pragma endscop
 }
