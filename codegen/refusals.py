@@ -146,7 +146,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "no-proof",
-        "No order of the loops, not even the source's own, could be proven within the effort allowed.",
+        "No order of the loops, not even the source's own, could be proven within the effort allowed, or what was "
+        "printed for it could not be.",
         "Split the region into smaller ones.",
     ),
     _refusal(

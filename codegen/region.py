@@ -56,6 +56,7 @@ from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
+from codegen.verify.text.check import wrong_text
 
 if TYPE_CHECKING:
     from codegen.sunway.emit import SlavePart
@@ -275,6 +276,14 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         scop, made.code, target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
     )  # fmt: skip
+    problem = wrong_text(emitted)
+    if problem:
+        raise Unsupported(
+            "no-proof",
+            f"what was printed for it could not be proven: {problem}",
+            scop.loc,
+            "split the region into smaller ones, and please report it",
+        )
     text, links = emitted.text, emitted.links
     if options.line_statements:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}

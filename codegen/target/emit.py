@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import TextWrapper
 
@@ -32,6 +32,7 @@ from codegen.target.names import Names
 from codegen.target.nest.emit import prelude as nest_prelude
 from codegen.target.nest.product import NestKernel, nest_kernel
 from codegen.target.pragmas import pragma_makers
+from codegen.target.product_view import ProductView
 from codegen.target.templates import environment
 from codegen.target.view import View, ViewBuilder, reserved
 
@@ -72,6 +73,8 @@ class RegionText:
     links: Links = ()
     names: frozenset[str] = frozenset()  # of generated code, where the user chose what they begin with
     computed: tuple[ComputedText, ...] = ()
+    plain: str = ""  # the text with the tool's own names
+    products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
 
 
 def emit_region(
@@ -131,13 +134,23 @@ def emit_region(
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
     names = names or Names()
-    text = _but(str(values["original"]), text, language)
+    spelled = _but(str(values["original"]), text, language)
+    plain, text = text, spelled
     new = names.new(text)
     text, firsts = fold(names.of(_flush(text)), [_flush(_deeper(original.rstrip("\n")))])
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new, computed)
+    products = tuple(_products(views))
+    plain = text if plain == spelled and not new else plain
+    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new, computed, plain, products)
+
+
+def _products(views: Sequence[View]) -> Iterator[ProductView]:
+    for v in views:
+        if v.product is not None:
+            yield v.product
+        yield from _products((*v.body, *v.orelse))
 
 
 def _but(original: str, text: str, language: Language) -> str:

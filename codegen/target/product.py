@@ -29,7 +29,7 @@ from codegen.target.microkernel import name as kernel_name
 from codegen.target.nest.contraction import TENSORS, strides
 from codegen.target.nest.loops import show_nest
 from codegen.target.packing import STEPS, Packing, along, always_read, lines, slivers
-from codegen.target.product_view import ExactCall, Made, NestsView, ProductView, Table
+from codegen.target.product_view import ExactCall, Made, NestsView, ProductView, Table, Wanted
 from codegen.target.scalar import scalar
 from codegen.target.tiles import edges, in_place, micro_kernel_of
 
@@ -93,7 +93,28 @@ class ProductPrinter:
             self._work(how),
             what.step.careful,
             self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
+            self._wanted(how, corners),
             self._calls(how, corners),
+        )
+
+    def _wanted(self, how: Blocking, corners: tuple[CExpr, ...]) -> Wanted:
+        """The statement's parts, printed in coordinates that have one name each."""
+        step, bundles = self.what.step, (self.rows, self.columns, self.depth)
+        place: dict[str, CExpr] = {b.name: Name(n) for b, n in zip(bundles, ("tw_I", "tw_J", "tw_K"), strict=True)}
+        printer, at = self._printer(place), self._at(place)
+        low = f"({C_TYPES[step.elem]})" if step.elem[1:] in ("8", "16") else ""
+        env = {b.loops[0].var: place[b.name] for b in bundles}
+        return Wanted(
+            self.what,
+            how,
+            tuple(printer._text(e, self.s, at, 1) for e in step.left),
+            tuple(printer._text(e, self.s, at, 1) for e in step.right),
+            printer.access(self.s, at, self.s.target),
+            tuple(f"{low}{self._const(e, low)}" for e in step.consts),
+            (self.rows.first, self.columns.first, self.depth.first),
+            (self.rows.past, self.columns.past, self.depth.past),
+            tuple(self.ints.text(substitute(e, env), 5) for e in corners),
+            (self.rows.name, self.columns.name, self.depth.name),
         )
 
     def nests(self, node: Multiply) -> NestsView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.scop.product import Blocking
+from codegen.scop.product import Blocking, Contraction
 from codegen.target.corners import Bundle, Cut
 from codegen.target.nest.product import NestKernel
 from codegen.target.packing import Packing
@@ -44,6 +44,24 @@ class ExactCall:
 
 
 @record
+class Wanted:
+    """What a product has to do, for the proof of its text: C texts of its statement's parts in row tw_I, column tw_J
+    and depth tw_K, from `first` up to before `past` of each, where no corner is negative. `names` are theirs in the
+    text."""
+
+    what: Contraction
+    how: Blocking
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    target: str
+    consts: tuple[str, ...]
+    first: tuple[str, str, str]
+    past: tuple[str, str, str]
+    corners: tuple[str, ...]
+    names: tuple[str, str, str]
+
+
+@record
 class ProductView:
     """Everything the template prints."""
 
@@ -74,6 +92,7 @@ class ProductView:
     parallel_if: str
     careful: bool  # store only what has changed
     cut: Cut | None
+    wanted: Wanted
     exact: tuple[ExactCall, ...] = ()
 
 

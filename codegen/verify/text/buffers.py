@@ -1,0 +1,62 @@
+"""Packed operands: which element of a buffer is which row, column, depth and value, and what is stored there."""
+
+from __future__ import annotations
+
+from codegen.verify.text.claim import DEPTH, Side
+from codegen.verify.text.lanes import show
+from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
+from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.spans import Effect, Loop, Span
+from codegen.verify.text.state import NOUGHT, Array, Effects, Pointer, Staged
+from codegen.verify.text.tiles import Tiles
+
+
+class Buffers(Tiles):
+    """Stores into buffers and local arrays."""
+
+    def _pack(self, base: Pointer, index: Poly, value: Node) -> Effects:
+        """A store into a buffer."""
+        side, kb = self._side(base.of), self._block("k")
+        x, k, o = self._cell(side, base.at + index)
+        self.filled.add(base.of)
+        self.packs.append(base.of)
+        if base.of in self.sealed:
+            raise Unread(f"the {base.of} operand is packed again")
+        if base.of == "right" and self.team is not None:
+            if not self.dealing:
+                raise Unread("every thread fills a buffer that they share")
+            if self.dirty:
+                raise Unread("threads fill a buffer that others may still read")
+            self.unclean = True
+        start = (self._block("j" if base.of == "right" else "i"), kb)
+        if value == NOUGHT:
+            return {base.of: Effect(base.of, {}, start, {"x": Span(x, x + side.width), "k": Span(k, k + 1)})}
+        q, lane, copy = self._in_unit(side, o)
+        at = {side.row: start[0] + x + lane, DEPTH: kb + k}
+        if not self._holds_value(value, side.values[q], at):
+            raise Unread(f"the {base.of} operand's buffer gets another value: {show(value)}")
+        place = {"x": x + lane, "k": k, "q": poly(q), "l": copy}
+        return {base.of: Effect(base.of, {c: Span(p, p + 1) for c, p in place.items()}, start)}
+
+    def _in_unit(self, side: Side, o: Poly) -> tuple[int, Poly, Poly]:
+        """Which value, row or column and copy it is."""
+        m, copy = o.divided(poly(side.copies)) if side.copies > 1 else (o, ZERO)
+        for q in range(len(side.values)):
+            lane = m - side.width * q
+            if all(map(self.facts.holds, (lane, side.width - 1 - lane, copy, side.copies - 1 - copy))):
+                return q, lane, copy
+        raise Unread(f"element {o} of a depth is no one value")
+
+    def _local(self, name: str, array: Array, at: Poly, value: Node) -> Effects:
+        """A store into a local array: the scratch tile, or values on their way into a buffer."""
+        if not (self.facts.holds(at) and self.facts.holds(array.size - 1 - at)):
+            raise Unread(f"{name} has no element {at}")
+        if name == "tw_tile":
+            return self._tile_load(at, value)
+        moving = [lp for lp in self.open if lp.name in at.names]
+        if len(moving) > 1 or any(at.part(lp.name) != ONE or lp.step != ONE for lp in moving):
+            raise Unread(f"{name} is filled by more than one loop")
+        for lp in moving or [Loop("", ZERO, ONE, ONE)]:
+            start = at - var(lp.name) if lp.name else at
+            self.staged[name].append(Staged(lp.name, Span(lp.first, lp.past), start, value, dict(self.names)))
+        return {}

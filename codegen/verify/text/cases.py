@@ -1,0 +1,108 @@
+"""Cases: what a block does under a condition, and what is true of it whatever the case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from codegen.verify.text.declare import Declarations
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import FALSE, TRUE, Cond, negated, ways
+from codegen.verify.text.poly import Poly, var
+from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.spans import Case, Loop, agree, in_sequence
+from codegen.verify.text.state import TARGET, Effects, Made
+
+
+class Cases(Declarations):
+    """Effects one after the other, and of one case or another."""
+
+    def _then(self, done: Effects, more: Effects) -> Effects:
+        out = dict(done)
+        for kind, e in more.items():
+            out[kind] = in_sequence(out[kind], e, self.facts) if kind in out else e
+            if kind in self.areas:
+                self.held[kind] = out[kind]
+            elif kind in ("tile", "steps"):
+                self._keep_tile(out[kind])
+        return out
+
+    def _case(self, prepare: Any, given: Sequence[Poly], body: tuple[Node, ...]) -> list[Made]:
+        """A block where more is known; nothing where that cannot be."""
+        facts = self.facts.assume(given)
+        if facts is None:
+            return []
+        kept = self._keep()
+        self.facts = facts
+        prepare()
+        try:
+            return [(facts, self.block(body), tuple(given))]
+        finally:
+            self._restore(kept)
+
+    def _keep(self) -> tuple[Any, ...]:
+        return (self.facts, dict(self.names), dict(self.held), dict(self.tiles),
+                {k: list(v) for k, v in self.staged.items()})  # fmt: skip
+
+    def _restore(self, kept: tuple[Any, ...]) -> None:
+        (self.facts, self.names, self.held, self.tiles, self.staged) = kept
+
+    def _agreed(self, cases: Sequence[Made]) -> Effects:
+        """What is true whatever the case."""
+        out: Effects = {}
+        for kind in sorted({k for _, e, _ in cases for k in e}):
+            same = agree([Case(f, e.get(kind), given) for f, e, given in cases])
+            if same is not None:
+                out[kind] = same
+            elif kind == TARGET:
+                raise Unread("cases differ in what they update")
+            self.held.pop(kind, None)
+            self.tiles.clear()
+        return out
+
+    def _apart(self, name: str, cond: Cond, body: tuple[Node, ...]) -> Effects:
+        cases: list[Made] = []
+        for given in ways(cond):
+            cases += self._case(lambda: self.names.update({name: TRUE}), given, body)
+        return self._agreed([*cases, *self._otherwise(name, negated(cond), body)])
+
+    def _otherwise(self, name: str, cond: Cond, body: tuple[Node, ...]) -> list[Made]:
+        """The case in which a condition does not hold; mostly that says nothing of use."""
+        if len(ways(cond)) > 1:
+            try:
+                return self._case(lambda: self.names.update({name: FALSE}), (), body)
+            except Unread:
+                pass
+        cases: list[Made] = []
+        for given in ways(cond):
+            cases += self._case(lambda: self.names.update({name: FALSE}), given, body)
+        return cases
+
+    def _from_before(self, cases: Sequence[Made], start: int) -> Effects | None:
+        """What the first iteration of a loop around leaves in a buffer, and later ones find there: by induction, where
+        what is packed does not depend on the iteration, and nothing else is packed there."""
+        packed, others = [e for _, e, _ in cases if e], [f for f, e, _ in cases if not e]
+        kinds = {k for found in packed for k in found}
+        if len(kinds) != 1 or not others:
+            return None
+        (kind,) = kinds
+        e = packed[0][kind]
+        if any(found[kind][:3] != e[:3] for found in packed):
+            return None
+        for lp in reversed(self.frames):
+            if all(f.holds(var(lp.name) - lp.first - 1) for f in others):
+                inner = self.open[self.open.index(lp) + 1 :]
+                about = [*e.base, *(p for s in e.spans.values() for p in s)]
+                alone = kind in self.areas and kind not in self.packs[self.began[lp.name] : start]
+                still = not any(self.facts.mentions(p, (lp.name,)) for p in about)
+                if alone and still and all(self._one(x, lp, about, f) for x in inner for f in others):
+                    self.sealed[kind] = lp.name
+                    return {kind: e._replace(wiped=None)}
+        return None
+
+    def _one(self, x: Loop, lp: Loop, about: Sequence[Poly], facts: Facts) -> bool:
+        """Is what is packed the same in all iterations of a loop in between, since there is but one?"""
+        if not any(facts.mentions(p, (x.name,)) for p in about):
+            return True
+        once = facts.holds(x.first + x.step - x.past)
+        return once and not any(facts.mentions(p, (lp.name,)) for p in x[1:])

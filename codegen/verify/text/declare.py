@@ -1,0 +1,139 @@
+"""Declarations: integers, conditions, pointers into buffers, memory, and the numbers of threads."""
+
+from __future__ import annotations
+
+from codegen.verify.text.buffers import Buffers
+from codegen.verify.text.integers import decided
+from codegen.verify.text.lanes import show
+from codegen.verify.text.poly import ZERO, Poly, poly, var
+from codegen.verify.text.read import NOTHING, Node, Unread
+from codegen.verify.text.state import NOUGHT, Array, Heap, Pointer, nodes
+
+
+class Declarations(Buffers):
+    """What a declaration makes known."""
+
+    def _declare(self, node: Node) -> None:
+        kind, sizes, value = node.kids
+        name = node.text
+        if sizes.kids:
+            self.names[name] = Array(self._integers().value(sizes.kids[0]))
+            if value is not NOTHING and value != Node("braces", "", (NOUGHT,)):
+                raise Unread(f"the content of {name}")
+            self.staged[name] = []
+            self.tiles.pop(name, None)
+        elif value is NOTHING:
+            raise Unread(f"{name} without a value")
+        elif "*" in kind.text:
+            self.names[name] = self._pointed(name, value)
+        elif name in self._const_names():
+            self._const(name, value)
+        elif "int" in kind.text.split():
+            self.names[name] = self._integers().cond(value)
+        elif kind.text in ("const long", "long"):
+            self.names[name] = found = self._long(name, value)
+            if isinstance(found, Poly) and found.number is None and len(found.terms) == 1:
+                self.facts.bounded(found)
+                self.facts.learn(*[p for p in (found - 1, found) if self.facts.holds(p)][:1])
+        else:
+            raise Unread(f"a declaration of {name}")
+
+    def _const(self, name: str, value: Node) -> None:
+        if not self._same(value, self.claim.consts[int(name[4:])], {}):
+            raise Unread(f"{name} is another value")
+        self.names[name] = Pointer("const", poly(int(name[4:])))
+
+    def _long(self, name: str, value: Node) -> Poly | Pointer:
+        if value.kind == "call" and value.text in ("tw_team_size", "tw_thread"):
+            return self._thread_number(value.text)
+        if value.kind == "call" and value.text == "tw_grid":
+            size = self._integers().value(value.kids[0])
+            down = var("tw_grid()")
+            self.facts.samples.give(str(down), lambda s: s[str(size)] // 2 if s[str(size)] in (2, 4, 6) else 1)
+            self.facts.learn(down - 1, size - down)
+            self.grid["down"] = down
+            return down
+        if value.kind == "binary" and value.text == "/" and "down" in self.grid:
+            x, y = (self._integers().value(k) for k in value.kids)
+            if x == var("tw_team_size()") and y == self.grid["down"]:
+                return self._across(x, y)
+        if value.kind in ("choose", "binary") and takes_address(value):
+            taken = self._taken(value)
+            return Pointer("distance", ZERO, taken) if takes_address(taken) else self._integers().value(taken)
+        return self._integers().value(value)
+
+    def _thread_number(self, call: str) -> Poly:
+        if self.team is None:
+            raise Unread("threads outside of a team")
+        size, me = var("tw_team_size()"), var("tw_thread()")
+        team, samples = self.team, self.facts.samples
+        samples.give(str(size), lambda s: max(1, min(6, samples.value(team, s))))
+        samples.give(str(me), lambda s: samples.random.randrange(s[str(size)]))
+        self.facts.learn(size - 1, self.team - size, me, size - 1 - me)
+        return size if call == "tw_team_size" else me
+
+    def _across(self, size: Poly, down: Poly) -> Poly:
+        """The grid's rows divide the threads, so its columns are a whole number, and each thread has a place in it."""
+        across, g, h = var("tw_team_size()/tw_grid()"), var("row of tw_me"), var("column of tw_me")
+        f = self.facts
+        f.samples.give(str(across), lambda s: s[str(size)] // s[str(down)])
+        f.samples.give(str(g), lambda s: s["tw_thread()"] // s[str(across)])
+        f.samples.give(str(h), lambda s: s["tw_thread()"] % s[str(across)])
+        f.learn(across - 1, g, down - 1 - g, h, across - 1 - h).same(size, down * across)
+        f.same(var("tw_thread()"), g * across + h)
+        self.grid["across"] = across
+        f.places[var("tw_thread()"), across] = (g, h)
+        return across
+
+    def _taken(self, value: Node) -> Node:
+        """Of a choice, what is taken."""
+        if value.kind != "choose":
+            return value
+        known = decided(self._integers().cond(value.kids[0]), self.facts)
+        if known is None:
+            raise Unread(f"a choice {show(value)}")
+        return self._taken(value.kids[1] if known else value.kids[2])
+
+    def _pointed(self, name: str, value: Node) -> Pointer | Heap:
+        if value.kind == "choose" and value.kids[2].kind == "call" and value.kids[2].text == "tw_alloc":
+            return self._allocated(value.kids[2].kids[0])
+        value = self._taken(value)
+        if value.kind == "unary" and value.text == "&":
+            return Pointer("element", ZERO, value.kids[0])
+        base, at = value, ZERO
+        while base.kind == "binary" and base.text == "+":
+            at = at + self._integers().value(base.kids[1])
+            base = base.kids[0]
+        found = self.names.get(base.text) if base.kind == "name" else None
+        if isinstance(found, Array):
+            return Pointer(base.text, at)
+        if isinstance(found, Heap):
+            if name == "tw_left" and "left" not in self.areas:
+                return self._divided(found, at)
+            return Pointer("right", at)
+        if isinstance(found, Pointer) and found.of in ("left", "right"):
+            return Pointer(found.of, found.at + at)
+        raise Unread(f"a pointer {name} = {show(value)}")
+
+    def _allocated(self, size: Node) -> Heap:
+        each = var(f"sizeof {self.claim.packed}")
+        elements, rest = self._integers().value(size).divided(each)
+        if rest != ZERO:
+            raise Unread(f"memory of {rest} bytes more")
+        return Heap(elements)
+
+    def _divided(self, heap: Heap, at: Poly) -> Pointer:
+        """The left operand's buffer begins behind the right one's; each thread has its own."""
+        me = "tw_thread()"
+        size = at.part(me) if me in at.names else heap.size - at
+        start = self.facts.put(at, {me: ZERO})
+        if me not in at.names and self.team is not None:
+            raise Unread("threads share the left operand's buffer")
+        if not (self.facts.holds(start) and self.facts.holds(heap.size - at - size) and self.facts.holds(size)):
+            raise Unread(f"a buffer of {heap.size} elements is too small for {at + size}")
+        self.areas = {"right": start, "left": size}
+        return Pointer("left", ZERO)
+
+
+def takes_address(node: Node) -> bool:
+    return any(n.kind == "unary" and n.text == "&" for n in nodes(node))

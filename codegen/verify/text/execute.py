@@ -1,0 +1,150 @@
+"""A blocked product's text, run on symbols: what its loops pack, where, and which elements it updates with it.
+
+Loops are taken as a whole: their body is run for any one iteration, and `spans.py` makes of that what all of them do. A
+buffer's content is known by the box of coordinates that hold the operand's value; whoever reads more is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.verify.text.integers import decided, negated, ways
+from codegen.verify.text.lanes import show
+from codegen.verify.text.loops import Loops
+from codegen.verify.text.read import NOTHING, Node, Unread
+from codegen.verify.text.state import TARGET, Array, Effects, Heap, Pointer, nodes
+
+
+class Run(Loops):
+    """The product's block. Raises Unread with what cannot be shown."""
+
+    def block(self, body: Sequence[Node]) -> Effects:
+        names = dict(self.names)
+        try:
+            return self._rest(tuple(body))
+        finally:
+            self.names = names
+
+    def _rest(self, body: tuple[Node, ...]) -> Effects:
+        """A block from some statement on; conditions that it asks for later are told apart first."""
+        done: Effects = {}
+        for k, node in enumerate(body):
+            if node.kind == "several":
+                return self._then(done, self._rest((*node.kids, *body[k + 1 :])))
+            if node.kind == "declare" and self._asked(node, body[k + 1 :]):
+                cond = self._integers().cond(node.kids[2])
+                return self._then(done, self._apart(node.text, cond, body[k + 1 :]))
+            if node.kind == "if" and node.kids[1] == Node("continue"):
+                return self._then(done, self._skipping(node.kids[0], body[k + 1 :]))
+            found = self._statement(node)
+            done = self._then(done, found)
+        return done
+
+    def _asked(self, node: Node, rest: Sequence[Node]) -> bool:
+        """Is it a condition that a later statement of the block asks for?"""
+        name = Node("name", node.text)
+        return "int" in node.kids[0].text.split() and any(n.kind == "if" and name in nodes(n.kids[0]) for n in rest)
+
+    def _statement(self, node: Node) -> Effects:
+        if node.kind == "line":
+            return self._directive(node.text)
+        if node.kind == "block":
+            entering, self.entering = self.entering, False
+            found = self.block(node.kids)
+            return self._threads(found) if entering else found
+        if node.kind == "declare":
+            self._declare(node)
+            return {}
+        if node.kind == "for":
+            return self._loop(node)
+        if node.kind == "if":
+            return self._if(node)
+        if node.kind == "do":
+            return self._do(node.kids[0])
+        raise Unread(f"a statement of kind {node.kind}")
+
+    def _if(self, node: Node) -> Effects:
+        cond, then, orelse = node.kids
+        if self._changed(cond):
+            return self._statement(then)
+        if cond.kind == "name" and isinstance(self.names.get(cond.text), Heap):
+            return self._statement(then)  # without memory, the plain nest runs
+        c = self._integers().cond(cond)
+        known = decided(c, self.facts)
+        if known is not None:
+            taken = then if known else orelse
+            return {} if taken is NOTHING else self.block((taken,))
+        cases = []
+        self.forked += 1
+        before = len(self.packs)
+        for body, part in ((then, c), (orelse, negated(c))):
+            for given in ways(part):
+                cases += self._case(lambda: None, given, () if body is NOTHING else (body,))
+        self.forked -= 1
+        kept = self._from_before(cases, before) if orelse is NOTHING else None
+        return self._agreed(cases) if kept is None else kept
+
+    def _changed(self, cond: Node) -> bool:
+        """`the element differs from what it was`: storing it then is storing it always."""
+        if not self.claim.careful or cond.kind != "call" or cond.text != "__builtin_memcmp":
+            return False
+        new, old, size = cond.kids
+        if size != Node("sizeof", "", (Node("unary", "*", (Node("name", "tw_tile"),)),)):
+            raise Unread("elements are compared in part")
+        at = [self._integers().value(x.kids[0].kids[1]) for x in (new, old)]
+        if new.kids[0].kids[0].text != "tw_tile" or old.kids[0].kids[0].text != "tw_was" or at[0] != at[1]:
+            raise Unread("an element is compared with another")
+        return True
+
+    def _skipping(self, cond: Node, body: tuple[Node, ...]) -> Effects:
+        """`if (cond) continue;` where nothing that would be left out belongs."""
+        c = self._integers().cond(cond)
+        found = self._case(lambda: None, (), body)[0][1]
+        for given in ways(c):
+            facts = self.facts.assume(given)
+            if facts is not None and TARGET in found and not self._none_belongs(found[TARGET], facts):
+                raise Unread("a tile is passed over of which something belongs")
+        cases = []
+        for given in ways(negated(c)):
+            cases += self._case(lambda: None, given, body)
+        return self._agreed(cases)
+
+    def _directive(self, text: str) -> Effects:
+        words = text.split()
+        if words[:3] == ["#pragma", "omp", "parallel"]:
+            if words[3:] != ["num_threads((int)tw_team)", "if(tw_team", ">", "1)"]:
+                raise Unread(text)
+            self.team = self._integers().value(Node("name", "tw_team"))
+            self.entering = True
+        elif words == ["#pragma", "omp", "for"]:
+            self.shared = True
+        elif words == ["#pragma", "omp", "barrier"]:
+            self._together()
+            self.dirty = False
+        else:
+            raise Unread(text)
+        return {}
+
+    def _do(self, e: Node) -> Effects:
+        if e.kind == "call":
+            if e.text in self.claim.kernels:
+                return self._kernel(e)
+            if e.text in ("__builtin_prefetch", "tw_free"):
+                return {}
+        if e.kind == "assign" and e.text == "=":
+            return self._store(e.kids[0], e.kids[1])
+        raise Unread(f"a statement {show(e)}")
+
+    def _store(self, to: Node, value: Node) -> Effects:
+        if value.kind == "assign" and value.text == "=":  # tw_was[...] = tw_tile[...] = element
+            inner = self._store(*value.kids)
+            other = value.kids[0]
+            if (to.kids[0].text, other.kids[0].text) != ("tw_was", "tw_tile") or to.kids[1] != other.kids[1]:
+                raise Unread("what elements were is kept somewhere else")
+            return inner
+        base = self.names.get(to.kids[0].text) if to.kind == "index" and to.kids[0].kind == "name" else None
+        if isinstance(base, Pointer) and base.of in ("left", "right"):
+            return self._pack(base, self._integers().value(to.kids[1]), value)
+        if isinstance(base, Array):
+            return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
+        return self._to_target(to, value)

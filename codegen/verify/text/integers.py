@@ -1,0 +1,214 @@
+"""Printed integer expressions and conditions as polynomials and facts about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.lanes import show
+from codegen.verify.text.poly import ZERO, Poly, poly, var
+from codegen.verify.text.read import Node, Unread
+
+_INTEGERS = frozenset(("long", "int", "unsigned long", "unsigned int", "unsigned", "size_t", "ptrdiff_t"))
+
+
+class Cond(NamedTuple):
+    """`ge`: a polynomial is at least 0; `and`, `or` of others; `unknown` where nothing can be said."""
+
+    op: str
+    args: tuple[Cond, ...] = ()
+    value: Poly = ZERO
+
+
+UNKNOWN, TRUE, FALSE = Cond("unknown"), Cond("and"), Cond("or")
+
+
+def ge(p: Poly) -> Cond:
+    return Cond("ge", (), p)
+
+
+def both(*args: Cond) -> Cond:
+    return args[0] if len(args) == 1 else Cond("and", args)
+
+
+def negated(c: Cond) -> Cond:
+    if c.op == "ge":
+        return ge(-c.value - 1)
+    if c.op == "unknown":
+        return c
+    return Cond("or" if c.op == "and" else "and", tuple(map(negated, c.args)))
+
+
+def ways(c: Cond) -> list[list[Poly]]:
+    """The condition as alternatives, each a list of facts."""
+    if c.op == "ge":
+        return [[c.value]]
+    if c.op == "unknown":
+        return [[]]
+    if c.op == "or":
+        return [w for a in c.args for w in ways(a)]
+    found: list[list[Poly]] = [[]]
+    for a in c.args:
+        found = [[*x, *y] for x in found for y in ways(a)]
+    return found
+
+
+def decided(c: Cond, facts: Facts) -> bool | None:
+    """Whether it holds, where that is known."""
+    if c.op == "unknown":
+        return None
+    if c.op == "ge":
+        return True if facts.holds(c.value) else False if facts.holds(-c.value - 1) else None
+    parts = [decided(a, facts) for a in c.args]
+    if c.op == "and":
+        return False if False in parts else None if None in parts else True
+    return True if True in parts else None if None in parts else False
+
+
+class Integers:
+    """Reads expressions with the names of an environment: polynomials, and conditions in variables."""
+
+    def __init__(self, facts: Facts, names: Mapping[str, Any], free: bool = True) -> None:
+        self.facts, self.names, self.free = facts, names, free
+
+    def value(self, e: Node) -> Poly:
+        f = self.facts
+        if e.kind == "number":
+            text = e.text.rstrip("uUlL")
+            if not text.isdigit():
+                raise Unread(f"`{e.text}` is no integer")
+            return poly(int(text))
+        if e.kind == "name":
+            return self._name(e.text)
+        if e.kind == "cast" and e.text in _INTEGERS:
+            return self.value(e.kids[0])
+        if e.kind == "unary" and e.text in "+-":
+            x = self.value(e.kids[0])
+            return -x if e.text == "-" else x
+        if e.kind == "binary" and e.text in ("+", "-", "*", "/", "%"):
+            return self._binary(e)
+        if e.kind == "binary" and e.text in ("<", ">", "<=", ">=", "==", "!="):
+            return self._flag(e)
+        if e.kind == "choose":
+            return self._chosen(e)
+        if e.kind == "sizeof" and e.text:
+            size = var(f"sizeof {e.text}")
+            f.learn(size - 1)
+            return size
+        if e.kind == "call":
+            return self._call(e.text, [self.value(x) for x in e.kids])
+        if e.kind == "index" and e.kids[0].kind == "name" and e.kids[0].text not in self.names:
+            return f.opaque(f"{e.kids[0].text}[]", self.value(e.kids[1]))
+        raise Unread(f"an integer {show(e)}")
+
+    def _name(self, name: str) -> Poly:
+        found = self.names.get(name)
+        if found is None and self.free:
+            return var(name)
+        if not isinstance(found, Poly):
+            raise Unread(f"`{name}` is no integer")
+        return found
+
+    def _binary(self, e: Node) -> Poly:
+        x, y = (self.value(k) for k in e.kids)
+        if e.text == "+":
+            return x + y
+        if e.text == "-":
+            return x - y
+        if e.text == "*":
+            return x * y
+        if not self.facts.holds(y - 1):
+            raise Unread(f"a division by {y}, which may be 0 or less")
+        return self.facts.quotient(x, y) if e.text == "/" else self.facts.rest(x, y)
+
+    def _flag(self, e: Node) -> Poly:
+        """A comparison as a number."""
+        known = decided(self.cond(e), self.facts)
+        if known is not None:
+            return poly(int(known))
+        flag = self.facts.opaque(show(e), *(self.value(k) for k in e.kids))
+        self.facts.learn(flag, 1 - flag)
+        return flag
+
+    def _chosen(self, e: Node) -> Poly:
+        cond, x, y = e.kids
+        known = decided(self.cond(cond), self.facts)
+        if known is not None:
+            return self.value(x if known else y)
+        return self.facts.opaque("?", self.value(x), self.value(y), var(show(cond)))
+
+    def _call(self, name: str, args: list[Poly]) -> Poly:
+        f = self.facts
+        if name == "tw_min":
+            return f.minimum(*args)
+        if name == "tw_max":
+            return f.maximum(*args)
+        if name == "TW_SIZE":
+            size = f.opaque(name, *args)
+            if f.holds(args[0] - 1):
+                f.learn(size - 1)
+            return size
+        if name == "tw_panels":
+            self._positive(name, args[1])
+            return f.quotient(args[0] + args[1] - 1, args[1])
+        if name == "tw_share":
+            return self._share(*args)
+        if name == "tw_max_threads":
+            team = f.opaque(name)
+            f.learn(team - 1)
+            return team
+        if name in ("svcntb", "svcnth", "svcntw", "svcntd") or "_lanes_" in name:
+            lanes = f.opaque(name)
+            f.learn(lanes - 1)
+            return lanes
+        raise Unread(f"a call of {name}")
+
+    def _share(self, n: Poly, most: Poly, unit: Poly) -> Poly:
+        """`n` in equal shares of about `most`, each a positive multiple of `unit`; not more than `most` where units
+        are 1."""
+        for x in (n, most, unit):
+            self._positive("tw_share", x)
+        f = self.facts
+        units = f.opaque("tw_share", n, most, unit)
+        f.learn(units - 1)
+        if unit.number == 1:
+            f.learn(most - units)
+        return units * unit
+
+    def _positive(self, name: str, x: Poly) -> None:
+        if not self.facts.holds(x - 1):
+            raise Unread(f"{name} of {x}, which may be 0 or less")
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def cond(self, e: Node) -> Cond:
+        if e.kind == "unary" and e.text == "!":
+            return negated(self.cond(e.kids[0]))
+        if e.kind == "binary" and e.text in ("&&", "||"):
+            return Cond("and" if e.text == "&&" else "or", tuple(self.cond(k) for k in e.kids))
+        if e.kind == "choose":
+            test, yes, no = (self.cond(k) for k in e.kids)
+            return Cond("or", (both(test, yes), both(negated(test), no)))
+        if e.kind == "name" and isinstance(self.names.get(e.text), Cond):
+            found: Cond = self.names[e.text]
+            return found
+        if e.kind == "binary" and e.text in ("<", ">", "<=", ">=", "==", "!="):
+            if any(_floats(k) for k in e.kids):
+                return UNKNOWN
+            x, y = (self.value(k) for k in e.kids)
+            return _compared(e.text, x, y)
+        return _compared("!=", self.value(e), ZERO)
+
+
+def _compared(op: str, x: Poly, y: Poly) -> Cond:
+    if op in ("<", ">"):
+        return ge(y - x - 1) if op == "<" else ge(x - y - 1)
+    if op in ("<=", ">="):
+        return ge(y - x) if op == "<=" else ge(x - y)
+    same = both(ge(x - y), ge(y - x))
+    return same if op == "==" else negated(same)
+
+
+def _floats(e: Node) -> bool:
+    return (e.kind == "cast" and e.text in ("double", "float")) or any(_floats(k) for k in e.kids)

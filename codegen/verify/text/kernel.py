@@ -1,0 +1,362 @@
+"""The register micro-kernel, read back: which elements of the tile it updates, with which packed values, in which
+order.
+
+What is shown of the printed function, for every number of steps and every distance of rows: the tile's element in row r
+and column j starts from its place in c, takes step 0, 1, ... with the values of a and b that the packed layout holds
+for that row, column and step, and ends in the same place; nothing else is read or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from codegen.record import record
+from codegen.scop.lanes import Lane
+from codegen.target.isa.hurry import hurried
+from codegen.target.isa.model import Isa, longer
+from codegen.target.microkernel_model import MicroKernel
+from codegen.verify.text.lanes import LaneReader, Value, match, of_lane, show, vector_types
+from codegen.verify.text.poly import ZERO, Poly, poly, var
+from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function
+
+_SILENT = ("TW_PREFETCH", "TW_KEEP_ORDER")
+
+
+@record
+class Layout:
+    """Where a kernel finds things. Of step p and row r, value q of a is element `(p * lefts + q) * a_rows + r`, as
+    often as `copies` in a row; of step p and column j, value q of b is element `(p * rights + q) * b_columns + j`."""
+
+    mr: int
+    columns: Poly
+    lanes: Poly
+    a_rows: int
+    b_columns: Poly
+    lefts: int
+    rights: int
+    copies: int
+
+
+def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> Layout:
+    """What a kernel promises. `lanes` is the length of a vector where only the processor knows."""
+    one = poly(isa.lanes_max(mk.elem)) if isa.bits else lanes if lanes is not None else var("vl")
+    copies = isa.lanes_max(mk.elem) if mk.spread else 1
+    return Layout(
+        mk.mr, one * mk.nv, one, mk.a_rows or mk.mr, one * (mk.b_vectors or mk.nv), mk.lefts, mk.rights, copies
+    )
+
+
+def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
+    """Why the printed function is not the kernel that callers take it for; empty when it is."""
+    try:
+        _, parameters, body = read_function(text, vector_types(isa))
+        wanted = ["a", "a_row", "a_step", "b", "b_step", "c", "ldc"] if mk.direct else ["a", "b", "c", "ldc"]
+        if parameters != ("k", *wanted, *(f"s{i}" for i in range(mk.consts))):
+            return f"its parameters are {', '.join(parameters)}"
+        for end in _Run(isa, mk).run(body, State.start()):
+            end.check(isa, mk)
+    except Unread as error:
+        return str(error)
+    return ""
+
+
+class State:
+    """Registers, pointers and conditions on one way through the function."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.pointers: dict[str, tuple[str, Poly]] = {}
+        self.numbers: dict[str, Poly] = {}
+        self.known: dict[str, tuple[bool, Value]] = {}  # conditions that were decided, and the mask behind each
+        self.asked: dict[str, Value] = {}
+        self.stored: dict[Poly, Value] = {}
+        self.passed: list[tuple[bool, Value]] = []  # every decision on the way
+
+    @classmethod
+    def start(cls) -> State:
+        s = cls()
+        s.pointers = {p: (p, ZERO) for p in ("a", "b", "c")}
+        s.numbers = {n: var(n) for n in ("ldc", "k", "a_row", "a_step", "b_step")}
+        return s
+
+    def copy(self) -> State:
+        s = State()
+        for name, value in vars(self).items():
+            setattr(s, name, value.copy())
+        return s
+
+    def check(self, isa: Isa, mk: MicroKernel) -> None:
+        """The tile holds what it should."""
+        at = layout(isa, mk)
+        places = {var("ldc") * r + at.lanes * j: (r, j) for r in range(mk.mr) for j in range(mk.nv)}
+        if set(self.stored) != set(places):
+            raise Unread("it does not store the tile that it should, all of it once")
+        hurry = hurried(isa.vec(mk.elem), mk.step)
+        for place, value in self.stored.items():
+            if value == Value("done", (Value("load", of="c", at=place),), "exact"):
+                continue
+            if hurry is None or value != Value("done", (Value("load", of="c", at=place),), "quick"):
+                raise Unread(f"it stores something else in row and vector {places[place]}")
+            first = Value(hurry.doubt, (Value("load", of="c", at=place),))
+            sure = {x for yes, m in self.passed if not yes for x in _masks(m)}
+            if not {first, Value(hurry.doubt, (value,))} <= sure:
+                raise Unread(f"nothing tells whether row and vector {places[place]} is right in fewer operations")
+
+
+def _masks(m: Value) -> tuple[Value, ...]:
+    return (*_masks(m.args[0]), *_masks(m.args[1])) if m.op == "mor" else (m,)
+
+
+class _Run:
+    """Runs a function's body on symbols."""
+
+    def __init__(self, isa: Isa, mk: MicroKernel) -> None:
+        self.isa = (longer(isa, mk.elem) if mk.narrow else None) or isa
+        self.mk, self.outer = mk, isa
+        self.at = layout(isa, mk)
+        self.state = State()
+        self.reader = LaneReader(self.isa, mk.elem, lambda n: self.state.values.get(n), self._scalar, self._address)
+
+    def run(self, body: tuple[Node, ...], state: State) -> list[State]:
+        states = [state]
+        for node in body:
+            states = [after for s in states for after in self._one(node, s)]
+        return states
+
+    def _one(self, node: Node, s: State) -> list[State]:
+        self.state = s
+        if node.kind == "several":
+            return self.run(node.kids, s)
+        if node.kind == "block":
+            return self.run(node.kids, s)
+        if node.kind == "declare":
+            self._declare(node)
+        elif node.kind == "do":
+            self._do(node.kids[0])
+        elif node.kind == "for":
+            return [self._loop(node, s)]
+        elif node.kind == "if":
+            return self._branch(node, s)
+        else:
+            raise Unread(f"a statement of kind {node.kind}")
+        return [s]
+
+    def _branch(self, node: Node, s: State) -> list[State]:
+        cond, then, orelse = node.kids
+        negated = cond.kind == "unary" and cond.text == "!"
+        name = cond.kids[0] if negated else cond
+        if name.kind != "name" or name.text not in s.asked:
+            raise Unread(f"a condition {show(cond)}")
+        mask = s.asked[name.text]
+        known = s.known.get(name.text)
+        ways = []
+        for yes in (True, False):
+            if known is not None and known[0] != yes:
+                continue
+            way = s.copy()
+            way.known[name.text] = (yes, mask)
+            if known is None:
+                way.passed.append((yes, mask))
+            taken = then if yes != negated else orelse
+            ways += self.run((taken,), way) if taken is not NOTHING else [way]
+        return ways
+
+    def _declare(self, node: Node) -> None:
+        kind, sizes, value = node.kids
+        s, name = self.state, node.text
+        if sizes.kids or value is NOTHING:
+            raise Unread(f"a declaration of {name}")
+        if name == "vl":
+            if value != read_expression(self.outer.vec(self.mk.elem).lanes, vector_types(self.outer)):
+                raise Unread("vl is not the length of a vector")
+            s.numbers[name] = var("vl")
+        elif "*" in kind.text:
+            s.pointers[name] = self._pointer(value)
+        elif name == "p" or kind.text in ("long", "const long"):
+            s.numbers[name] = self._number(value)
+        elif name == "doubtful":
+            self._ask(name, value)
+        else:
+            one = self._scalar(value)
+            s.values[name] = one if one is not None and one.op == "scalar" else self.reader.value(value)
+
+    def _ask(self, name: str, value: Node) -> None:
+        """`any(mask) != 0`."""
+        if value.kind != "binary" or value.text != "!=" or value.kids[1] != Node("number", "0"):
+            raise Unread(f"{name} is no test")
+        mask = self.reader.value(value.kids[0])
+        if mask.op != "any":
+            raise Unread(f"{name} is no test of a mask")
+        self.state.asked[name] = mask.args[0]
+        self.state.known.pop(name, None)
+
+    def _do(self, e: Node) -> None:
+        s = self.state
+        if e.kind == "call" and e.text in _SILENT:
+            return
+        if e.kind == "assign" and e.kids[0].kind == "name":
+            name = e.kids[0].text
+            if e.text == "+=" and name in s.pointers:
+                base, at = s.pointers[name]
+                s.pointers[name] = (base, at + self._number(e.kids[1]))
+                return
+            if e.text == "=" and name in s.pointers:
+                s.pointers[name] = self._pointer(e.kids[1])
+                return
+            if e.text == "=" and name in s.asked:
+                self._ask(name, e.kids[1])
+                return
+            if e.text == "=" and name in s.values:
+                s.values[name] = self.reader.value(e.kids[1])
+                return
+        if e.kind == "comma":
+            for x in e.kids:
+                self._do(x)
+            return
+        self._store(e)
+
+    def _store(self, e: Node) -> None:
+        for p in self.reader.table.get((e.kind, e.text), ()):
+            holes: dict[int, Node] = {}
+            if p.op == "store" and match(p.tree, e, holes):
+                base, at = self._pointer(holes[0])
+                if base != "c" or at in self.state.stored:
+                    raise Unread("a store beside the tile, or twice in one place")
+                self.state.stored[at] = self.reader.value(holes[1])
+                return
+        raise Unread(f"a statement {show(e)}")
+
+    # -- the loop over steps -----------------------------------------------------------------------
+
+    def _loop(self, node: Node, s: State) -> State:
+        """All steps at once, by induction: the body takes the tile from any step to the next."""
+        steps, last = self._head(node, s)
+        s.numbers.pop("p", None)
+        before = {n: v for n, v in s.values.items() if v.op in ("load", "done") and v.of in ("c", "exact", "quick")}
+        inner = s.copy()
+        inner.values = {n: Value("reg", of=n) if n in before else v for n, v in s.values.items()}
+        start = dict(s.pointers)
+        if any(start[x] != (x, ZERO) for x in "ab"):
+            raise Unread("the steps do not begin with the first")
+        (after,) = self.run((node.kids[3],), inner)
+        if after.stored or after.asked != s.asked:
+            raise Unread("the loop over steps stores something")
+        changed = [n for n in before if after.values[n] != Value("reg", of=n)]
+        lost = [n for n, v in s.values.items() if n not in before and after.values[n] != v]
+        if lost:
+            raise Unread(f"{lost[0]} changes from step to step")
+        for name, size in (("a", self._a_step()), ("b", self._b_step())):
+            if after.pointers[name] != (name, start[name][1] + size * steps):
+                raise Unread(f"{name} does not move on by {size} elements for each step")
+        self.state = s
+        for name in changed:
+            s.values[name] = self._stepped(name, before[name], after.values[name], start, steps, last)
+        for name in ("a", "b"):  # where the next loop begins
+            s.pointers[name] = start[name] if not last else (name, var("past the last step"))
+        s.numbers["p"] = var("p")
+        return s
+
+    def _head(self, node: Node, s: State) -> tuple[int, bool]:
+        """How many steps the body takes, and whether none is left afterwards."""
+        first, cond, step, _ = node.kids
+        zero = first.kind == "declare" and first.text == "p" and first.kids[2] == Node("number", "0")
+        going = first == Node("block") and "p" in s.numbers
+        k, p = Node("name", "k"), Node("name", "p")
+        if not zero and not going:
+            raise Unread("the steps do not begin with the first")
+        if cond == Node("binary", "<", (p, k)) and step == Node("after", "++", (p,)):
+            return 1, True
+        if cond.kind == "binary" and cond.text == "<=" and step.kind == "assign" and step.text == "+=":
+            by = step.kids[1]
+            if cond.kids == (p, Node("binary", "-", (k, by))) and step.kids[0] == p and by.kind == "number":
+                return int(by.text), False
+        raise Unread("the loop over steps has another end")
+
+    def _stepped(
+        self, name: str, was: Value, now: Value, start: dict[str, tuple[str, Poly]], steps: int, last: bool
+    ) -> Value:
+        tile = was.args[0] if was.op == "done" else was
+        place = self._place(tile)
+        for of, step in self._steps().items():
+            want = Value("reg", of=name)
+            for u in range(steps):
+                want = of_lane(step, self.mk.elem, self._leaf(want, place, start, u))
+            if want == now and (was.op == "load" or was.of == of):
+                return Value("done", (tile,), of if last else was.of if was.op == "done" else of)
+        raise Unread(f"the tile's row and vector {place} is not updated as it should be")
+
+    def _steps(self) -> dict[str, Lane]:
+        hurry = hurried(self.outer.vec(self.mk.elem), self.mk.step)
+        return {"exact": self.mk.step, **({"quick": hurry.step} if hurry else {})}
+
+    def _leaf(
+        self, acc: Value, place: tuple[int, int], start: dict[str, tuple[str, Poly]], u: int
+    ) -> Callable[[Lane], Value]:
+        (r, j), at, mk = place, self.at, self.mk
+
+        def leaf(x: Lane) -> Value:
+            if x.op == "acc":
+                return acc
+            if x.op == "const":
+                return Value("const", of=f"s{x.index}")
+            if mk.direct:
+                if x.op == "a":
+                    return Value("dup", of="a", at=start["a"][1] + var("a_row") * r + var("a_step") * u)
+                return Value("load", of="b", at=start["b"][1] + var("b_step") * u + at.lanes * j)
+            if x.op == "a":
+                k = ((u * at.lefts + x.index) * at.a_rows + r) * at.copies
+                return Value("load" if mk.spread else "dup", of="a", at=start["a"][1] + k)
+            row = at.b_columns * (u * at.rights + x.index)
+            return Value("load", of="b", at=start["b"][1] + row + at.lanes * j)
+
+        return leaf
+
+    def _place(self, tile: Value) -> tuple[int, int]:
+        for r in range(self.mk.mr):
+            for j in range(self.mk.nv):
+                if tile == Value("load", of="c", at=var("ldc") * r + self.at.lanes * j):
+                    return r, j
+        raise Unread("a register does not begin with a vector of the tile")
+
+    def _a_step(self) -> Poly:
+        return var("a_step") if self.mk.direct else poly(self.at.lefts * self.at.a_rows * self.at.copies)
+
+    def _b_step(self) -> Poly:
+        return var("b_step") if self.mk.direct else self.at.b_columns * self.at.rights
+
+    # -- names, numbers and addresses --------------------------------------------------------------
+
+    def _number(self, e: Node) -> Poly:
+        if e.kind == "number":
+            return poly(int(e.text))
+        if e.kind == "name" and e.text in self.state.numbers:
+            return self.state.numbers[e.text]
+        if e.kind == "binary" and e.text in "+-*":
+            x, y = (self._number(k) for k in e.kids)
+            return x + y if e.text == "+" else x - y if e.text == "-" else x * y
+        raise Unread(f"a number {show(e)}")
+
+    def _pointer(self, e: Node) -> tuple[str, Poly]:
+        found = self._address(e)
+        if found is None:
+            raise Unread(f"an address {show(e)}")
+        return found
+
+    def _address(self, e: Node) -> tuple[str, Poly] | None:
+        if e.kind == "name":
+            return self.state.pointers.get(e.text)
+        if e.kind == "binary" and e.text == "+":
+            base = self._address(e.kids[0])
+            return None if base is None else (base[0], base[1] + self._number(e.kids[1]))
+        return None
+
+    def _scalar(self, e: Node) -> Value | None:
+        if e.kind == "index":
+            base = self._address(e.kids[0])
+            return None if base is None else Value("scalar", of=base[0], at=base[1] + self._number(e.kids[1]))
+        if e.kind == "name":
+            if e.text in self.state.values and self.state.values[e.text].op == "scalar":
+                return self.state.values[e.text]
+            if e.text[0] == "s" and e.text[1:].isdigit() and int(e.text[1:]) < self.mk.consts:
+                return Value("const", of=e.text)
+        return None

@@ -1,0 +1,182 @@
+"""Printed vector code read back into operations on lanes, by the patterns of an instruction set's table.
+
+The table says what an intrinsic computes; which registers, addresses and lanes a line uses is read from the
+line itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from codegen.scop.lanes import Lane
+from codegen.target.isa.derived import X, derived
+from codegen.target.isa.model import Isa, Vec
+from codegen.verify.text.poly import ZERO, Poly
+from codegen.verify.text.read import Node, Unread, read_expression
+
+COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))
+
+
+class Value(NamedTuple):
+    """What a register holds in every lane: an operation on other values, or a leaf.
+
+    `load` is element `at` + lane of `of`, `dup` element `at` in every lane, `group` what `lane_load` loads from there,
+    `scalar` the element alone. `reg` is what a register held when a loop's body began; `const` a parameter, `number` a
+    literal (in `at`).
+    """
+
+    op: str
+    args: tuple[Value, ...] = ()
+    of: str = ""
+    at: Poly = ZERO
+
+
+class Pattern(NamedTuple):
+    op: str
+    tree: Node
+    lanes: bool  # of the operation on half the width
+
+
+def operation(op: str, args: Sequence[Value]) -> Value:
+    """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order."""
+    if op in ("fma", "fms"):
+        return operation("add" if op == "fma" else "sub", (args[0], operation("mul", args[1:])))
+    return Value(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
+
+
+def of_lane(e: Lane, elem: str, leaf: Callable[[Lane], Value]) -> Value:
+    """A step's expression as a value."""
+    if e.op == "number":
+        return Value("number", of=str(e.index))
+    if not e.args:
+        return leaf(e)
+    if derived(elem).get(e.op) == X:
+        return of_lane(e.args[0], elem, leaf)
+    return operation(e.op, [of_lane(x, elem, leaf) for x in e.args])
+
+
+@cache
+def patterns(vec: Vec, types: frozenset[str]) -> Mapping[tuple[str, str], tuple[Pattern, ...]]:
+    """The table's patterns by what stands at their root."""
+    found: dict[tuple[str, str], tuple[Pattern, ...]] = {}
+    for op, text in vec.ops:
+        if text.startswith("{{") or op.startswith("long_"):  # those are there under their plain names, too
+            continue
+        tree = read_any(text.format(*(f"tw_hole{k}" for k in range(4))), types)
+        key = (tree.kind, tree.text)
+        found[key] = (*found.get(key, ()), Pattern(op.removeprefix("half_"), tree, op.startswith("half_")))
+    return found
+
+
+def read_any(text: str, types: frozenset[str]) -> Node:
+    """An expression, or an assignment in parentheses."""
+    return read_expression(f"({text})", types)
+
+
+def match(pattern: Node, node: Node, holes: dict[int, Node]) -> bool:
+    """Does the pattern fit? Fills in what stands in its holes."""
+    if pattern.kind == "name" and pattern.text.startswith("tw_hole"):
+        return holes.setdefault(int(pattern.text[7:]), node) == node
+    if pattern.kind != node.kind or pattern.text != node.text or len(pattern.kids) != len(node.kids):
+        return False
+    return all(match(p, n, holes) for p, n in zip(pattern.kids, node.kids, strict=True))
+
+
+def vector_types(isa: Isa) -> frozenset[str]:
+    """Names of types that printed kernels use."""
+    names = {n for v in isa.vecs for n in (v.vector, v.mask, v.half) if n} | {n for n, _ in isa.typedefs}
+    sizes = {f"{u}int{n}_t" for u in ("", "u") for n in (8, 16, 32, 64)}
+    return frozenset(names | sizes)
+
+
+class LaneReader:
+    """Values of vector expressions. `scalar` and `address` read what is no vector, and know the names."""
+
+    def __init__(
+        self,
+        isa: Isa,
+        elem: str,
+        name: Callable[[str], Value | None],
+        scalar: Callable[[Node], Value | None],
+        address: Callable[[Node], tuple[str, Poly] | None],
+    ) -> None:
+        self.isa, self.elem = isa, elem
+        self.types = vector_types(isa)
+        self.table = patterns(isa.vec(elem), self.types)
+        self.name, self.scalar, self.address = name, scalar, address
+
+    def value(self, node: Node) -> Value:
+        found = self.attempt(node)
+        if found is None:
+            raise Unread(f"no operation of {self.isa.name} on {self.elem}: {show(node)}")
+        return found
+
+    def attempt(self, node: Node) -> Value | None:
+        if node.kind == "name":
+            return self.name(node.text)
+        if node.kind == "call" and node.text.startswith(f"{self.isa.prefix}_") and node.text.endswith(f"_{self.elem}"):
+            op = node.text[len(self.isa.prefix) + 1 : -len(self.elem) - 1]
+            return self._made(op, node.kids)
+        for p in self.table.get((node.kind, node.text), ()):
+            holes: dict[int, Node] = {}
+            if match(p.tree, node, holes):
+                made = self._made(p.op, [holes[k] for k in sorted(holes)])
+                if made is not None:
+                    return made
+        return None
+
+    def _made(self, op: str, args: Sequence[Node]) -> Value | None:
+        if op in ("load", "lane_load"):
+            where = self.address(args[0])
+            return None if where is None else Value("load" if op == "load" else "group", of=where[0], at=where[1])
+        if op == "dup":
+            return self._spread(args[0])
+        if op.endswith("_lane"):
+            return self._by_lane(op.removesuffix("_lane"), args)
+        if op.endswith("_n"):
+            last = self._spread(args[-1])
+            rest = [self.attempt(x) for x in args[:-1]]
+            return None if last is None else self._join(op.removesuffix("_n"), [*rest, last])
+        return self._join(op, [self.attempt(x) for x in args])
+
+    def _by_lane(self, op: str, args: Sequence[Node]) -> Value | None:
+        """The last two arguments are a register and the number of one of its lanes."""
+        group, lane = self.attempt(args[-2]), args[-1]
+        if group is None or group.op not in ("group", "load") or lane.kind != "number":
+            return None
+        limit = self.isa.vec(self.elem).group
+        if int(lane.text) >= limit:
+            raise Unread(f"lane {lane.text} of {limit}")
+        one = Value("dup", of=group.of, at=group.at + int(lane.text))
+        return self._join(op, [*(self.attempt(x) for x in args[:-2]), one])
+
+    def _spread(self, node: Node) -> Value | None:
+        number = _literal(node)
+        if number is not None:
+            return Value("number", of=number)
+        one = self.scalar(node)
+        return None if one is None else one._replace(op="const" if one.op == "const" else "dup")
+
+    def _join(self, op: str, args: Sequence[Value | None]) -> Value | None:
+        known = [x for x in args if x is not None]
+        if len(known) < len(args) or any(x.op in ("scalar", "group") for x in known):
+            return None
+        return operation(op, known)
+
+
+def _literal(node: Node) -> str | None:
+    """A literal number, its sign and its cast left out of account."""
+    if node.kind == "cast":
+        return _literal(node.kids[0])
+    if node.kind == "unary" and node.text == "-":
+        inner = _literal(node.kids[0])
+        return None if inner is None else f"-{inner}"
+    return node.text if node.kind == "number" else None
+
+
+def show(node: Node) -> str:
+    """A short form for messages."""
+    inner = ", ".join(show(k) for k in node.kids)
+    return f"{node.text or node.kind}({inner})" if node.kids else node.text or node.kind

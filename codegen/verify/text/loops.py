@@ -1,0 +1,170 @@
+"""Loops as a whole: one iteration is run for any value of its variable, and `spans.py` tells what all of them do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.verify.text.cases import Cases
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
+from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.spans import Effect, Loop, over_loop, over_team
+from codegen.verify.text.state import NOUGHT, TARGET, THREAD, Effects, Pointer
+
+
+class Loops(Cases):
+    """Loops and teams of threads."""
+
+    def _loop(self, node: Node) -> Effects:
+        shared, self.shared = self.shared, False
+        if shared:
+            self._together()
+        lp, body = self._head(node), node.kids[3]
+        split = self._digits(lp, body)
+        if split is not None:
+            return split
+        local = lp.name.split(".")[0]
+        dirty, unclean, self.unclean = self.dirty, self.unclean, False
+        names = dict(self.names)
+        self.open.append(lp)
+        dealing, self.dealing = self.dealing, self.dealing or shared
+        found = self._all(lp, local, body, shared)
+        self.dealing = dealing
+        self.open.pop()
+        self.names = names
+        if self.unclean and self.dirty and not dirty:
+            raise Unread("threads fill a buffer that others may still read")
+        self.unclean = self.unclean or unclean
+        return found
+
+    def _all(self, lp: Loop, local: str, body: Node, shared: bool) -> Effects:
+        """All iterations from what any one does."""
+        relied, filled = self.relied, self.filled
+        self.relied, self.filled = set(), set()
+        facts = self.facts.copy()
+        n = facts.fresh("n")
+        v = var(lp.name)
+        facts.forms[lp.name] = lp.first + lp.step * n
+        facts.samples.iterate(lp.name, str(n), lp.first, lp.past, lp.step)
+        facts.learn(n, v - lp.first, lp.past - 1 - v)
+        outer, self.facts = self.facts, facts
+        self.names[local] = v
+        self.frames.append(lp)
+        self.began[lp.name] = len(self.packs)
+        try:
+            found = self.block((body,))
+        finally:
+            self.facts = outer
+        self.frames.pop()
+        self.sealed = {k: x for k, x in self.sealed.items() if x != lp.name}
+        lost = self.relied & self.filled
+        if lost:
+            raise Unread(f"the {min(lost)} operand is read and packed again in one loop, and not before it is read")
+        self.relied, self.filled = relied | (self.relied - filled), filled | self.filled
+        out: Effects = {}
+        for kind, e in found.items():
+            if kind == TARGET:
+                e = self._team(e, lp, facts)
+            whole = over_loop(e, self._dealt(lp, kind), facts, shared)
+            if whole is not None:
+                out[kind] = whole
+            elif kind == TARGET:
+                raise Unread("a loop updates the same elements again")
+            if kind in self.areas:
+                self.held.pop(kind, None)
+                if whole is not None:
+                    self.held[kind] = whole
+        return out
+
+    def _team(self, e: Effect, lp: Loop, facts: Facts) -> Effect:
+        """Threads that have parts of an iteration: all of them together."""
+        h, across = "column of tw_me", self.grid.get("across")
+        for s in e.spans.values():
+            parts = facts.mentions(s.lo, (h,)) and facts.mentions(s.lo + s.hi, (lp.name,))
+            if across is not None and parts and not facts.mentions(lp.first + lp.past + lp.step, (h,)):
+                return over_team(e, h, across, facts)
+        return e
+
+    def _dealt(self, lp: Loop, kind: str) -> Loop:
+        """Blocks that threads take in turn, as one loop over all of them."""
+        size, me = var("tw_team_size()"), "tw_thread()"
+        if kind != TARGET or self.team is None or me not in lp.first.names or "tw_team_size()" not in lp.step.names:
+            return lp
+        by = lp.step.over(size)
+        base = self.facts.put(lp.first, {me: ZERO})
+        if by is None or lp.first - base != var(me) * by:
+            raise Unread("threads do not take blocks in turn")
+        return Loop(lp.name, base, lp.past, by)
+
+    def _head(self, node: Node) -> Loop:
+        first, cond, step, _ = node.kids
+        if first.kind != "declare" or first.kids[0].text != "long" or cond.kind != "binary" or cond.text != "<":
+            raise Unread("a loop of another form")
+        name, me = first.text, Node("name", first.text)
+        ints = self._integers()
+        if step == Node("after", "++", (me,)):
+            by = ONE
+        elif step.kind == "assign" and step.text == "+=" and step.kids[0] == me:
+            by = ints.value(step.kids[1])
+        else:
+            raise Unread("a loop with another step")
+        if cond.kids[0] != me or not self.facts.holds(by - 1):
+            raise Unread(f"a loop over {name} that may never end")
+        v = self.facts.fresh(name)
+        return Loop(str(v), ints.value(first.kids[2]), ints.value(cond.kids[1]), by)
+
+    def _digits(self, lp: Loop, body: Node) -> Effects | None:
+        """A loop over all elements of a sliver, or of one depth of it: by depth, value, row and copy."""
+        if body.kind != "do" or body.kids[0].kind != "assign" or body.kids[0].kids[0].kind != "index":
+            return None
+        base = self.names.get(body.kids[0].kids[0].kids[0].text)
+        if not isinstance(base, Pointer) or base.of not in ("left", "right") or lp.step != ONE:
+            return None
+        side = self._side(base.of)
+        local, zero = lp.name.split(".")[0], body.kids[0].kids[1] == NOUGHT
+        first, past = lp.first.over(side.unit), lp.past.over(side.unit)
+        if zero and first is not None and past is not None:
+            return self._nested(local, [("k", side.unit, first, past), ("o", ONE, ZERO, side.unit)], ZERO, body)
+        if zero or lp.first != ZERO or lp.past != side.unit:
+            return None
+        found: Effects = {}
+        for q in range(len(side.values)):
+            digits = [("r", poly(side.copies), ZERO, side.width), ("l", ONE, ZERO, poly(side.copies))]
+            start = side.width * (q * side.copies)
+            found = self._then(found, self._nested(local, digits, start, body))
+        return found
+
+    def _nested(self, local: str, digits: Sequence[tuple[str, Poly, Poly, Poly]], start: Poly, body: Node) -> Effects:
+        """The body for a number made of digits, as loops around it."""
+        if not digits:
+            kept, self.names[local] = self.names.get(local), start
+            found = self._do(body.kids[0])
+            self.names[local] = kept
+            return found
+        (name, scale, lo, hi), *rest = digits
+        v = self.facts.fresh(name)
+        facts = self.facts.copy()
+        facts.samples.iterate(str(v), f"{v}'", lo, hi, ONE)
+        facts.learn(v - lo, hi - 1 - v)
+        outer, self.facts = self.facts, facts
+        try:
+            found = self._nested(local, rest, start + v * scale, body)
+        finally:
+            self.facts = outer
+        lp = Loop(str(v), lo, hi, ONE)
+        return {k: whole for k, e in found.items() if (whole := over_loop(e, lp, facts)) is not None}
+
+    def _together(self) -> None:
+        """All threads come here equally often."""
+        bounds = [p for lp in self.open for p in lp[1:]]
+        if self.team is None or self.forked or any(self.facts.mentions(p, THREAD) for p in bounds):
+            raise Unread("threads would wait for others that do not come")
+
+    def _threads(self, found: Effects) -> Effects:
+        """Everything that the threads of a team have done."""
+        e = found.get(TARGET)
+        self.team = None
+        for thread, threads in (("column of tw_me", "across"), ("row of tw_me", "down")):
+            if e is not None and threads in self.grid:
+                e = over_team(e, thread, self.grid[threads], self.facts)
+        return {TARGET: e} if e is not None else {}

@@ -1,0 +1,180 @@
+"""A region's blocked products, read back from the text that was printed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from codegen.scop.product import Blocking, Contraction
+from codegen.target.isa.load import load as load_isa
+from codegen.target.isa.model import C_TYPES
+from codegen.target.microkernel import name as kernel_name
+from codegen.target.microkernel import nr_max
+from codegen.target.product_view import ProductView, Wanted
+from codegen.target.tiles import all_kernels, micro_kernel_of
+from codegen.verify.text.claim import COLUMN, ROW, Claim, Side
+from codegen.verify.text.execute import Run
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import Integers
+from codegen.verify.text.kernel import layout
+from codegen.verify.text.poly import poly, var
+from codegen.verify.text.read import Node, Unread, read_expression, read_statements
+from codegen.verify.text.state import TARGET, nodes
+
+_BEGIN = re.compile(r"\{\s*const long tw_rows = [^;]*,\s*tw_columns = [^;]*,\s*tw_depth = ")
+_PROVEN: set[str] = set()  # what was proven before in this process
+_PLAIN = re.compile(r"tw_free\(tw_right\);\s*\} else \{")
+
+
+def wrong_products(text: str, views: Sequence[ProductView]) -> str:
+    """Why the text of a region does not carry out its products; empty when it does."""
+    places = [m.start() for m in _BEGIN.finditer(text)]
+    if len(places) != len(views):
+        return f"{len(places)} products were printed in place of {len(views)}"
+    for start, v in zip(places, views, strict=True):
+        if not covered(v):
+            continue
+        problem = wrong_product(product_text(text, start), v)
+        if problem:
+            return f"{v.comment}: {problem}"
+    return ""
+
+
+def covered(v: ProductView) -> bool:
+    """Whether this proof speaks of such products. Not yet: tables of offsets, corners that are cut off, and vectors
+    whose length only the processor knows."""
+    return not v.tables and v.cut is None and load_isa(v.how.isa, v.how.bits).bits > 0
+
+
+def product_text(text: str, start: int) -> str:
+    """The block that begins at `start`, without the plain nest in it."""
+    block = text[start : _closing(text, start)]
+    plain = _PLAIN.search(block)
+    if plain is None:
+        return block
+    end = _closing(block, plain.end() - 1)
+    return f"{block[: plain.end()]} {block[end - 1 :]}"
+
+
+def _closing(text: str, start: int) -> int:
+    """Past the brace that closes the one at `start`."""
+    depth = 0
+    for m in re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}]", re.S).finditer(text, start):
+        depth += (m[0] == "{") - (m[0] == "}")
+        if depth == 0:
+            return m.end()
+    raise Unread("a block without an end")
+
+
+def wrong_product(text: str, v: ProductView) -> str:
+    """Why one product's block does not do what it should."""
+    try:
+        (block,) = read_statements(text)
+        short = _bounds(block, v)
+        block, wanted = renamed(block, short), claim(v.wanted, short)
+        key = _key(block, wanted)
+        if key not in _PROVEN:
+            _prove(block, wanted)
+            _PROVEN.add(key)
+    except Unread as error:
+        return str(error)
+    return ""
+
+
+def _key(block: Node, c: Claim) -> str:
+    """The same for texts that differ only in what the user's variables and the coordinates are called."""
+    spelled = {f"{name}{part}": f"{x}:{part}" for x, name in c.names.items() for part in "bptr"}
+
+    def spell(n: Node) -> Node:
+        text = n.text
+        if n.kind in ("name", "declare") and not text.startswith(("tw_", "TW_")):
+            text = spelled.setdefault(text, f"user{len(spelled)}")
+        return Node(n.kind, text, tuple(map(spell, n.kids)))
+
+    parts = (block, *c.left.values, *c.right.values, c.target, *c.consts, *c.first, *c.past)
+    rest = (c.left.width, c.left.copies, c.right.width, len(c.left.values), c.kernels, c.rounds, c.packed, c.careful)
+    return f"{tuple(map(spell, parts))} {rest}"
+
+
+def _bounds(block: Node, v: ProductView) -> dict[Node, Node]:
+    """Names for the bounds that are expressions: how they come about matters to no loop. Sizes are told by them."""
+    local = {n.text for n in nodes(block) if n.kind == "declare"}
+    facts = Facts()
+    short: dict[Node, Node] = {}
+    for first, past, size in zip(
+        v.wanted.first, v.wanted.past, (b.size for b in (v.rows, v.columns, v.depth)), strict=True
+    ):
+        pair = [read_expression(first), read_expression(past)]
+        for e in pair:
+            if e.kind not in ("name", "number") and local.isdisjoint(n.text for n in nodes(e)):
+                short.setdefault(e, Node("name", f"tw_bound{len(short)}"))
+        whole, ints = read_expression(size), Integers(facts, {})
+        if ints.value(whole) != ints.value(pair[1]) - ints.value(pair[0]):
+            raise Unread(f"{size} is not from {first} to {past}")
+        if pair[0] in short or pair[1] in short:
+            low, high = (short.get(e, e) for e in pair)
+            short.setdefault(whole, high if low == Node("number", "0") else Node("binary", "-", (high, low)))
+    return short
+
+
+def renamed(node: Node, short: Mapping[Node, Node]) -> Node:
+    """With names in place of expressions."""
+    if node in short:
+        return short[node]
+    kids = tuple(renamed(k, short) for k in node.kids)
+    return node if kids == node.kids else node._replace(kids=kids)
+
+
+def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
+    """What a product's text is compared with, with names in place of some expressions."""
+    what, how = w.what, w.how
+    isa = load_isa(how.isa, how.bits)
+    whole = micro_kernel_of(what, how)
+    lanes = poly(isa.lanes_max(whole.elem)) if isa.bits else var(f"{isa.prefix}_lanes_{whole.elem}()")
+    copies = isa.lanes_max(whole.elem) if how.spread else 1
+    left = Side("left", ROW, poly(how.mr), _read(w.left, short), copies)
+    right = Side("right", COLUMN, lanes * how.nv, _read(w.right, short), 1)
+    firsts, pasts = _read(w.first, short), _read(w.past, short)
+    return Claim(
+        left,
+        right,
+        _read((w.target,), short)[0],
+        _read(w.consts, short),
+        (firsts[0], firsts[1], firsts[2]),
+        (pasts[0], pasts[1], pasts[2]),
+        {kernel_name(isa, k): layout(isa, k, lanes) for k in all_kernels(what, how)},
+        _rounds(what, how),
+        _read(w.corners, short),
+        C_TYPES[whole.narrow or whole.elem],
+        what.step.careful,
+        dict(zip("ijk", w.names, strict=True)),
+        poly(nr_max(isa, whole)),
+    )
+
+
+def _rounds(what: Contraction, how: Blocking) -> int:
+    return len(what.step.left) // micro_kernel_of(what, how).lefts
+
+
+def _read(texts: Sequence[str], short: Mapping[Node, Node]) -> tuple[Node, ...]:
+    return tuple(renamed(read_expression(t), short) for t in texts)
+
+
+def _prove(block: Node, c: Claim) -> None:
+    facts = Facts()
+    ints = Integers(facts, {})
+    ranges = {x: (ints.value(a), ints.value(b)) for x, a, b in zip("ijk", c.first, c.past, strict=True)}
+    given = [hi - lo - 1 for lo, hi in ranges.values()]  # the product stands where there is something to do
+    facts.samples.draw(given)
+    facts.learn(*given)
+    if c.right.width.number is None:
+        for name in sorted(c.right.width.names):
+            facts.units[name] = None
+            facts.learn(var(name) - 1, c.longest - c.right.width)
+    done = Run(c, facts).block((block,)).get(TARGET)
+    if done is None:
+        raise Unread("it updates nothing")
+    for x, (lo, hi) in ranges.items():
+        span = done.spans[x]
+        if not facts.equal(span.lo, lo) or not facts.equal(span.hi, hi):
+            raise Unread(f"coordinate {x} runs from {span.lo} to {span.hi} in place of {lo} to {hi}")

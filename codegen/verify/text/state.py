@@ -1,0 +1,181 @@
+"""What is known while a product's text is run on symbols: names, buffers, loops and threads; and whether two
+expressions are the same there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from codegen.verify.text.claim import COLUMN, DEPTH, ROW, Claim
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import Integers
+from codegen.verify.text.poly import ZERO, Poly
+from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.spans import Effect, Loop, Span
+
+TARGET = "target"
+THREAD = ("tw_thread()", "row of tw_me", "column of tw_me")
+NOUGHT = Node("number", "0")
+
+
+class Pointer(NamedTuple):
+    """Into a buffer (`left`, `right`) or a local array, by elements; or the address of an element that a node names."""
+
+    of: str
+    at: Poly = ZERO
+    node: Node | None = None
+
+
+class Array(NamedTuple):
+    """A local array of so many elements."""
+
+    size: Poly
+
+
+class Staged(NamedTuple):
+    """Values in a local array: element `at`, for every `var` of a span, is `value` in the names of then."""
+
+    var: str
+    span: Span
+    at: Poly
+    value: Node
+    names: Mapping[str, Any]
+
+
+class Tile(NamedTuple):
+    """What the scratch tile holds: elements of the target from (row, column) on, and whether the steps were taken."""
+
+    row: Poly
+    column: Poly
+    spans: Mapping[str, Span]
+    pitch: Poly
+    depth: Span | None = None
+
+
+class Heap(NamedTuple):
+    size: Poly
+
+
+Names = dict[str, Any]
+Effects = dict[str, Effect]
+Made = tuple[Facts, Effects, tuple[Poly, ...]]  # what is done in a case, and what it is given
+
+
+class State:
+    """Where the run of a block stands."""
+
+    def __init__(self, claim: Claim, facts: Facts) -> None:
+        self.claim, self.facts = claim, facts
+        self.names: Names = {}
+        self.held: dict[str, Effect] = {}  # what buffers hold
+        # Of one iteration of the loop around: buffers that it found filled and read, and those that it filled.
+        self.relied: set[str] = set()
+        self.filled: set[str] = set()
+        self.areas: dict[str, Poly] = {}  # elements of each buffer
+        self.staged: dict[str, list[Staged]] = {}
+        self.tiles: dict[str, Tile] = {}
+        self.team: Poly | None = None
+        self.grid: dict[str, Poly] = {}
+        self.open: list[Loop] = []  # the loops around
+        self.frames: list[Loop] = []  # those of them that may have several iterations
+        self.packs: list[str] = []  # the buffers that were written to, in order
+        self.began: dict[str, int] = {}  # how many there were when a loop began
+        self.sealed: dict[str, str] = {}  # buffers that a loop's first iteration fills for all of them
+        self.forked = 0  # conditions around that are not decided
+        self.entering = False  # the next block is run by every thread of a team
+        self.shared = False  # the next loop is shared by threads
+        self.dealing = False  # a loop around is
+        self.dirty = False  # somebody may still read what threads share
+        self.unclean = False  # it was filled before a barrier
+
+    def block(self, body: Sequence[Node]) -> Effects:
+        """Runs statements; gives what they do."""
+        raise NotImplementedError
+
+    def _do(self, e: Node) -> Effects:
+        raise NotImplementedError
+
+    def _integers(self) -> Integers:
+        return Integers(self.facts, self.names)
+
+    def _same(self, printed: Node, wanted: Node, at: Mapping[str, Poly], names: Names | None = None) -> bool:
+        """The same expression, with subscripts compared as polynomials; `at` are the values of tw_I, tw_J and tw_K."""
+        names = self.names if names is None else names
+        if wanted.kind == "name" and wanted.text in at:
+            return self._same_number(printed, wanted, at, names)
+        if wanted.kind == "name" and wanted.text in names:
+            return False  # a local of the generated code hides what is meant
+        if wanted.kind == "index":
+            bases = printed.kind == "index" and self._same(printed.kids[0], wanted.kids[0], at, names)
+            return bases and self._same_number(printed.kids[1], wanted.kids[1], at, names)
+        alike = printed[:2] == wanted[:2] and len(printed.kids) == len(wanted.kids)
+        if alike and all(self._same(p, w, at, names) for p, w in zip(printed.kids, wanted.kids, strict=True)):
+            return True
+        # The value of an iterator may be a sum of several names.
+        mentions = any(n.kind == "name" and n.text in at for n in nodes(wanted))
+        plain = not any(n.kind in ("index", "call", "member") for n in nodes(wanted))
+        return mentions and plain and self._same_number(printed, wanted, at, names)
+
+    def _same_number(self, printed: Node, wanted: Node, at: Mapping[str, Poly], names: Names) -> bool:
+        if any(n.kind == "name" and n.text in names and n.text not in at for n in nodes(wanted)):
+            return False
+        try:
+            mine = Integers(self.facts, names).value(printed)
+            theirs = Integers(self.facts, dict(at)).value(wanted)
+        except Unread:
+            return printed == wanted
+        return self.facts.expand(mine - theirs) == ZERO
+
+    def _holds_value(self, value: Node, wanted: Node, at: Mapping[str, Poly]) -> bool:
+        """Is a stored value the wanted one?"""
+        if value.kind == "index" and value.kids[0].kind == "name" and value.kids[0].text in self.staged:
+            i = self._integers().value(value.kids[1])
+            for s in self.staged[value.kids[0].text]:
+                v = i - s.at
+                if self.facts.holds(v - s.span.lo) and self.facts.holds(s.span.hi - 1 - v):
+                    names = {n: self.facts.put(p, {s.var: v}) if isinstance(p, Poly) else p for n, p in s.names.items()}
+                    return self._same(s.value, wanted, at, names)
+            return False
+        return self._same(value, wanted, at)
+
+    def _block(self, c: str) -> Poly:
+        """Where the block of a coordinate begins."""
+        found = self.names.get(f"{self.claim.names[c]}b")
+        if not isinstance(found, Poly):
+            raise Unread(f"no block of coordinate {c}")
+        return found
+
+    def _start(self, c: str) -> Poly:
+        found = self.names.get(f"{self.claim.names[c]}t")
+        if not isinstance(found, Poly):
+            raise Unread(f"no tile of coordinate {c}")
+        return found
+
+    def _corner(self, corner: Node, i: Poly, j: Poly, k: Poly, facts: Facts) -> Poly:
+        return Integers(facts, {ROW: i, COLUMN: j, DEPTH: k}).value(corner)
+
+    def _none_belongs(self, e: Effect, facts: Facts) -> bool:
+        at = {c: facts.fresh(c) for c in e.spans}
+        inside = facts.copy()
+        for c, s in e.spans.items():
+            inside.learn(at[c] - s.lo, s.hi - 1 - at[c])
+        corners = [self._corner(x, at["i"], at["j"], at["k"], inside) for x in self.claim.corners]
+        return inside.assume(corners) is None
+
+    def _all_belong(self, i: Poly, j: Poly, mr: Poly, nr: Poly, depth: Span) -> bool:
+        if not self.claim.corners:
+            return True
+        inside = self.facts.copy()
+        r, c, k = (inside.fresh(x) for x in "rck")
+        inside.learn(r, mr - 1 - r, c, nr - 1 - c, k - depth.lo, depth.hi - 1 - k)
+        return all(inside.holds(self._corner(x, i + r, j + c, k, inside)) for x in self.claim.corners)
+
+    def _const_names(self) -> list[str]:
+        return [f"tw_s{k}" for k in range(len(self.claim.consts))]
+
+
+def nodes(node: Node) -> list[Node]:
+    found = [node]
+    for n in found:
+        found.extend(n.kids)
+    return found

@@ -1,0 +1,182 @@
+"""Register tiles: kernels that are called on them, with which rows, columns and depths, and copies of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codegen.verify.text.claim import COLUMN, ROW, Side
+from codegen.verify.text.integers import Integers
+from codegen.verify.text.lanes import show
+from codegen.verify.text.poly import ONE, ZERO, Poly, poly
+from codegen.verify.text.read import Node, Unread
+from codegen.verify.text.spans import Effect, Span
+from codegen.verify.text.state import TARGET, Array, Effects, Pointer, State, Tile
+
+
+class Tiles(State):
+    """Calls of kernels, and elements that move between the target and a copy of a tile."""
+
+    def _side(self, area: str) -> Side:
+        return self.claim.left if area == "left" else self.claim.right
+
+    def _cell(self, side: Side, at: Poly) -> tuple[Poly, Poly, Poly]:
+        """A buffer's element: the first row or column of its sliver, the depth, and the place within that."""
+        f = self.facts
+        deep = self._integers().value(Node("name", "tw_k"))
+        if len(deep.terms) != 1:
+            raise Unread("the depth of a block is no name")
+        slivers, rest = at.divided(deep)
+        x = slivers.over(poly(side.each))
+        if x is None or f.expand(x).over(side.width) is None:
+            raise Unread(f"{at} is in no sliver of {side.width}")
+        k, o = rest.divided(side.unit)
+        if side.unit == ONE:
+            raise Unread("slivers of one row")
+        most = self._integers().value(Node("name", "tw_kc"))
+        rows = self.areas[side.area].over(most * side.each)
+        if rows is None:
+            raise Unread(f"the {side.area} operand's buffer is no number of rows of {most}")
+        # With that many rows of that depth, a sliver that ends within the rows ends within the buffer.
+        for p in (x, k, deep - 1 - k, o, side.unit - 1 - o, most - deep, rows - x - side.width):
+            if not f.holds(p) and not f.holds(f.expand(p)):
+                raise Unread(f"the {side.area} operand's buffer does not hold element {at}: {p} may be negative")
+        return x, k, o
+
+    def _keep_tile(self, e: Effect) -> None:
+        depth = Span(e.base[2], e.base[3]) if e.kind == "steps" else None
+        self.tiles["tw_tile"] = Tile(e.base[0], e.base[1], e.spans, self.claim.right.width, depth)
+
+    def _tile_load(self, at: Poly, value: Node) -> Effects:
+        pitch = self.claim.right.width
+        r, c = at.divided(pitch)
+        i, j = (self._block(x) + self._start(x) for x in "ij")
+        if not self._same(value, self.claim.target, {ROW: i + r, COLUMN: j + c}):
+            raise Unread(f"the tile gets another element: {show(value)}")
+        return {"tile": Effect("tile", {"r": Span(r, r + 1), "c": Span(c, c + 1)}, (i, j))}
+
+    def _to_target(self, to: Node, value: Node) -> Effects:
+        """An element of the tile back to its place."""
+        if value.kind != "index" or value.kids[0] != Node("name", "tw_tile"):
+            raise Unread(f"a store {show(to)} = {show(value)}")
+        tile, at = self.tiles.get("tw_tile"), self._integers().value(value.kids[1])
+        if tile is None or tile.depth is None:
+            raise Unread("a tile is stored that took no steps")
+        r, c = at.divided(tile.pitch)
+        for p, s in ((r, tile.spans["r"]), (c, tile.spans["c"])):
+            if not (self.facts.holds(p - s.lo) and self.facts.holds(s.hi - 1 - p)):
+                raise Unread(f"element {at} of the tile was not loaded")
+        i, j = tile.row + r, tile.column + c
+        if not self._same(to, self.claim.target, {ROW: i, COLUMN: j}):
+            raise Unread(f"the tile's element goes to another place: {show(to)}")
+        return {TARGET: Effect(TARGET, {"i": Span(i, i + 1), "j": Span(j, j + 1), "k": tile.depth})}
+
+    def _kernel(self, e: Node) -> Effects:
+        """A call of a register kernel, which `kernel.py` has shown to do what its layout says."""
+        claim, lay, f = self.claim, self.claim.kernels[e.text], self.facts
+        steps, a, b, at, ld, *consts = e.kids
+        if [c.text for c in consts] != self._const_names() or any(c.kind != "name" for c in consts):
+            raise Unread("a kernel is called with other constants")
+        depth = self._integers().value(steps).over(poly(claim.rounds))
+        if depth is None or not f.holds(depth):
+            raise Unread("a kernel takes a part of a step, or fewer than none")
+        k = [self._operand(side, node, depth, lay.mr if side.area == "left" else lay.columns)
+             for side, node in ((claim.left, a), (claim.right, b))]  # fmt: skip
+        (i, deep, rows), (j, other, columns) = k
+        if not f.equal(deep, other):
+            raise Unread("a kernel's operands begin at different depths")
+        if (poly(lay.a_rows), lay.lefts * claim.rounds * lay.copies) != (claim.left.width, claim.left.each):
+            raise Unread("a kernel reads the left operand in another layout")
+        if (lay.b_columns, lay.rights * claim.rounds) != (claim.right.width, claim.right.each):
+            raise Unread("a kernel reads the right operand in another layout")
+        return self._updates(at, ld, i, j, rows, columns, Span(deep, deep + depth), poly(lay.mr), lay.columns)
+
+    def _operand(self, side: Side, node: Node, depth: Poly, width: Poly | int) -> tuple[Poly, Poly, Poly]:
+        """Row or column and depth at which a packed operand begins, and how many of the rows or columns it holds."""
+        p, f = self.names.get(node.text), self.facts
+        if not isinstance(p, Pointer) or p.of != side.area:
+            raise Unread(f"a kernel's {side.area} operand is somewhere else")
+        x, k, o = self._cell(side, p.at)
+        if o != ZERO:
+            raise Unread("a kernel's operand begins within a depth")
+        held = self.held.get(side.area)
+        if held is None or not held.spans:
+            raise Unread(f"nothing is known of the {side.area} operand's buffer when a kernel reads it")
+        count = f.minimum(held.spans["x"].hi - x, poly(width) if isinstance(width, int) else width)
+        have = (x - held.spans["x"].lo, k - held.spans["k"].lo, held.spans["k"].hi - k - depth)
+        whole = {"q": poly(len(side.values)), "l": poly(side.copies)}
+        full = all(f.equal(held.spans[c].lo, ZERO) and f.equal(held.spans[c].hi, n) for c, n in whole.items())
+        if not full or not all(f.holds(g) for g in have) or not f.holds(count):
+            raise Unread(f"a kernel reads more of the {side.area} operand than is packed")
+        if side.area not in self.filled:
+            self.relied.add(side.area)
+        if side.area == "right" and self.team is not None:
+            self.dirty = True
+        return held.base[0] + x, held.base[1] + k, count
+
+    def _updates(
+        self, at: Node, ld: Node, i: Poly, j: Poly, rows: Poly, columns: Poly, depth: Span, mr: Poly, nr: Poly
+    ) -> Effects:
+        """What the kernel makes of the tile that it works on."""
+        f, place, pitch = self.facts, self.names.get(at.text), self.names.get(ld.text)
+        if not isinstance(place, Pointer):
+            raise Unread("a kernel works on something else")
+        if place.of != "element":
+            return self._on_copy(place, pitch, i, j, depth, mr, nr, rows, columns)
+        target = self.claim.target
+        step = pitch.node if isinstance(pitch, Pointer) and pitch.of == "distance" else None
+        if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):
+            raise Unread("a kernel works on another element of the target")
+        if mr != ONE and (step is None or not self._row_step(step, i, j)):
+            raise Unread("a kernel takes the target's rows to be in another distance")
+        if not self._unit_columns(i, j):
+            raise Unread("the target's columns are not neighbours in memory")
+        for need, have in ((mr, rows), (nr, columns)):
+            if not f.holds(have - need):
+                raise Unread(f"a kernel updates {need} rows or columns where {have} are packed")
+        if not self._all_belong(i, j, mr, nr, depth):
+            raise Unread("a kernel updates elements that do not belong")
+        sizes = [self._named("tw_m", mr), self._named("tw_n", nr)]
+        return {TARGET: Effect(TARGET, {"i": Span(i, i + sizes[0]), "j": Span(j, j + sizes[1]), "k": depth})}
+
+    def _named(self, name: str, size: Poly) -> Poly:
+        """A number by a name that has its value here, so that cases can be compared."""
+        found = self.names.get(name)
+        return found if isinstance(found, Poly) and self.facts.equal(found, size) else size
+
+    def _on_copy(
+        self, place: Pointer, pitch: Any, i: Poly, j: Poly, depth: Span, mr: Poly, nr: Poly, rows: Poly, columns: Poly
+    ) -> Effects:
+        array, tile, f = self.names.get(place.of), self.tiles.get(place.of), self.facts
+        if not isinstance(array, Array) or place.at != ZERO or tile is None or tile.depth is not None:
+            raise Unread("a kernel works on a tile that was not loaded")
+        if pitch != tile.pitch or not f.holds(array.size - pitch * (mr - 1) - nr):
+            raise Unread("a kernel takes the tile to be larger")
+        if not f.equal(tile.row, i) or not f.equal(tile.column, j):
+            raise Unread("a kernel updates another tile than its operands are for")
+        for have, count, size in ((tile.spans["r"], rows, mr), (tile.spans["c"], columns, nr)):
+            if not f.equal(have.lo, ZERO) or not f.holds(size - have.hi) or not f.holds(count - have.hi):
+                raise Unread("a kernel leaves out a part of the tile")
+        return {"steps": Effect("steps", tile.spans, (i, j, depth.lo, depth.hi))}
+
+    def _row_step(self, step: Node, i: Poly, j: Poly) -> bool:
+        if step.kind != "binary" or step.text != "-":
+            return False
+        below, here = step.kids
+        target = self.claim.target
+        return (
+            below.kind == here.kind == "unary"
+            and self._same(below.kids[0], target, {ROW: i + 1, COLUMN: j})
+            and self._same(here.kids[0], target, {ROW: i, COLUMN: j})
+        )
+
+    def _unit_columns(self, i: Poly, j: Poly) -> bool:
+        """The target's last subscript moves with the column, by one, and no other does."""
+        e, last = self.claim.target, True
+        while e.kind == "index":
+            names = {ROW: i, COLUMN: j}
+            here = Integers(self.facts, names).value(e.kids[1])
+            moved = Integers(self.facts, {**names, COLUMN: j + 1}).value(e.kids[1])
+            if moved - here != (ONE if last else ZERO):
+                return False
+            e, last = e.kids[0], False
+        return not last

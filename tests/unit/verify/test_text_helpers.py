@@ -1,0 +1,44 @@
+"""What the proofs of printed text take helpers to do, tried on all small numbers."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codegen.target.emit import emit_support
+from tests.compilers import with_openmp
+
+TEST = """
+#define MOST 24
+int main(void)
+{
+  for (long n = 1; n <= MOST; n++)
+    for (long m = 1; m <= MOST; m++) {
+      if (tw_min(n, m) != (n < m ? n : m) || tw_max(n, m) != (n > m ? n : m))
+        return 1;
+      const long p = tw_panels(n, m);
+      if (p * m < n || (p - 1) * m >= n)
+        return 2;
+      for (long unit = 1; unit <= MOST; unit++) {
+        const long s = tw_share(n, m, unit);
+        if (s < unit || s % unit || (unit == 1 && s > m))
+          return 3;
+        const long down = tw_grid(n, m, unit);
+        if (down < 1 || down > n || n % down)
+          return 4;
+      }
+    }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", with_openmp()[:1])
+def test_helpers_keep_their_contracts(compiler: str, tmp_path: Path) -> None:
+    names = frozenset({"tw_min", "tw_max", "tw_panels", "tw_share", "tw_grid"})
+    source = tmp_path / "helpers.c"
+    source.write_text(emit_support(names, frozenset(), "helpers.c", 0, 0) + TEST, encoding="utf-8")
+    subprocess.run([compiler, "-O1", str(source), "-o", str(tmp_path / "helpers")], check=True)
+    assert subprocess.run([tmp_path / "helpers"]).returncode == 0

@@ -1,0 +1,224 @@
+"""What is printed for products is proven from the text itself: damaged text is refused, one place at a time.
+
+Every change is one that a mistake in a template or printer would make. Nothing here is compiled or run.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from codegen.machine.load import load_for
+from codegen.options import GenOptions
+from codegen.pipeline import open_source
+from codegen.region import make, model_region, process_region
+from codegen.scop.lanes import Lane
+from codegen.target.emit import RegionText, emit_region
+from codegen.target.isa.load import load as load_isa
+from codegen.target.microkernel import MicroKernel, micro_kernel
+from codegen.target.product import ProductPrinter
+from codegen.verify.text.check import wrong_text
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.kernel import wrong_kernel
+from codegen.verify.text.poly import poly, var
+from codegen.verify.text.product import wrong_products
+
+SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j < m; j++)
+        C[i][j] += alpha * A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def options(target: str) -> GenOptions:
+    return GenOptions(target=target, isa="avx2")
+
+
+@cache
+def printed(target: str) -> RegionText:
+    """The text of a product of doubles for AVX2, in register tiles of 6 x 8."""
+    chosen = options(target)
+    (s,) = open_source("in.c", SOURCE, chosen).slices
+    model = model_region(s, chosen)
+    assert model is not None
+    made = make(model, chosen, load_for("generic", "avx2"))
+    return emit_region(made.program.scop, made.code, target, "", "", "")
+
+
+@pytest.mark.parametrize("target", ["c", "openmp"])
+def test_products_are_proven(target: str) -> None:
+    emitted = printed(target)
+    assert emitted.products
+    assert wrong_text(emitted) == ""
+
+
+# What is damaged, the text, what stands there instead, and which of several places (-1: all).
+CHANGES = {
+    "packing reads the next column": ("B[kb + kr][jb + jt + jr]", "B[kb + kr][jb + jt + jr + 1]", 0),
+    "packing of the rest reads the next depth": ("B[kb + kr][jb + jt + jr]", "B[kb + kr + 1][jb + jt + jr]", 1),
+    "rows and depth are exchanged in a sliver": ("tw_to[kr * 6 + ir]", "tw_to[ir * 6 + kr]", 0),
+    "a value lacks its factor": ("alpha * A[ib + it + ir][kb + kr]", "A[ib + it + ir][kb + kr]", 1),
+    "slivers are one row apart": ("tw_left + it * tw_k", "tw_left + (it + 1) * tw_k", 0),
+    "slivers are as deep as the largest block": ("tw_right + jt * tw_k", "tw_right + jt * tw_kc", -1),
+    "zeros overwrite what was packed": ("tw_z < tw_k * 8", "tw_z < tw_kc * tw_nc", 0),
+    "the last sliver is not packed": ("if (tw_n) {", "if (tw_n > 1) {", 0),
+    "the last depth is not packed": ("for (long kr = 0; kr < tw_k; kr++)", "for (long kr = 0; kr < tw_k - 1; kr++)", 0),
+    "the first row of slivers is left out": (
+        "for (long it = 0; it < tw_r; it += 6)",
+        "for (long it = 6; it < tw_r; it += 6)",
+        0,
+    ),
+    "the buffer lacks the left operand": ("tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc", "tw_alloc(tw_nc * tw_kc", 0),
+    "the buffer is one sliver too small": (
+        "tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc",
+        "tw_alloc((tw_nc + tw_team * tw_mc - tw_nr) * tw_kc",
+        0,
+    ),
+    "the operands' buffers overlap": ("tw_right + tw_nc * tw_kc", "tw_right + (tw_nc - tw_nr) * tw_kc", 0),
+    "stale slivers are used for all blocks of rows": ("if (!tw_once || jb == 0)", "if (jb == 0)", 0),
+    "stale slivers are used for all blocks of depth": (
+        "if (!tw_once || jb == 0)",
+        "if (!tw_once || (jb == 0 && kb == 0))",
+        0,
+    ),
+    "blocks of columns overlap": ("jb += tw_nc", "jb += tw_nr", 0),
+    "blocks of depth leave one out": ("kb += tw_kc", "kb += tw_kc + 1", 0),
+    "a block of columns is lost": ("for (long jb = 0; jb < m;", "for (long jb = tw_nc; jb < m;", 0),
+    "a run of tiles repeats its last": ("jp += tw_run", "jp += tw_run - tw_nr", 0),
+    "tiles overlap": ("jt < tw_stop; jt += 8", "jt < tw_stop; jt += 4", 0),
+    "the edge has a row too many": ("tw_m = tw_min(6, tw_r - it)", "tw_m = tw_min(6, tw_r - it + 1)", 0),
+    "the edge's columns are lost": ("tw_n = tw_min(8, tw_c - jt)", "tw_n = tw_min(4, tw_c - jt)", 0),
+    "the target is taken to be whole": (
+        "tw_in_place = (tw_m == 6 ? tw_n % 4 == 0 :",
+        "tw_in_place = (tw_m == 6 ? 1 :",
+        0,
+    ),
+    "a kernel for half the rows is called for more": ("else if (tw_m <= 3)", "else if (tw_m <= 4)", 0),
+    "a kernel for half the columns is called for more": ("if (tw_n <= 4)", "if (tw_n <= 5)", 0),
+    "the wrong kernel is called": ("tw_avx2_f64_6x8_add_mul(tw_k", "tw_avx2_f64_3x8_add_mul_of_6x2v(tw_k", 0),
+    "a kernel takes one step less": ("tw_avx2_f64_6x8_add_mul(tw_k,", "tw_avx2_f64_6x8_add_mul(tw_k - 1,", 0),
+    "a kernel takes one step more": ("tw_avx2_f64_6x8_add_mul(tw_k,", "tw_avx2_f64_6x8_add_mul(tw_k + 1,", 0),
+    "operands of another tile": ("tw_b = tw_right + jt * tw_k", "tw_b = tw_right + (jt + 8) * tw_k", 0),
+    "rows in another distance": (
+        "&C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]",
+        "&C[ib + it + 2][jb + jt] - &C[ib + it][jb + jt]",
+        0,
+    ),
+    "the tile of another place": ("tw_in_place ? &C[ib + it][jb + jt]", "tw_in_place ? &C[ib + it][jb]", 0),
+    "the copy is not loaded": ("tw_tile[ir * 8 + jr] = C[ib + it + ir][jb + jt + jr]", "tw_tile[ir * 8 + jr] = 0", 0),
+    "the copy goes to another row": (
+        "C[ib + it + ir][jb + jt + jr] = tw_tile",
+        "C[ib + it + ir + 1][jb + jt + jr] = tw_tile",
+        0,
+    ),
+    "the copy goes past the edge": ("for (long jr = 0; jr < tw_n; jr++)", "for (long jr = 0; jr < 8; jr++)", -1),
+    "runs may have no end": ("(tw_room / tw_k - 6)", "(tw_room / tw_k - 14)", 0),
+}
+THREADS = {
+    "no barrier before the next block": ("#pragma omp barrier", "", 0),
+    "every thread packs everything": ("#pragma omp for", "", 0),
+    "threads share the left operand's buffer": (" + tw_me * tw_mc * tw_kc", "", 0),
+    "threads overlap": ("tw_me / tw_across + 1", "tw_me / tw_across + 2", 0),
+    "a thread's columns are lost": ("(tw_me % tw_across + 1)", "(tw_me % tw_across)", 0),
+    "rows of threads that are not there": ("tw_across = tw_size / tw_down", "tw_across = tw_size", 0),
+}
+
+
+def changed(text: str, old: str, new: str, which: int) -> str:
+    """The text with one place, or all, changed; however its lines are broken."""
+    pattern = r"\s+".join(map(re.escape, old.split()))
+    places = list(re.finditer(pattern, text))
+    assert len(places) > which, f"`{old}` does not stand in the text"
+    for m in reversed(places if which < 0 else [places[which]]):
+        text = text[: m.start()] + new + text[m.end() :]
+    return text
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_damaged_products_are_refused(what: str) -> None:
+    emitted = printed("c")
+    assert wrong_products(changed(emitted.plain, *CHANGES[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", THREADS)
+def test_damaged_teams_are_refused(what: str) -> None:
+    emitted = printed("openmp")
+    assert wrong_products(changed(emitted.plain, *THREADS[what]), emitted.products)
+
+
+def test_a_printer_that_errs_leaves_the_region_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = ProductPrinter._operand
+    monkeypatch.setattr(ProductPrinter, "_operand", lambda *a: right(*a).replace("kb + kr", "kb + kr + 1"))
+    chosen = options("c")
+    (s,) = open_source("in.c", SOURCE, chosen).slices
+    outcome = process_region(s, SOURCE, chosen, load_for("generic", "avx2"))
+    assert outcome.text is None
+    assert [n.id for d in outcome.diagnostics for n in d.notes] == ["no-proof"]
+
+
+ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
+LEAST = Lane("min", (Lane("acc"), Lane("add", (Lane("a"), Lane("b")))))
+
+
+@pytest.mark.parametrize("isa", ["generic", "avx2", "avx512", "neon", "sve"])
+@pytest.mark.parametrize("elem", ["f64", "f32", "i32", "u8"])
+@pytest.mark.parametrize("step", [ADD, LEAST], ids=["add-mul", "min-add"])
+def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
+    table = load_isa(isa)
+    kernels = [MicroKernel(elem, step, 0, 4, 2), MicroKernel(elem, step, 0, 4, 1, a_rows=6, b_vectors=2, unroll=2)]
+    kernels += [MicroKernel(elem, step, 0, 4, 2, spread=True)] if table.bits else []
+    kernels += [MicroKernel(elem, step, 0, 4, 2, narrow="i16")] if (isa, elem, step) == ("neon", "i32", ADD) else []
+    for k in kernels:
+        assert wrong_kernel(table, k, micro_kernel(table, k)) == ""
+
+
+KERNELS = {
+    "the next row's value": ("avx2", ADD, "_mm256_set1_pd(a[2])", "_mm256_set1_pd(a[3])"),
+    "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4)", "_mm256_loadu_pd(b + 8)"),
+    "another accumulator": ("avx2", ADD, "c10 = tw_avx2_fma_f64(c10", "c10 = tw_avx2_fma_f64(c11"),
+    "a step's product twice": ("avx2", ADD, "c10 = tw_avx2_fma_f64(c10, a1", "c10 = tw_avx2_fma_f64(c10, a0"),
+    "a accumulator in the wrong row": ("avx2", ADD, "_mm256_storeu_pd(row1, c10)", "_mm256_storeu_pd(row1, c00)"),
+    "a row too many": ("avx2", ADD, "_mm256_storeu_pd(row3, c30)", "_mm256_storeu_pd(row3 + ldc, c30)"),
+    "rows in the wrong distance": ("avx2", ADD, "row2 = row1 + ldc", "row2 = row1 + 2 * ldc"),
+    "a moves too far": ("avx2", ADD, "a += 4", "a += 6"),
+    "one step less": ("avx2", ADD, "p < k", "p < k - 1"),
+    "the first step is left out": ("avx2", ADD, "long p = 0", "long p = 1"),
+    "the wrong lane": ("neon", ADD, "av0, 1)", "av0, 0)"),
+    "a lane that is not there": ("neon", ADD, "av0, 1)", "av0, 2)"),
+    "no doubt is asked for": ("neon", LEAST, "odd = vorrq_u64(odd, tw_neon_nought_f64(c31))", "odd = odd"),
+    "a doubtful result is kept": ("neon", LEAST, "if (doubtful) {\n", "if (!doubtful) {\n"),
+    "not from the beginning": ("neon", LEAST, "a = first_a;", ""),
+    "half a vector further": ("sve", ADD, "row0 + vl", "row0 + 2 * vl"),
+}
+
+
+@pytest.mark.parametrize("what", KERNELS)
+def test_damaged_kernels_are_refused(what: str) -> None:
+    isa, step, old, new = KERNELS[what]
+    table, kernel = load_isa(isa), MicroKernel("f64", step, 0, 4, 2)
+    text = micro_kernel(table, kernel)
+    assert old in text
+    assert wrong_kernel(table, kernel, text) == ""
+    assert wrong_kernel(table, kernel, text.replace(old, new))
+
+
+def test_facts_prove_what_follows_and_no_more() -> None:
+    facts = Facts()
+    x, y, n = var("x"), var("y"), var("n")
+    facts.learn(x, n - 1 - x, y - 8 * x, 8 * n - y)
+    assert facts.holds(n - 1)
+    assert facts.holds(n * 8 - 8 * x - 8)
+    assert not facts.holds(n - 2)
+    least = facts.minimum(x, y)
+    assert facts.holds(x - least) and facts.holds(least + least)
+    assert not facts.holds(least - x - 1)
+    half = facts.quotient(n, poly(2))
+    assert facts.holds(n - 2 * half) and facts.holds(2 * half + 1 - n)
+    assert not facts.holds(half - 1)
