@@ -63,7 +63,7 @@ def _why_not_lanes(scop: Scop, node: For) -> str:
         return (
             "lanes cannot run through the loops inside it together"
             if inner
-            else "it holds more than assignments to elements of arrays in any case"
+            else "it holds more than assignments, made in any case, to elements that have one type"
         )
     if node.loop.reductions:
         return "what it gathers has no form in vectors"
@@ -84,7 +84,7 @@ def _why_not_lanes(scop: Scop, node: For) -> str:
 def _why_not_rows(scop: Scop, node: For) -> str:
     body = node.body.body if isinstance(node.body, For) and node.loop.kind == JAMMED else node.body
     if assignments(scop, body) is None:
-        return "there is more inside than assignments to elements of arrays in any case"
+        return "there is more inside than assignments, made in any case, to elements that have one type"
     if isinstance(node.body, For) and node.var in expr_names(node.body.lower) | expr_names(node.body.upper):
         return "the loop inside begins or ends elsewhere in other iterations"
     return "it takes no single steps"
