@@ -86,7 +86,8 @@ class For:
 
     `form` is how it is carried out where that is not a plain loop, `alone` how one thread does where it may run on
     several. `ahead` is what is read once before it. That, and what it keeps, is read where it runs at all, for which
-    there is no test if that is `sure`.
+    there is no test if that is `sure`. Conditions of all its statements that are `asked` ahead of it are left out in
+    it, each with whether it is asked only where the loop runs. `lets` names values that are computed ahead of it.
     """
 
     var: str
@@ -101,6 +102,8 @@ class For:
     alone: Union["Form", None] = None
     ahead: tuple["Ahead", ...] = ()
     sure: bool = False
+    asked: tuple[bool, ...] = ()
+    lets: tuple[tuple[str, CExpr], ...] = ()
 
 
 @record

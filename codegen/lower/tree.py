@@ -11,11 +11,13 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loo
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
 from codegen.lower.carry import keeping
+from codegen.lower.conditions import asked_ahead, still_read
 from codegen.lower.folds import folded
 from codegen.lower.jam import abreast, jammed
 from codegen.lower.lanes import in_lanes
 from codegen.lower.outer import outer_lanes
 from codegen.lower.shift import runs_for_sure
+from codegen.lower.subscripts import with_lets
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED, VECTOR
 
@@ -41,9 +43,12 @@ def _loop(scop: Scop, node: For) -> For:
         form = folded(scop, node) or outer_lanes(scop, node)
     if form is not None:
         return replace(node, form=form)
+    if not node.carried:
+        node = with_lets(node)
     inside = lowered(scop, node.body)
-    ahead = read_ahead(scop, node)
+    asked = asked_ahead(scop, node)
+    ahead = still_read(scop, node, read_ahead(scop, node), len(asked))
     alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
-    sure = bool(ahead or node.carried) and runs_for_sure(node)
+    sure = bool(ahead or node.carried or asked) and runs_for_sure(node)
     kept = keeping(scop, node, ahead) if node.carried else None
-    return replace(node, body=inside, form=kept, alone=alone, ahead=ahead, sure=sure)
+    return replace(node, body=inside, form=kept, alone=alone, ahead=ahead, sure=sure, asked=asked)

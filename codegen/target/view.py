@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from codegen.ast.ctree import (
     Bin,
     Block,
-    CExpr,
     CNode,
     Declare,
     For,
@@ -24,8 +23,9 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.lowered import Form, Keeping
 from codegen.ast.pipelines import stage_of
-from codegen.lower.shift import runs_for_sure, simple
-from codegen.scop.expr import DataLoop
+from codegen.lower.conditions import without_condition
+from codegen.lower.shift import simple
+from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
@@ -43,9 +43,7 @@ from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel
 from codegen.target.pieces import View, fresh
 from codegen.target.pragmas import Maker, Pragma, collapsed
-from codegen.target.predicates import Asked, asked_once
 from codegen.target.product import ProductPrinter
-from codegen.target.rows import chosen_rows, with_names
 from codegen.target.tiles import all_kernels
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
@@ -106,12 +104,10 @@ class ViewBuilder:
             return (self._product(node, names, held, taken),)
         if node.form is not None and not isinstance(node.form, Keeping):
             return (self._form(node.form, names, held, taken),)
-        rows = chosen_rows(node) if node.form is None else ()
-        if rows:
-            return (self._rows(rows, node, names, held, taken),)
-        asked = asked_once(self.scop, node)
-        if asked is not None:
-            return (self._asked(asked, names, held, taken),)
+        if node.lets:
+            return (self._lets(node, names, held, taken),)
+        if node.asked:
+            return (self._asked(node, names, held, taken),)
         stage = stage_of(node) if PIPELINED in self.pragmas and not self._inside else None
         if stage is not None:
             return (self._pipeline(node, stage, names, held, taken),)
@@ -128,29 +124,28 @@ class ViewBuilder:
     ) -> tuple[View, ...]:
         return self._views(node, names, held, taken)
 
-    def _rows(
-        self, rows: Sequence[CExpr], node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
-    ) -> View:
+    def _lets(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop, and ahead of it the subscripts that it uses again and again."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        first = fresh("at", taken | {node.loop.name}, tuple(map(str, range(len(rows)))))
-        given = {e: Name(f"{first}{k}") for k, e in enumerate(rows)}
-        ahead = (View("decl", f"const long {given[e].name} = {ints.text(e)};") for e in rows)
-        now = {**names, **{x.name: x.name for x in given.values()}}
-        loop = self._views(with_names(node, given), now, held, taken | {x.name for x in given.values()})
+        first = fresh("at", taken | {node.loop.name}, tuple(map(str, range(len(node.lets)))))
+        given = {name: f"{first}{k}" for k, (name, _) in enumerate(node.lets)}
+        ahead = (View("decl", f"const long {given[name]} = {ints.text(e)};") for name, e in node.lets)
+        loop = self._views(replace(node, lets=()), {**names, **given}, held, taken | set(given.values()))
         return View("block", body=(*ahead, *loop))
 
-    def _asked(
-        self, asked: Asked, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
-    ) -> View:
-        """A loop behind the condition of its statements, which is evaluated only where the loop runs."""
-        node = asked.loop
+    def _asked(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        """A loop behind the condition of its statements."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
-        cond = BodyPrinter(self.scop, ints, held).value(asked.cond, asked.statement, asked.at)
-        saved, self.scop = self.scop, asked.scop
-        loop = self._views(node, names, held, taken)
+        inside = [x for x in walk(node.body) if isinstance(x, Instance)]
+        s = self.scop.statement(inside[0].stmt)
+        assert isinstance(s.rhs, Ternary)
+        cond = BodyPrinter(self.scop, ints, held).value(s.rhs.cond, s, inside[0])
+        bare = {x.stmt: without_condition(self.scop.statement(x.stmt)) for x in inside}
+        saved = self.scop
+        self.scop = replace(saved, statements=tuple(bare.get(q.name, q) for q in saved.statements))
+        loop = self._views(replace(node, asked=node.asked[1:]), names, held, taken)
         self.scop = saved
-        if not asked.memory or runs_for_sure(node):
+        if not node.asked[0]:
             return View("if", cond, body=loop)
         runs = f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}"
         return View("if", f"{runs} && ({cond})", body=loop)

@@ -46,6 +46,7 @@ class Point:
     loops: tuple[For, ...]
     held: tuple[tuple[Held, int], ...]  # storage in scope, and how much of `when` lies around its declaration
     product: Product | None = None  # the product whose plain nest this is
+    lets: tuple[tuple[str, CExpr], ...] = ()  # names for values
 
     def value(self, e: CExpr) -> isl.PwAff:
         """An integer expression as a function of the loop variables."""
@@ -91,6 +92,9 @@ class Point:
         if name in self.vars:
             return isl.PwAff.from_aff(isl.Aff.var_on_domain(ls, isl.dim_type.set, self.vars.index(name)))
         pos = self.domain.find_dim_by_name(isl.dim_type.param, name)
+        named = next((e for n, e in self.lets if n == name), None) if pos < 0 else None
+        if named is not None:
+            return self.value(named)
         if pos < 0:
             raise KeyError(name)
         return isl.PwAff.from_aff(isl.Aff.var_on_domain(ls, isl.dim_type.param, pos))
@@ -158,7 +162,7 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
         yield Run(node, at)
     elif isinstance(node, Block):
         for k, child in enumerate(node.children):
-            yield from _runs(child, Point(at.domain, at.vars, (*at.when, k), at.loops, at.held))
+            yield from _runs(child, replace(at, when=(*at.when, k), product=None))
     elif isinstance(node, If):
         cond = at.condition(node.cond)
         yield from _runs(
@@ -166,13 +170,13 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
         )
         if node.orelse is not None:
             other = at.domain.subtract(cond).coalesce()
-            yield from _runs(node.orelse, Point(other, at.vars, (*at.when, 1), at.loops, at.held))
+            yield from _runs(node.orelse, replace(at, domain=other, when=(*at.when, 1), product=None))
     elif isinstance(node, Declare):
         held = (
             *[h for h in at.held if h[0].array not in {s.array for s in node.slots}],
             *[(s, len(at.when)) for s in node.slots],
         )
-        yield from _runs(node.body, Point(at.domain, at.vars, at.when, at.loops, held))
+        yield from _runs(node.body, replace(at, held=held, product=None))
     elif isinstance(node, Multiply):
         yield from _runs(node.body, replace(at, product=node.product))
     else:
@@ -188,6 +192,7 @@ def enter(node: For, at: Point) -> Point:
         (*at.when, node.var),
         (*at.loops, node),
         at.held,
+        lets=(*node.lets, *at.lets),
     )
     var = wider.value(Name(node.var))
     inside = wider.domain
@@ -200,7 +205,7 @@ def enter(node: For, at: Point) -> Point:
         inside = inside.intersect(var.lt_set(high) if node.op == "<" else var.le_set(high))
     if node.step != 1:
         inside = inside.intersect(_on_grid(var, lowers, node, wider, inside))
-    return Point(inside.coalesce(), wider.vars, wider.when, wider.loops, wider.held, at.product)
+    return replace(wider, domain=inside.coalesce(), product=at.product)
 
 
 def _parts(e: CExpr, fun: str) -> list[CExpr]:

@@ -92,6 +92,14 @@ CASES = {
     "hoist": ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = x[i] * A[i][j] + y[i];", "vector j"),
     "carried": ("for (int i = 2; i < n; i++) { y[i] = c * y[i - 1] + x[i - 2]; z[i] = y[i] - x[i]; }", "carry i"),
     "last": ("for (int i = 1; i < n; i++) for (int k = 1; k < m; k++) y[i] += x[k] * z[i - 1];", "carry k"),
+    "asked": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (x[i] > c) B[i][j] = A[i][j] + x[i];",
+        "vector j",
+    ),
+    "named": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = A[i < 3 ? 0 : i > 7 ? 9 : i][j];",
+        "vector j",
+    ),
     "update of a row": (
         "for (int i = 1; i < n; i++) for (int j = 0; j < i; j++) B[n][j] += B[n][n] * A[i][j];",
         "vector j",
@@ -267,6 +275,13 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
         "carried", Keeping, 0, lambda k: replace(k, body=tuple(x for x in k.body if not isinstance(x, Put))), "order",
     ),
     "a last value that is not stored": ("last", Keeping, 0, lambda k: replace(k, last=()), "the last value"),
+    "a condition that is asked where the loop may not run": (
+        "asked", For, 1, lambda f: replace(f, asked=(False,)), "may not be there",
+    ),
+    "a condition too many": ("asked", For, 1, lambda f: replace(f, asked=(True, True)), "stores without it"),
+    "a condition of statements that have none": (
+        "hoist", For, 1, lambda f: replace(f, asked=(True,)), "stores without it",
+    ),
     "a read ahead of another element": (
         "hoist", Ahead, 1, lambda a: replace(a, name="c.0"), "two elements",
     ),
@@ -280,7 +295,7 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_forms_are_proven(name: str) -> None:
     m = made(name)
-    assert any(isinstance(x, For) and (x.form or x.ahead) for x in walk(m.code))
+    assert any(isinstance(x, For) and (x.form or x.ahead or x.lets) for x in walk(m.code))
     assert not findings(name, m.code)
 
 
@@ -315,3 +330,14 @@ def test_each_of_several_reads_ahead_has_its_own_variable() -> None:
     out = generate("in.c", text, replace(GenOptions(), plan_text=plan)).text
     lines = [x.split("+= ")[1] for x in out.splitlines() if "B[i][j] += " in x]
     assert len(set(lines[:3])) == 3
+
+
+def test_names_for_subscripts_are_followed() -> None:
+    """A name that stands for another row, or for one that changes in the loop."""
+    code = made("named").code
+    loop = next(x for x in walk(code) if isinstance(x, For) and x.lets)
+    ((name, value),) = loop.lets
+    wrong = changed(code, For, lambda f: replace(f, lets=((name, Bin("+", value, Int(1))),)), 1)
+    assert {f.check for f in findings("named", wrong)} == {"subscript"}
+    moving = changed(code, For, lambda f: replace(f, lets=((name, Bin("+", value, Name(loop.var))),)), 1)
+    assert "ahead" in {f.check for f in findings("named", moving)}

@@ -17,6 +17,7 @@ from codegen.recognize.exists import certain
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.carried import written_before
 from codegen.verify.evidence import Evidence, Finding
+from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
 from codegen.verify.lowered.inner import check_inner, check_split, check_together
 from codegen.verify.lowered.keeping import check_keeping
@@ -39,6 +40,8 @@ def wrong_form(e: Evidence) -> Sequence[Finding]:
             except Wrong as wrong:
                 out.append(Finding("form", f"loop `{lp.loop.name}`, as it is carried out, {wrong}"))
         problem = _wrong_ahead(e, lp, inside) if lp.ahead or lp.sure else ""
+        problem = problem or (wrong_conditions(e.scop, lp) if lp.asked else "")
+        problem = problem or (wrong_lets(lp, [p.name for p in e.scop.params]) if lp.lets else "")
         if problem:
             out.append(Finding("ahead", f"ahead of loop `{lp.loop.name}` {problem}"))
     return out
@@ -48,7 +51,7 @@ def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
     seen: dict[int, tuple[For, list[Run]]] = {}
     for r in e.runs:
         for lp in r.point.loops:
-            if lp.form is not None or lp.alone is not None or lp.ahead or lp.sure:
+            if lp.form is not None or lp.alone is not None or lp.ahead or lp.sure or lp.asked or lp.lets:
                 seen.setdefault(id(lp), (lp, []))[1].append(r)
     return iter(seen.values())
 

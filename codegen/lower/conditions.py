@@ -9,48 +9,59 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, For, Instance, expr_names
-from codegen.record import record
+from codegen.ast.lowered import Ahead
+from codegen.lower.shift import runs_for_sure
+from codegen.lower.statements import Statements
 from codegen.scop.expr import Affine, Call, Expr, Gather, Ref, Ternary, walk
 from codegen.scop.model import Scop, Statement
 
 
-@record
-class Asked:
-    """The condition, a statement and its instance to print it with, the loop and the region without it. `memory`: it
-    reads more than variables of the region."""
-
-    cond: Expr
-    statement: Statement
-    at: Instance
-    loop: For
-    scop: Scop
-    memory: bool
-
-
-def asked_once(scop: Scop, node: For) -> Asked | None:
-    """The condition under which all statements of an innermost loop do something at all, if it stays the same."""
+def asked_ahead(scop: Scop, node: For) -> tuple[bool, ...]:
+    """For each condition, outermost first, under which all statements of an innermost loop do something at all and
+    that stays the same: whether it may be asked only where the loop runs, since it reads memory."""
     body = node.body.children if isinstance(node.body, Block) else (node.body,)
-    found = [(scop.statement(x.stmt), x) for x in body if isinstance(x, Instance)]
+    found: Statements = tuple((scop.statement(x.stmt), x) for x in body if isinstance(x, Instance))
     if len(found) != len(body) or node.carried or node.loop.reductions:
-        return None
+        return ()
+    out = []
+    while _shared(node, found):
+        (s, _), *_ = found
+        assert isinstance(s.rhs, Ternary)
+        read = [scop.arrays[s.accesses[e.access].array] for e in walk(s.rhs.cond) if isinstance(e, (Ref, Gather))]
+        out.append(not all(a.inside for a in read) and not runs_for_sure(node))
+        found = tuple((without_condition(s), at) for s, at in found)
+    return tuple(out)
+
+
+def without_condition(s: Statement) -> Statement:
+    """A statement as it is where its condition holds."""
+    assert isinstance(s.rhs, Ternary)
+    return replace(s, rhs=s.rhs.yes)
+
+
+def still_read(scop: Scop, node: For, ahead: tuple[Ahead, ...], conditions: int) -> tuple[Ahead, ...]:
+    """Reads ahead of a loop that its statements make without their conditions, too."""
+    out = []
+    for x in ahead:
+        s = scop.statement(x.at.stmt)
+        for _ in range(conditions):
+            s = without_condition(s)
+        if any(isinstance(e, Ref) and e.access == x.access for e in walk(s.rhs)):
+            out.append(x)
+    return tuple(out)
+
+
+def _shared(node: For, found: Statements) -> bool:
+    """Is there a condition of all statements that stays the same?"""
     written = {s.accesses[s.target].array for s, _ in found}
     conds = []
     for s, at in found:
         if not isinstance(s.rhs, Ternary) or not s.rhs.branch or not _keeps(s, at, s.rhs.no):
-            return None
+            return False
         if not _stays(s, at, s.rhs.cond, node.var, written):
-            return None
+            return False
         conds.append((s.rhs.cond, [_place(s, at, e) for e in walk(s.rhs.cond)]))
-    if any(c != conds[0] for c in conds[1:]):
-        return None
-    changed = {s.name: replace(s, rhs=s.rhs.yes) for s, _ in found if isinstance(s.rhs, Ternary)}
-    statements = tuple(changed.get(s.name, s) for s in scop.statements)
-    s, at = found[0]
-    read = [scop.arrays[s.accesses[e.access].array] for e in walk(conds[0][0]) if isinstance(e, (Ref, Gather))]
-    needed = {name: {e.access for e in walk(x.rhs) if isinstance(e, Ref)} for name, x in changed.items()}
-    ahead = tuple(x for x in node.ahead if x.access in needed[x.at.stmt])  # what the condition reads is not among them
-    loop, rest = replace(node, ahead=ahead), replace(scop, statements=statements)
-    return Asked(conds[0][0], s, at, loop, rest, not all(a.inside for a in read))
+    return all(c == conds[0] for c in conds[1:])
 
 
 def _keeps(s: Statement, at: Instance, value: Expr) -> bool:

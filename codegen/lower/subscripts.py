@@ -25,9 +25,13 @@ from codegen.ast.ctree import (
 )
 
 
-def chosen_rows(node: For) -> tuple[CExpr, ...]:
-    """Such subscripts of an innermost loop, each once."""
-    return tuple(dict.fromkeys(_found(node.body, frozenset({node.var}))))
+def with_lets(node: For) -> For:
+    """A loop with names for such subscripts."""
+    rows = dict.fromkeys(_found(node.body, frozenset({node.var})))
+    names = {e: Name(f"{node.var}.at{k}") for k, e in enumerate(rows)}
+    if not names:
+        return node
+    return replace(node, body=_named(node.body, names), lets=tuple((x.name, e) for e, x in names.items()))
 
 
 def _found(node: CNode, own: frozenset[str]) -> Iterator[CExpr]:
@@ -44,19 +48,18 @@ def _chooses(e: CExpr) -> bool:
     return isinstance(e, Cond) or any(map(_chooses, expr_kids(e)))
 
 
-def with_names(node: CNode, names: dict[CExpr, Name]) -> CNode:
+def _named(node: CNode, names: dict[CExpr, Name]) -> CNode:
     """The tree with names in place of subscripts."""
     if isinstance(node, Instance):
         return _instance(node, names)
     if isinstance(node, Block):
-        return Block(tuple(with_names(c, names) for c in node.children))
+        return Block(tuple(_named(c, names) for c in node.children))
     if isinstance(node, If):
-        orelse = None if node.orelse is None else with_names(node.orelse, names)
-        return If(node.cond, with_names(node.then, names), orelse)
+        orelse = None if node.orelse is None else _named(node.orelse, names)
+        return If(node.cond, _named(node.then, names), orelse)
     if isinstance(node, For):
-        ahead = tuple(replace(x, at=_instance(x.at, names)) for x in node.ahead)
-        return replace(node, body=with_names(node.body, names), ahead=ahead)
-    return replace(node, body=with_names(node.body, names)) if isinstance(node, Declare) else node
+        return replace(node, body=_named(node.body, names))
+    return replace(node, body=_named(node.body, names)) if isinstance(node, Declare) else node
 
 
 def _instance(at: Instance, names: dict[CExpr, Name]) -> Instance:
