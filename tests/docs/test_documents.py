@@ -72,7 +72,7 @@ def test_every_room_of_the_house_is_named() -> None:
 
 def test_every_file_that_is_named_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    have = [f"/{p.relative_to(ROOT)}" for top in ("codegen", "templates") for p in (ROOT / top).rglob("*.*")]
+    have = [f"/{p.relative_to(ROOT)}" for top in ("codegen", "templates", "tests") for p in (ROOT / top).rglob("*.*")]
     named = re.findall(r"`(?:\.\./)?([\w/.]+\.(?:py|j2|mk|toml|ninja))`", text)
     assert len(named) > 40
     assert not [n for n in named if not any(path.endswith(f"/{n}") for path in have)]
