@@ -5,17 +5,13 @@ These are a few; `make fuzz` runs many.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.property.generate import SHORT
 from tests.property.harness import PRODUCTS, run_batch
-from tests.property.model import Features
 
-EFFORT = replace(SHORT, sealed=False, warnings=False)
-FEATURES = Features.without(("overlaps",))
 FIRST, COUNT = 1000, 75
 BATCH = 25
 MANY = COUNT // 5  # programs around products
@@ -29,7 +25,7 @@ def _refused(counts: Counter[str], word: str) -> int:
 @pytest.mark.parametrize("start", STARTS)
 def test_random_programs(start: int, tmp_path: Path) -> None:
     seeds = range(start, min(start + BATCH, FIRST + COUNT))
-    report = run_batch(seeds, tmp_path, EFFORT, start == FIRST, FEATURES)
+    report = run_batch(seeds, tmp_path, SHORT, start == FIRST)
     shown = "\n\n".join(map(str, report.failures[:3]))
     assert not report.failures, f"{len(report.failures)} failures; the first are\n{shown}"
     counts = report.counts
@@ -43,7 +39,7 @@ def test_random_programs(start: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", range(PRODUCTS, PRODUCTS + MANY, BATCH))
 def test_random_products(start: int, tmp_path: Path) -> None:
     seeds = range(start, min(start + BATCH, PRODUCTS + MANY))
-    report = run_batch(seeds, tmp_path, EFFORT)
+    report = run_batch(seeds, tmp_path, SHORT)
     shown = "\n\n".join(map(str, report.failures[:3]))
     assert not report.failures, f"{len(report.failures)} failures; the first are\n{shown}"
     assert report.counts["default: product"] >= 0.25 * report.counts["default: done"], report.counts
