@@ -150,6 +150,9 @@ class _Run:
 
     def _halves(self) -> Iterator[Failure]:
         """Whatever stops the compiler without a word on where, one program of the batch shows it."""
+        if len(self.outcomes) == 1 and any(words in self.said for words in (CRASH, "signal terminated program")):
+            self.counts[f"compiler crashed: {self.build.name}"] += 1
+            return
         if len(self.outcomes) == 1:
             yield self._failure(0, 0, f"its results do not compile:\n{self.said[-1500:]}")
             return
