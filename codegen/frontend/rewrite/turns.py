@@ -25,11 +25,13 @@ from codegen.frontend.rewrite.tree import (
     mapped,
     names,
     nodes,
+    typename,
     with_statements,
 )
 from codegen.frontend.symbols import RegionSite, Variable
 from codegen.record import record
 
+_LONG = typename(["long"])
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -93,7 +95,8 @@ class _Turns:
         turn = self.fresh.name(f"{s.name}_turn")
         near, far = (s.first, s.limit) if s.up else (s.limit, s.first)
         zero, one = c_ast.Constant("int", "0", node.coord), c_ast.Constant("int", "1", node.coord)
-        room: c_ast.Node = far if literal_int(near, {}) == 0 else c_ast.BinaryOp("-", far, near, node.coord)
+        wide = c_ast.Cast(_LONG, far, node.coord)  # the distance may be beyond the counter's own type
+        room: c_ast.Node = far if literal_int(near, {}) == 0 else c_ast.BinaryOp("-", wide, near, node.coord)
         last = room if "=" in s.op else c_ast.BinaryOp("-", room, one, node.coord)
         count = c_ast.BinaryOp("+", c_ast.BinaryOp("/", last, s.by, node.coord), one, node.coord)
         runs = c_ast.BinaryOp("&&", c_ast.BinaryOp(s.op if s.up else _TURNED[s.op], near, far, node.coord),
