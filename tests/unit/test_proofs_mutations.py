@@ -13,6 +13,7 @@ from functools import cache, partial
 import pytest
 
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, If, Instance, Int, Multiply, node_kids, walk, with_loop
+from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
@@ -123,7 +124,7 @@ def shift_access(number: int, k: int) -> Change:
 def older(node: CNode) -> CNode:
     """Keep values one iteration longer."""
     kept = tuple(replace(c, reads=tuple((k, n, age + 1) for k, n, age in c.reads)) for c in node.carried)
-    return replace(node, carried=kept)
+    return replace(node, carried=kept, form=None)  # its lines are read by another check
 
 
 def resize(size: int) -> Change:
@@ -170,12 +171,23 @@ def packed(code: CNode) -> CNode:
     return Multiply(Product(what, Blocking("generic", 128, 4, 2, 64, 64, 64)), body)
 
 
+def no_tail(n: For) -> Strips:
+    """The form of a loop in vectors, without what runs the rest of its iterations."""
+    assert isinstance(n.form, Strips)
+    (first,) = n.form.parts
+    assert isinstance(first, Enough)
+    return replace(n.form, parts=(replace(first, then=first.then[:-1]),))
+
+
 SOLE = {
     "value shared by rows that have their own": Mutation(
         SPREAD,
         "tile i:4\n  order j, i\n  abreast i",
         at(For, lambda n: with_loop(n, alike=(("S1", 1),)), 2),
         "alike",
+    ),
+    "vectors without their tail": Mutation(
+        COPY, "vector i by 2 of 16 bytes", at(For, lambda n: replace(n, form=no_tail(n))), "form"
     ),
     "product with an operand that it writes": Mutation(IN_PLACE, "order i, k, j", lambda n: packed(n), "operand"),
     "upper bound too low": Mutation(COPY, "", at(For, lambda n: replace(n, upper=plus(n.upper, -1))), "exactly-once"),
@@ -260,7 +272,7 @@ ALL = {**SOLE, **OTHERS}
 
 def findings(m: Mutation, without: str = "") -> set[str]:
     made = result(m.source, m.plan, m.reassociate)
-    order = ("exactly-once", "dependence", "race", "subscript", "storage", "operand", "carried", "alike")
+    order = ("exactly-once", "dependence", "race", "subscript", "storage", "operand", "carried", "alike", "form")
     names = dict(zip(order, CHECKS, strict=True))
     checks = [c for name, c in names.items() if name != without]
     p = made.program
