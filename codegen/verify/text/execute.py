@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from codegen.verify.text.integers import decided, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.loops import Loops
+from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.state import TARGET, Array, Effects, Heap, Pointer, nodes
 
@@ -67,6 +68,9 @@ class Run(Loops):
         cond, then, orelse = node.kids
         if self._changed(cond):
             return self._statement(then)
+        moved = self._belonging(cond, then) if orelse is NOTHING else None
+        if moved is not None:
+            return moved
         if cond.kind == "name" and isinstance(self.names.get(cond.text), Heap):
             return self._statement(then)  # without memory, the plain nest runs
         c = self._integers().cond(cond)
@@ -97,17 +101,30 @@ class Run(Loops):
         return True
 
     def _skipping(self, cond: Node, body: tuple[Node, ...]) -> Effects:
-        """`if (cond) continue;` where nothing that would be left out belongs."""
-        c = self._integers().cond(cond)
-        found = self._case(lambda: None, (), body)[0][1]
-        for given in ways(c):
-            facts = self.facts.assume(given)
-            if facts is not None and TARGET in found and not self._none_belongs(found[TARGET], facts):
+        """`if (cond) continue;` where nothing that would be left out belongs. Effects speak only of what belongs."""
+        given = ways(self._integers().cond(cond))
+        found = self._rest(body)
+        for facts in filter(None, map(self.facts.assume, given)):
+            if TARGET not in found or not self._none_belongs(found[TARGET], facts):
                 raise Unread("a tile is passed over of which something belongs")
-        cases = []
-        for given in ways(negated(c)):
-            cases += self._case(lambda: None, given, body)
-        return self._agreed(cases)
+        return found
+
+    def _belonging(self, cond: Node, then: Node) -> Effects | None:
+        """`if (the element belongs) move it`: the effect speaks only of what belongs. None where that is not asked."""
+        if not self.claim.corners or then.kind != "do" or then.kids[0].kind != "assign":
+            return None
+        asked = self._integers().cond(cond)
+        self.belonging = True
+        found = self._do(then.kids[0])
+        self.belonging = False
+        for e in found.values():
+            at = {c: s.lo for c, s in e.spans.items()}
+            i, j = (at["i"], at["j"]) if e.kind == TARGET else (e.base[0] + at["r"], e.base[1] + at["c"])
+            corners = [self._corner(x, i, j, ZERO, self.facts) for x in self.claim.corners]
+            wanted = sorted(str(self.facts.expand(p)) for p in corners)
+            if asked.op not in ("ge", "and") or wanted != sorted(str(self.facts.expand(p)) for p in ways(asked)[0]):
+                raise Unread(f"an element moves on another condition than it should: {show(cond)}")
+        return found
 
     def _directive(self, text: str) -> Effects:
         words = text.split()

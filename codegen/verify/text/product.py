@@ -41,9 +41,9 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
 
 
 def covered(v: ProductView) -> bool:
-    """Whether this proof speaks of such products. Not yet: tables of offsets, corners that are cut off, and vectors
-    whose length only the processor knows."""
-    return not v.tables and v.cut is None and load_isa(v.how.isa, v.how.bits).bits > 0
+    """Whether this proof speaks of such products. Not yet: tables of offsets, depths of which elements take a part, and
+    vectors whose length only the processor knows."""
+    return not v.tables and not (v.cut and v.cut.deep) and load_isa(v.how.isa, v.how.bits).bits > 0
 
 
 def product_text(text: str, start: int) -> str:
@@ -91,7 +91,7 @@ def _key(block: Node, c: Claim) -> str:
             text = spelled.setdefault(text, f"user{len(spelled)}")
         return Node(n.kind, text, tuple(map(spell, n.kids)))
 
-    parts = (block, *c.left.values, *c.right.values, c.target, *c.consts, *c.first, *c.past)
+    parts = (block, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     rest = (c.left.width, c.left.copies, c.right.width, len(c.left.values), c.kernels, c.rounds, c.packed, c.careful)
     return f"{tuple(map(spell, parts))} {rest}"
 

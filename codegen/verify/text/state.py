@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from codegen.verify.text.claim import COLUMN, DEPTH, ROW, Claim
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
-from codegen.verify.text.poly import ZERO, Poly
+from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Loop, Span
 
@@ -85,6 +85,7 @@ class State:
         self.entering = False  # the next block is run by every thread of a team
         self.shared = False  # the next loop is shared by threads
         self.dealing = False  # a loop around is
+        self.belonging = False  # only elements that belong are moved here
         self.dirty = False  # somebody may still read what threads share
         self.unclean = False  # it was filled before a barrier
 
@@ -153,6 +154,11 @@ class State:
 
     def _corner(self, corner: Node, i: Poly, j: Poly, k: Poly, facts: Facts) -> Poly:
         return Integers(facts, {ROW: i, COLUMN: j, DEPTH: k}).value(corner)
+
+    def _moves(self, i: Poly, j: Poly) -> None:
+        """An element is loaded or stored: it has to belong."""
+        if not self.belonging and not self._all_belong(i, j, ONE, ONE, Span(ZERO, ONE)):
+            raise Unread("an element is loaded or stored that does not belong")
 
     def _none_belongs(self, e: Effect, facts: Facts) -> bool:
         at = {c: facts.fresh(c) for c in e.spans}

@@ -52,6 +52,7 @@ class Tiles(State):
         i, j = (self._block(x) + self._start(x) for x in "ij")
         if not self._same(value, self.claim.target, {ROW: i + r, COLUMN: j + c}):
             raise Unread(f"the tile gets another element: {show(value)}")
+        self._moves(i + r, j + c)
         return {"tile": Effect("tile", {"r": Span(r, r + 1), "c": Span(c, c + 1)}, (i, j))}
 
     def _to_target(self, to: Node, value: Node) -> Effects:
@@ -68,6 +69,7 @@ class Tiles(State):
         i, j = tile.row + r, tile.column + c
         if not self._same(to, self.claim.target, {ROW: i, COLUMN: j}):
             raise Unread(f"the tile's element goes to another place: {show(to)}")
+        self._moves(i, j)
         return {TARGET: Effect(TARGET, {"i": Span(i, i + 1), "j": Span(j, j + 1), "k": tile.depth})}
 
     def _kernel(self, e: Node) -> Effects:

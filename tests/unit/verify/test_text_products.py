@@ -23,7 +23,7 @@ from codegen.verify.text.check import wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel
 from codegen.verify.text.poly import poly, var
-from codegen.verify.text.product import wrong_products
+from codegen.verify.text.product import covered, wrong_products
 
 SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
 {
@@ -37,25 +37,38 @@ SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l
 """
 
 
+TRIANGLE = """void f(int n, int l, double A[n][l], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j <= i; j++)
+        C[i][j] += A[i][k] * A[j][k];
+#pragma endscop
+}
+"""
+
+
 def options(target: str) -> GenOptions:
     return GenOptions(target=target, isa="avx2")
 
 
 @cache
-def printed(target: str) -> RegionText:
+def printed(target: str, source: str = SOURCE) -> RegionText:
     """The text of a product of doubles for AVX2, in register tiles of 6 x 8."""
     chosen = options(target)
-    (s,) = open_source("in.c", SOURCE, chosen).slices
+    (s,) = open_source("in.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
     made = make(model, chosen, load_for("generic", "avx2"))
     return emit_region(made.program.scop, made.code, target, "", "", "")
 
 
+@pytest.mark.parametrize("source", [SOURCE, TRIANGLE], ids=["box", "triangle"])
 @pytest.mark.parametrize("target", ["c", "openmp"])
-def test_products_are_proven(target: str) -> None:
-    emitted = printed(target)
-    assert emitted.products
+def test_products_are_proven(target: str, source: str) -> None:
+    emitted = printed(target, source)
+    assert emitted.products and all(map(covered, emitted.products))
     assert wrong_text(emitted) == ""
 
 
@@ -131,6 +144,26 @@ THREADS = {
 }
 
 
+CORNERS = {
+    "tiles are passed over of which some belongs": ("ib + it - (jb + jt) + 5 >= 0", "ib + it - (jb + jt) + 4 >= 0", 0),
+    "tiles are taken to be whole": ("ib + it - (jb + jt) - (8 - 1) >= 0", "ib + it - (jb + jt) - (6 - 1) >= 0", 0),
+    "cut tiles are taken to be whole": (" && tw_whole", "", 0),
+    "all of a cut tile is stored": ("if (ib + it + ir - (jb + jt + jr) >= 0) C[", "C[", 0),
+    "less than belongs is stored": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0) C[",
+        "if (ib + it + ir - (jb + jt + jr) >= 1) C[",
+        0,
+    ),
+    "less than belongs is loaded": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0) tw_tile",
+        "if (ib + it + ir - (jb + jt + jr) >= 1) tw_tile",
+        0,
+    ),
+    "a thread takes every block": ("tw_stride = tw_size * tw_mc", "tw_stride = tw_mc", 0),
+    "blocks of a thread are lost": ("tw_stride = tw_size * tw_mc", "tw_stride = 2 * tw_size * tw_mc", 0),
+}
+
+
 def changed(text: str, old: str, new: str, which: int) -> str:
     """The text with one place, or all, changed; however its lines are broken."""
     pattern = r"\s+".join(map(re.escape, old.split()))
@@ -151,6 +184,12 @@ def test_damaged_products_are_refused(what: str) -> None:
 def test_damaged_teams_are_refused(what: str) -> None:
     emitted = printed("openmp")
     assert wrong_products(changed(emitted.plain, *THREADS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", CORNERS)
+def test_damaged_triangles_are_refused(what: str) -> None:
+    emitted = printed("openmp", TRIANGLE)
+    assert wrong_products(changed(emitted.plain, *CORNERS[what]), emitted.products)
 
 
 def test_a_printer_that_errs_leaves_the_region_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
