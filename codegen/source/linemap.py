@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..diagnostics import Loc
@@ -58,8 +59,12 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes([int(body, 8) & 255]) if len(body) == 3 else body
 
 
-def _markers(text: str, file: str) -> list[Marker]:
-    """All line markers. Hash signs at line starts are found by plain search, which beats one regular expression."""
+@lru_cache(maxsize=8)
+def _markers(text: str, file: str) -> tuple[Marker, ...]:
+    """All line markers. Hash signs at line starts are found by plain search, which beats one regular expression.
+
+    Kept for the last texts: slices, names and macros of one file are all looked up in the same one.
+    """
     found: list[Marker] = []
     at = 0 if text.startswith("#") else text.find("\n#") + 1
     while at > 0 or (at == 0 and not found and text.startswith("#")):
@@ -69,4 +74,4 @@ def _markers(text: str, file: str) -> list[Marker]:
             file = unquote(name) if name is not None else file
             found.append(Marker(at, match.end() + 1, file, int(line), flags))
         at = text.find("\n#", at) + 1
-    return found
+    return tuple(found)

@@ -7,7 +7,8 @@ function looks at it later, it gets its last value behind the loops. One that do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
@@ -72,14 +73,15 @@ def with_formulas(site: RegionSite) -> RegionSite:
 def _candidates(site: RegionSite, region: c_ast.Node) -> set[str]:
     """Integers that only the region's own assignments change while it runs, with one meaning in all of it."""
     shapes = {n: v.shape for n, v in site.variables.items() if v.place != "global" and not v.static}
-    twice = [n for n in declared(region) if declared(region).count(n) > 1 or n in site.variables]
+    here = Counter(declared(region))
+    twice = {n for n, count in here.items() if count > 1 or n in site.variables}
     for n in nodes(region):
         if isinstance(n, c_ast.Decl) and n.name and not n.storage:
             shapes[str(n.name)] = site.types.shape(n.type)
     numbers = {n for n, s in shapes.items() if _is_number(s)}
     loops = {w.counter for n in nodes(region) if isinstance(n, c_ast.For) and (w := Walk.of(n)) is not None}
-    out = numbers - loops - set(twice) - shadowing(site.statements, set(site.variables))
-    return (out & (assigned(region) | set(declared(region)))) - addressed(site.function.body) - site.hidden
+    out = numbers - loops - twice - shadowing(site.statements, set(site.variables))
+    return (out & (assigned(region) | set(here))) - addressed(site.function.body) - site.hidden
 
 
 def _is_number(shape: Shape) -> bool:
@@ -90,13 +92,21 @@ def _is_number(shape: Shape) -> bool:
 def _moving(region: c_ast.Node) -> set[str]:
     """Variables that a loop adds to, and that are no more than added to there."""
     out: set[str] = set()
-    for loop in (n for n in nodes(region) if isinstance(n, c_ast.For)):
+    for loop in _outer_loops(region):  # those inside are in their bodies
         for n in nodes(loop.stmt):
             if isinstance(n, c_ast.UnaryOp) and n.op in STEPS and isinstance(n.expr, c_ast.ID):
                 out.add(str(n.expr.name))
             elif isinstance(n, c_ast.Assignment) and n.op in ("+=", "-=") and isinstance(n.lvalue, c_ast.ID):
                 out.add(str(n.lvalue.name))
     return out
+
+
+def _outer_loops(node: c_ast.Node) -> Iterator[c_ast.For]:
+    if isinstance(node, c_ast.For):
+        yield node
+    else:
+        for child in node:
+            yield from _outer_loops(child)
 
 
 @record

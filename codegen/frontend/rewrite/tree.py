@@ -52,10 +52,11 @@ def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_as
 
 def nodes(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
     """A node and all below it, in the order of the source."""
-    if node is not None:
-        yield node
-        for child in node:
-            yield from nodes(child)
+    left = [] if node is None else [node]
+    while left:
+        here = left.pop()
+        yield here
+        left.extend(reversed([*here]))
 
 
 def names(node: c_ast.Node | None) -> set[str]:
