@@ -45,7 +45,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("bench", "how much faster the marked loop nests became: before and after, in turns", _FILE, True),
     Command("tune", "search for the plan that runs fastest on this machine", _FILES, True, True, ".plan"),
     Command("scan", "every loop nest of a code base: what would gain by `gen --auto`, what stands in the way", (
-        Positional("paths", "DIR|FILE.c", "folders, of which all C files are read, and files", many=True),
+        Positional("paths", "DIR|FILE.c", "folders, of which all C and C++ files are read, and files", many=True),
     )),
     Command("serve", "a page on this machine: C on the left, its result, plan and messages on the right"),
     Command("explain", "what a message means, what leads to it, what to do", (
