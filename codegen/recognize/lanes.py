@@ -65,11 +65,12 @@ def computes(scop: Scop, s: Statement, motion: Motion, elem: CType, turned: froz
 
 def plainly(scop: Scop, s: Statement, elem: CType) -> bool:
     """Can vectors compute the statement by sums, differences, products and quotients alone, whichever of the elements
-    of that type move? Others have to stay."""
+    of that type move? Others have to stay, and variables of the region, too."""
     leaves = list(walk(s.rhs))
     if any(isinstance(e, (Ternary, Affine)) or (isinstance(e, Binary) and e.op not in _FLOATING) for e in leaves):
         return False
-    steps = tuple(int(same(scop.arrays[a.array].elem, elem)) for a in s.accesses)
+    arrays = [scop.arrays[a.array] for a in s.accesses]
+    steps = tuple(int(same(a.elem, elem) and not a.inside) for a in arrays)
     motion = Motion(steps, tuple(False for _ in s.values), tuple(range(len(steps))))
     return s.op[:-1] in ("", *_FLOATING) and computes(scop, s, motion, elem)
 
