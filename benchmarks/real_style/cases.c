@@ -427,62 +427,6 @@ static void run_moving_average(void)
     MEASURE(moving_average, x, y, 500000, 24);
 }
 
-static void run_embed(void)
-{
-    float *o = floats(768 * 1024), *w = floats(768 * 5000), *p = floats(768 * 256);
-    int *k = ints(1024, 5000);
-    MEASURE(embed, o, k, w, p, 4, 256, 768);
-}
-
-static void run_embed_backward(void)
-{
-    float *d = floats(768 * 1024), *w = floats(768 * 5000), *p = floats(768 * 256);
-    int *k = ints(1024, 5000);
-    MEASURE(embed_backward, w, p, d, k, 4, 256, 768);
-}
-
-static void run_cross_entropy_backward(void)
-{
-    float *d = floats(5000 * 256), *p = floats(5000 * 256);
-    int *k = ints(256, 5000);
-    MEASURE(cross_entropy_backward, d, p, k, 0.01f, 256, 5000);
-}
-
-static void run_apply_curve(void)
-{
-    unsigned char *x = bytes(2000000, 256), *y = bytes(2000000, 256), *c = bytes(256, 256);
-    MEASURE(apply_curve, x, y, 2000, 1000, 2000, c);
-}
-
-static void run_row_histograms(void)
-{
-    unsigned char *x = bytes(2000000, 256);
-    int *c = ints(16000, 1);
-    MEASURE(row_histograms, x, 2000, 1000, (int (*)[16])c);
-}
-
-static void run_sparse_times_vector(void)
-{
-    sparse a = {50000, ints(50001, 1), ints(1000000, 50000), doubles(1000000)};
-    double *x = doubles(50000), *y = doubles(50000);
-    for (int i = 0; i < a.rows; i++)
-        a.start[i + 1] = a.start[i] + i % 40;
-    MEASURE(sparse_times_vector, &a, x, y);
-}
-
-static void run_gather_rows(void)
-{
-    double *x = doubles(64 * 10000), *y = doubles(64 * 10000);
-    int *k = ints(10000, 10000);
-    MEASURE(gather_rows, x, k, 10000, 64, y);
-}
-
-static void run_warp(void)
-{
-    float *x = floats(1002 * 1002), *y = floats(1000000), *u = floats(1000000), *v = floats(1000000);
-    MEASURE(warp, x, y, 1000, 1000, u, v);
-}
-
 static void run_standardize(void)
 {
     double *x = doubles(2000000), *m = doubles(100), *d = doubles(100);
@@ -505,6 +449,80 @@ static void run_normal_equations(void)
     for (int i = 0; i < 100; i++)
         q[i] = c + 100 * i;
     MEASURE(normal_equations, 5000, 100, x, y, q, v);
+}
+
+static void run_embed(void)
+{
+    float *o = floats(1536000), *w = floats(768000), *q = floats(192000);
+    int *t = ints(2000, 1000);
+    MEASURE(embed, o, t, w, q, 8, 250, 768);
+}
+
+static void run_embed_backward(void)
+{
+    float *o = floats(1536000), *w = floats(768000), *q = floats(192000);
+    int *t = ints(2000, 1000);
+    MEASURE(embed_backward, w, q, o, t, 8, 250, 768);
+}
+
+static void run_cross_entropy(void)
+{
+    float *l = floats(20000), *q = floats(2000000);
+    int *t = ints(20000, 100);
+    MEASURE(cross_entropy, l, q, t, 20, 1000, 100);
+}
+
+static void run_cross_entropy_backward(void)
+{
+    float *d = floats(2000000), *q = floats(2000000);
+    int *t = ints(20000, 100);
+    MEASURE(cross_entropy_backward, d, q, t, 0.5f, 20000, 100);
+}
+
+static void run_apply_curve(void)
+{
+    unsigned char *s = bytes(4000000, 256), *d = bytes(4000000, 256), *c = bytes(256, 256);
+    MEASURE(apply_curve, s, d, 1990, 2000, 2000, c);
+}
+
+static void run_row_histograms(void)
+{
+    unsigned char *s = bytes(4000000, 256);
+    int *c = ints(32000, 1);
+    MEASURE(row_histograms, s, 2000, 2000, (int(*)[16])c);
+}
+
+static void run_sparse_times_vector(void)
+{
+    sparse a = {100000, ints(100001, 1), ints(1000000, 100000), doubles(1000000)};
+    double *x = doubles(100000), *y = doubles(100000);
+    for (int i = 0; i < 100000; i++)
+        a.start[i + 1] = a.start[i] + i % 20;
+    MEASURE(sparse_times_vector, &a, x, y);
+}
+
+static void run_sparse_residual(void)
+{
+    sparse a = {100000, ints(100001, 1), ints(1000000, 100000), doubles(1000000)};
+    double *x = doubles(100000), *b = doubles(100000), *r = doubles(100000), *n = doubles(1);
+    for (int i = 0; i < 100000; i++)
+        a.start[i + 1] = a.start[i] + i % 20;
+    MEASURE(sparse_residual, &a, x, b, r, n);
+}
+
+static void run_gather_rows(void)
+{
+    double *f = doubles(1000000), *t = doubles(1000000);
+    int *w = ints(20000, 20000);
+    MEASURE(gather_rows, f, w, 20000, 50, t);
+}
+
+static void run_warp(void)
+{
+    float *s = floats(1010000), *d = floats(1000000), *x = floats(1000000), *y = floats(1000000);
+    for (int i = 0; i < 1000000; i++)
+        x[i] = (float)(i % 1000) * 0.99f, y[i] = (float)(i / 1000) * 0.99f;
+    MEASURE(warp, s, d, 1000, 1000, x, y);
 }
 
 static void run_exponential_smoothing(void)
@@ -579,14 +597,16 @@ const struct bench_case cases[] = {
     {"standardize", run_standardize},
     {"extremes", run_extremes},
     {"normal_equations", run_normal_equations},
-    {"exponential_smoothing", run_exponential_smoothing},
     {"embed", run_embed},
     {"embed_backward", run_embed_backward},
+    {"cross_entropy", run_cross_entropy},
     {"cross_entropy_backward", run_cross_entropy_backward},
     {"apply_curve", run_apply_curve},
     {"row_histograms", run_row_histograms},
     {"sparse_times_vector", run_sparse_times_vector},
+    {"sparse_residual", run_sparse_residual},
     {"gather_rows", run_gather_rows},
     {"warp", run_warp},
+    {"exponential_smoothing", run_exponential_smoothing},
     {0, 0},
 };
