@@ -39,14 +39,14 @@ class Facts:
     def inside(self, f: For) -> Facts:
         """In the body of a loop."""
         var = Linear(((f.var, 1),), 0)
-        lowers = [var.plus(low, -1) for low in _sums(f.lower, "max")]
-        uppers = [high.plus(var, -1).shifted(-1 if f.op == "<" else 0) for high in _sums(f.upper, "min")]
+        lowers = [var.plus(low, -1) for low in sums(f.lower, "max")]
+        uppers = [high.plus(var, -1).shifted(-1 if f.op == "<" else 0) for high in sums(f.upper, "min")]
         return self.also(*lowers, *uppers)
 
 
-def _sums(e: CExpr, fun: str) -> list[Linear]:
+def sums(e: CExpr, fun: str) -> list[Linear]:
     """Those parts of a bound that are sums: as many facts are known."""
     if isinstance(e, Fun) and e.name == fun:
-        return [s for a in e.args for s in _sums(a, fun)]
+        return [s for a in e.args for s in sums(a, fun)]
     s = linear(e)
     return [] if s is None else [s]

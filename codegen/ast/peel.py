@@ -29,17 +29,19 @@ from codegen.ast.ctree import (
     Int,
     block,
     expr_kids,
+    expr_names,
     node_kids,
     substitute,
     walk,
 )
 from codegen.ast.decide import COMPARISONS, Known, comparisons, decided, signs
-from codegen.ast.facts import Facts
+from codegen.ast.facts import Facts, sums
 from codegen.ast.linear import Linear, linear, value
 from codegen.record import record
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, SEQUENTIAL, VECTOR
 
 CUTS = 4  # places at most at which a loop is taken apart
+SHORT = 16  # iterations of a loop that compilers write out
 TYPICAL = 1000  # value of a parameter about which nothing is known
 _KINDS = (SEQUENTIAL, VECTOR, PARALLEL, PARALLEL_VECTOR)
 
@@ -97,7 +99,8 @@ def _conjuncts(e: CExpr) -> list[Linear]:
 def _loop(f: For, here: _Place) -> CNode:
     if f.loop.kind not in _KINDS:  # how it runs depends on what is right inside it
         return f
-    outside = _tests_of_others(f, here)
+    short = _short(f)
+    outside = {} if short else _tests_of_others(f, here)
     usual = decided(f, outside.get) if outside else None
     if usual is not None:
         tests = here.needed([s if holds else s.scaled(-1).shifted(-1) for s, holds in outside.items()])
@@ -106,7 +109,15 @@ def _loop(f: For, here: _Place) -> CNode:
         return _peeled(usual, here)
     if any(isinstance(n, For) for n in walk(f.body)):
         return replace(f, body=_peeled(f.body, here.inside(f)))
-    return _apart(f, here) if f.step == 1 and not f.loop.width else f
+    return _apart(f, here) if f.step == 1 and not f.loop.width and not short else f
+
+
+def _short(f: For) -> bool:
+    """Has the loop a few iterations at most, whatever parameters are? Compilers write them out, with the tests made
+    once: lattice_life, whose neighbours are three by three, takes 7 times as long with such loops taken apart."""
+    lows, highs = sums(f.lower, "max"), sums(_past(f), "min")
+    lengths = (high.plus(low, -1) for low in lows for high in highs)
+    return any(not d.terms and d.constant <= SHORT for d in lengths)
 
 
 def _tests_of_others(f: For, here: _Place) -> dict[Linear, bool]:
@@ -143,11 +154,18 @@ def _apart(f: For, here: _Place) -> CNode:
     here = here.under(tests)
     if here.facts.where.is_empty():
         return f
-    parts = []
-    for k in range(len(cuts) + 1):
-        body = decided(f.body, _between(f.var, frozenset({*early, *cuts[:k]}), found))
-        if body is not None:
-            parts.append(_part(f, cuts[k - 1] if k else None, cuts[k] if k < len(cuts) else None, body, here))
+    bodies = [
+        decided(f.body, _between(f.var, frozenset({*early, *cuts[:k]}), found)) for k in range(len(cuts) + 1)
+    ]
+    middle = (here.usual(f.lower) + here.usual(f.upper)) // 2
+    usual = bodies[sum(here.usual(b.expression()) <= middle for b in cuts)]
+    if usual is not None and any(f.var in expr_names(c) for c in _conditions(usual)):
+        return f  # tests of another kind are left: compilers would do no better. mask-pattern 0.8
+    parts = [
+        _part(f, cuts[k - 1] if k else None, cuts[k] if k < len(cuts) else None, body, here)
+        for k, body in enumerate(bodies)
+        if body is not None
+    ]
     if not tests:
         return block(parts)
     others = any(not around.under([*some, t.scaled(-1).shifted(-1)]).facts.where.is_empty() for t in tests)
@@ -161,13 +179,18 @@ def _holds(here: _Place, a: Linear | None, b: Linear | None) -> bool:
 
 def _tests(node: CNode) -> Iterator[Bin]:
     """Comparisons that decide what is done or read."""
+    for c in _conditions(node):
+        yield from comparisons(c)
+
+
+def _conditions(node: CNode) -> Iterator[CExpr]:
     if isinstance(node, If):
-        yield from comparisons(node.cond)
+        yield node.cond
     if isinstance(node, Instance):
         for e in (*node.iterators, *(e for a in node.accesses for e in a), *node.values):
-            yield from (c for choice in _choices(e) for c in comparisons(choice.cond))
+            yield from (choice.cond for choice in _choices(e))
     for k in node_kids(node):
-        yield from _tests(k)
+        yield from _conditions(k)
 
 
 def _choices(e: CExpr) -> Iterator[Cond]:
