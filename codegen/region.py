@@ -13,6 +13,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode, walk
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
+from codegen.ast.peel import has_tests
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
@@ -314,7 +315,9 @@ def _threads_only(source: Program, made: Made) -> bool:
 
 
 def _peeled(made: Made) -> bool:
-    """Were loops taken apart where tests in them change?"""
+    """Were loops taken apart where tests in them change, so that none is left with a test of its own variable?"""
+    if has_tests(made.code):
+        return False
     whole = generate_ast(made.program.scop, made.tree, peel=False)
     return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))
 

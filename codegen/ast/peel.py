@@ -78,6 +78,19 @@ def peeled(node: CNode, context: isl.Set) -> CNode:
     return _peeled(node, _Place(Facts(context), {}))
 
 
+def has_tests(node: CNode) -> bool:
+    """Is there an innermost loop with tests of its own variable, other than as what runs for unusual sizes?"""
+    if isinstance(node, If):
+        return has_tests(node.then) or (node.orelse is not None and not _loops(node.then) and has_tests(node.orelse))
+    if isinstance(node, For) and not _loops(node.body):
+        return any(node.var in expr_names(c) for c in _conditions(node.body))
+    return any(map(has_tests, node_kids(node)))
+
+
+def _loops(node: CNode) -> bool:
+    return any(isinstance(n, For) for n in walk(node))
+
+
 def _peeled(node: CNode, here: _Place) -> CNode:
     if isinstance(node, For):
         return _loop(node, here)
@@ -107,7 +120,7 @@ def _loop(f: For, here: _Place) -> CNode:
         if tests:
             return If(_all(tests), _peeled(usual, here.under(tests)), f)
         return _peeled(usual, here)
-    if any(isinstance(n, For) for n in walk(f.body)):
+    if _loops(f.body):
         return replace(f, body=_peeled(f.body, here.inside(f)))
     return _apart(f, here) if f.step == 1 and not f.loop.width and not short else f
 
