@@ -55,7 +55,7 @@ def reason_against(p: Program, s: Statement, what: Contraction, machine: Machine
         return "the processor has no vectors for its elements"
     if form == "across" and not joins(p, s, what, machine) and cpu.lanes > MOST_ROWS:
         return f"{cpu.lanes} rows at a time would not fit into registers"
-    most = _most_steps(s, what)
+    most = _most_steps(s, what) if len(s.iterators) - 1 in what.depth else None
     if form == "lanes" and most is not None and most <= PEELED:
         return f"each element has {most} steps, which compilers write out in vectors along the result"
     return ""
