@@ -40,7 +40,9 @@ class Pattern(NamedTuple):
 
 
 def operation(op: str, args: Sequence[Value]) -> Value:
-    """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order."""
+    """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order. Operations on the
+    bits of masks may be printed as those on the bits of numbers are."""
+    op = {"and": "mand", "or": "mor", "not": "mnot"}.get(op, op)
     if op in ("fma", "fms"):
         return operation("add" if op == "fma" else "sub", (args[0], operation("mul", args[1:])))
     return Value(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
