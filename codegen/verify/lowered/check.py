@@ -22,7 +22,8 @@ from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
 from codegen.verify.lowered.inner import check_inner, check_split, check_together
 from codegen.verify.lowered.keeping import check_keeping
 from codegen.verify.lowered.strips import check_head, check_strips
-from codegen.verify.lowered.trace import Instead, Setting, Trace, Variable
+from codegen.verify.lowered.trace import Trace
+from codegen.verify.lowered.variables import Instead, Setting, Variable
 from codegen.verify.readback import Run
 
 LOOPS = (Inner, Together, Split, Strips)

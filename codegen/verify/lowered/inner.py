@@ -15,7 +15,7 @@ from codegen.scop.dependences import param_space
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.lowered.elements import Box, Dim, Wrong, constant_apart, found_at, same_code, wanted
 from codegen.verify.lowered.strips import Match, check_head
-from codegen.verify.lowered.trace import Instead, Setting, Variable
+from codegen.verify.lowered.variables import Instead, Setting, Variable
 from codegen.verify.readback import Point
 
 Path = tuple[For, ...]

@@ -18,7 +18,8 @@ from codegen.recognize.reductions import joined
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.lowered.elements import Box, Dim, Wrong, found_at, shifted_by
-from codegen.verify.lowered.trace import Copy, Partial, Setting, Trace, Variable
+from codegen.verify.lowered.trace import Trace
+from codegen.verify.lowered.variables import Copy, Partial, Setting, Variable
 
 # Checks that a body does what the plain one does in a box, and says what its variables are afterwards.
 Match = Callable[[Setting, CNode, Body, Box, dict[str, Variable]], dict[str, Variable]]

@@ -7,7 +7,7 @@ have to meet in memory as they do in the plain loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -18,7 +18,6 @@ from codegen.ast.lowered import (
     Do,
     Item,
     Kept,
-    Lanes,
     Load,
     Move,
     Picked,
@@ -32,9 +31,8 @@ from codegen.ast.lowered import (
 from codegen.recognize.exists import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
-from codegen.record import record
 from codegen.scop.expr import Gather, Ref, is_code, walk
-from codegen.scop.model import Scop, Statement
+from codegen.scop.model import Statement
 from codegen.verify.lowered.elements import (
     Box,
     Element,
@@ -49,61 +47,7 @@ from codegen.verify.lowered.elements import (
     spans,
     wanted,
 )
-
-
-@record
-class Copy:
-    """A variable that has what memory held at some time, in each lane. `None`: before the body."""
-
-    elements: tuple[Element, ...]
-    time: int | None
-
-
-@record
-class Instead:
-    """A variable that is used in place of memory, in each lane, as long as a loop runs."""
-
-    elements: tuple[Element, ...]
-
-
-@record
-class Partial:
-    """A variable in which a statement gathers."""
-
-    stmt: str
-
-
-@record
-class Result:
-    """A variable that has the value of statements: (number in the body, iteration), one for each lane."""
-
-    of: tuple[tuple[int, Offsets], ...]
-
-
-Variable = Copy | Instead | Partial | Result
-Variables = Mapping[str, Variable]
-
-
-@record
-class Setting:
-    """What is known where a body runs."""
-
-    scop: Scop
-    lanes: Lanes | None
-    var: str  # of the loop whose iterations are lanes
-    written: frozenset[str]  # arrays that the loop with the form writes
-    alike: frozenset[tuple[str, int]] = frozenset()  # reads that find one value in all iterations of a box
-
-
-@record
-class Event:
-    """A use of memory: by which statement, in which iteration, and when."""
-
-    k: int
-    by: Offsets
-    element: Element
-    write: bool
-    time: int
+from codegen.verify.lowered.variables import Copy, Event, Instead, Partial, Result, Setting, Variable
 
 
 @dataclass
