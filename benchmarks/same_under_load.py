@@ -86,7 +86,7 @@ class Results:
             if self.path:
                 with open(self.path, "a") as file:
                     file.write(json.dumps([way, name(job), asdict(found)]) + "\n")
-            print(f"{way:6} {name(job):44} {found.processor:6.1f} s {found.wall:6.0f} s on the wall", flush=True)
+            print(f"{way:6} {name(job):58} {found.processor:6.1f} s {found.wall:6.0f} s on the wall", flush=True)
 
     def missing(self, way: str, jobs: Sequence[Job]) -> list[Job]:
         return [job for job in jobs if (way, name(job)) not in self.known]
@@ -141,12 +141,12 @@ def chosen(part: str, only: str) -> list[Job]:
 
 
 def name(job: Job) -> str:
-    return " ".join((job[0].name, *job[1]))
+    return " ".join((str(job[0].relative_to(ROOT)), *job[1]))
 
 
 def row(job: Job, a: Made, b: Made) -> str:
     word = ("same" if a.same(b) else "DIFFERS") + " FAILS" * bool(a.status)
-    return f"{name(job):44} {a.processor:6.1f} s {b.processor:6.1f} s {b.wall:7.0f} s  {word}"
+    return f"{name(job):58} {a.processor:6.1f} s {b.processor:6.1f} s {b.wall:7.0f} s  {word}"
 
 
 def main() -> int:
@@ -167,7 +167,7 @@ def main() -> int:
 def verdict(jobs: Sequence[Job], first: Mapping[Job, Made], second: Mapping[Job, Made]) -> int:
     differ = [job for job in jobs if not first[job].same(second[job])]
     failed = [job for job in jobs if first[job].status]
-    print(f"{'longest, and what is wrong':44} {'alone':>8} {'loaded':>8} {'wall':>9}")
+    print(f"{'longest, and what is wrong':58} {'alone':>8} {'loaded':>8} {'wall':>9}")
     for job in dict.fromkeys((*jobs[:10], *differ, *failed)):
         print(row(job, first[job], second[job]))
     waited = median(second[job].wall / second[job].processor for job in jobs)
