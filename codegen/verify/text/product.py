@@ -41,9 +41,10 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
 
 
 def covered(v: ProductView) -> bool:
-    """Whether this proof speaks of such products. Not yet: tables of offsets, depths of which elements take a part, and
-    vectors whose length only the processor knows."""
-    return not v.tables and not (v.cut and v.cut.deep) and load_isa(v.how.isa, v.how.bits).bits > 0
+    """Whether this proof speaks of such products. Not yet: tables of offsets, depths of which elements take a part,
+    fewer rows or columns than a tile has, and vectors whose length only the processor knows."""
+    plain = not v.tables and not (v.cut and v.cut.deep) and v.left.full and v.right.full
+    return plain and load_isa(v.how.isa, v.how.bits).bits > 0
 
 
 def product_text(text: str, start: int) -> str:
@@ -68,17 +69,22 @@ def _closing(text: str, start: int) -> int:
 
 def wrong_product(text: str, v: ProductView) -> str:
     """Why one product's block does not do what it should."""
-    try:
-        (block,) = read_statements(text)
-        short = _bounds(block, v)
-        block, wanted = renamed(block, short), claim(v.wanted, short)
-        key = _key(block, wanted)
-        if key not in _PROVEN:
-            _prove(block, wanted)
-            _PROVEN.add(key)
-    except Unread as error:
-        return str(error)
-    return ""
+    problem = ""
+    for numbers in (True, False):  # large numbers by names first: that is as good, and shorter
+        try:
+            (block,) = read_statements(text)
+            short = _bounds(block, v, numbers)
+            block, wanted = renamed(block, short), claim(v.wanted, short)
+            key = _key(block, wanted)
+            if key not in _PROVEN:
+                _prove(block, wanted)
+                _PROVEN.add(key)
+            return ""
+        except Unread as error:
+            problem = str(error)
+            if not any(x.isdigit() for x in v.wanted.past):
+                return problem
+    return problem
 
 
 def _key(block: Node, c: Claim) -> str:
@@ -96,7 +102,7 @@ def _key(block: Node, c: Claim) -> str:
     return f"{tuple(map(spell, parts))} {rest}"
 
 
-def _bounds(block: Node, v: ProductView) -> dict[Node, Node]:
+def _bounds(block: Node, v: ProductView, numbers: bool) -> dict[Node, Node]:
     """Names for the bounds that are expressions: how they come about matters to no loop. Sizes are told by them."""
     local = {n.text for n in nodes(block) if n.kind == "declare"}
     facts = Facts()
@@ -106,7 +112,8 @@ def _bounds(block: Node, v: ProductView) -> dict[Node, Node]:
     ):
         pair = [read_expression(first), read_expression(past)]
         for e in pair:
-            if e.kind not in ("name", "number") and local.isdisjoint(n.text for n in nodes(e)):
+            plain = e.kind == "name" or (e.kind == "number" and not (numbers and len(e.text) > 1))
+            if not plain and local.isdisjoint(n.text for n in nodes(e)):
                 short.setdefault(e, Node("name", f"tw_bound{len(short)}"))
         whole, ints = read_expression(size), Integers(facts, {})
         if ints.value(whole) != ints.value(pair[1]) - ints.value(pair[0]):

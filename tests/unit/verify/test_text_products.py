@@ -49,6 +49,18 @@ TRIANGLE = """void f(int n, int l, double A[n][l], double C[n][n])
 """
 
 
+NUMBERS = """void f(double A[100][48], double B[48][96], double C[100][96])
+{
+#pragma scop
+  for (int i = 0; i < 100; i++)
+    for (int k = 0; k < 48; k++)
+      for (int j = 0; j < 96; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
 def options(target: str) -> GenOptions:
     return GenOptions(target=target, isa="avx2")
 
@@ -64,7 +76,7 @@ def printed(target: str, source: str = SOURCE) -> RegionText:
     return emit_region(made.program.scop, made.code, target, "", "", "")
 
 
-@pytest.mark.parametrize("source", [SOURCE, TRIANGLE], ids=["box", "triangle"])
+@pytest.mark.parametrize("source", [SOURCE, TRIANGLE, NUMBERS], ids=["box", "triangle", "numbers"])
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_products_are_proven(target: str, source: str) -> None:
     emitted = printed(target, source)
