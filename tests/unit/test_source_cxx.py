@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
+from codegen.diagnostics import Unsupported
 from codegen.source.cxx.declare import declaration
 from codegen.source.cxx.names import Unit, function_name
 from codegen.source.cxx.tokens import code, plain_strings, tokens
+from codegen.source.language import CXX
+from codegen.source.parse import parse_with_gaps
+from codegen.source.preprocess import no_preprocess
+from codegen.source.regions import find_regions
+from codegen.source.slice import slice_unit
 
 UNIT = r"""
 namespace a { inline namespace v1 { typedef unsigned long size; } namespace { constexpr int N = 3; } }
@@ -85,3 +93,17 @@ def test_raw_strings_keep_their_length() -> None:
     text = 'x = R"ab({ " \n })ab"; y'
     assert len(plain_strings(text)) == len(text) and "{" not in plain_strings(text)
     assert plain_strings(text).count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a[i] = ::;", "a[i] = std::max<double>(,);", "int m[m]; a[i] = m[0];", "a[i] = std::", "a[i] = x{;",
+     "a[i] = static_cast<double>;", "for (;;", "double &x = ;", "enum { E = E }; a[i] = E;", "a[i] = [&] { return 1; }();"],
+)  # fmt: skip
+def test_broken_code_ends_well(text: str) -> None:
+    """Whatever stands in a region, the scanner ends with a slice that the parser judges, or with a refusal."""
+    source = f"void f(int n, double *a)\n{{\n  double *p = malloc;\n#pragma scop\n{text}\n#pragma endscop\n}}\n"
+    pre = no_preprocess("in.cpp", source, CXX)
+    for s in slice_unit(pre, "in.cpp", find_regions(source, "in.cpp")):
+        with suppress(Unsupported):
+            parse_with_gaps(s)

@@ -278,6 +278,8 @@ class Body:
         end = k + (self._text(k) == "::")
         while self._text(end + 1) == "::":
             end += 2
+        if end >= len(self.found) or self.found[end].kind != "word":
+            raise NotC("a name that cannot be read", self.found[k].begin)
         path, name = [t.text for t in self.found[k:end] if t.kind == "word"], self.found[end]
         following = self._text(end + 1)
         if path == ["std"] and following == "(" and not self._is_scoped_type(k, end):
@@ -317,7 +319,7 @@ class Body:
             raise NotC(f"`{whole}` is a template", self.found[k].begin, _BEFORE)
         kind = self._type_text(self.found[end + 2 : close - 1])
         self._replace(k, close, STD + self.found[end].text)
-        for part in split_at(self.found[close + 1 : group_end(self.found, close) - 1], ","):
+        for part in filter(None, split_at(self.found[close + 1 : group_end(self.found, close) - 1], ",")):
             self.edits += [Edit(part[0].begin, part[0].begin, f"({kind})("), Edit(part[-1].end, part[-1].end, ")")]
         return close
 

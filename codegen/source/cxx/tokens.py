@@ -48,9 +48,12 @@ def code(found: Tokens) -> list[Token]:
 
 
 def group_end(found: Tokens, at: int) -> int:
-    """Behind the bracket that closes the one at `at`; behind the last token where there is none."""
-    opened, depth = found[at].text, 0
-    closed = _CLOSED[opened]
+    """Behind the bracket that closes the one at `at`; behind the last token where there is none, and behind the one at
+    `at` where that is no bracket."""
+    opened, depth = found[at].text if at < len(found) else "", 0
+    closed = _CLOSED.get(opened)
+    if closed is None:
+        return min(at + 1, len(found))
     for k in range(at, len(found)):
         depth += (found[k].text == opened) - (found[k].text == closed)
         if depth == 0:

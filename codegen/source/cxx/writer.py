@@ -46,6 +46,7 @@ class Writer:
         self._functions: dict[str, str] = {}
         self._is: dict[tuple[tuple[str, ...], bool, str], bool] = {}
         self.doing: list[str] = []
+        self._busy: list[str] = []  # whose declarations are being read
 
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces around the function."""
@@ -137,6 +138,9 @@ class Writer:
 
     def _object(self, kind: Tokens, d: Declarator, qualifiers: frozenset[str], t: Token, param: bool = False) -> str:
         """The declaration of a variable, without a value."""
+        if t.text in self._busy:
+            raise NotC(f"`{t.text}` is declared by itself", t.begin)
+        self._busy.append(t.text)
         try:
             text = self.types.text(kind, self.scope)
             shown = Declarator(d.name, d.before, d.round, d.behind)
@@ -144,6 +148,8 @@ class Writer:
         except NotC as error:
             why = error.message if error.message.startswith(f"`{t.text}`") else f"`{t.text}`: {error.message}"
             raise NotC(why, t.begin, error.hint) from None
+        finally:
+            self._busy.pop()
 
     def _reference(self, local: Local, t: Token, changed: bool) -> None:
         """A value behind a reference is memory that pointers may lead to, as a variable of the file is."""
@@ -254,7 +260,7 @@ class Writer:
             raise NotC(f"`{t.text}` belongs to an enumeration with a scope or a type of its own", t.begin,
                        "use a constant of type int")
         names = {part[0].text for part in split_at(inside, ",") if part}
-        self._globals |= dict.fromkeys(names, e.begin)
+        self._globals |= dict.fromkeys({*names, t.text}, e.begin)
         for x in inside:
             if x.kind == "word" and x.text not in names:
                 self.use(x)
