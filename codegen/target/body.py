@@ -26,6 +26,7 @@ from codegen.scop.expr import (
 )
 from codegen.scop.model import Access, Scop, Statement, Step
 from codegen.target.cexpr import IntPrinter
+from codegen.target.decided import decided
 
 LEVEL = {
     "||": 3,
@@ -252,6 +253,9 @@ class BodyPrinter:
             sides.append(f"({text})" if own < need or careful else text)
         if sides[0] == sides[1] and e.op in _SELF and self._whole(e, s):
             return _SELF[e.op], ATOM
+        known = decided(self.scop, e, s, at)
+        if known is not None:
+            return str(int(known)), ATOM
         return f"{sides[0]} {e.op} {sides[1]}", level
 
     def _whole(self, e: Expr, s: Statement) -> bool:

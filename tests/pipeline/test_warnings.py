@@ -215,10 +215,21 @@ void f(long n, long m, unsigned char C[n][7], unsigned char A[n][n], unsigned ch
 #pragma endscop
 }
 """
+# A counter that becomes a number, compared with an element that has only two values.
+TRUTH = """\
+#include <stdbool.h>
+void f(bool *restrict a, const bool *restrict b)
+{
+#pragma scop
+  for (int i = 1; i < 2; i++)
+    a[i] = (3 * i + 6 > b[i] ? b[i + 1] : b[i]) && 9 != b[i];
+#pragma endscop
+}
+"""
 SOURCES = {
     "unread": UNREAD, "short": SHORT, "global": GLOBAL, "half": HALF, "few": FEW, "bits": BITS, "around": AROUND,
     "turned": TURNED, "decided": DECIDED, "itself": ITSELF, "unsigned": UNSIGNED, "backwards": BACKWARDS, "wide": WIDE,
-    "rows": ROWS, "slivers": SLIVERS,
+    "rows": ROWS, "slivers": SLIVERS, "truth": TRUTH,
 }
 MACHINES = {"wide": {"machine": "skylake-x", "isa": "generic"}}
 PLANS = {
