@@ -98,7 +98,8 @@ def test_raw_strings_keep_their_length() -> None:
 @pytest.mark.parametrize(
     "text",
     ["a[i] = ::;", "a[i] = std::max<double>(,);", "int m[m]; a[i] = m[0];", "a[i] = std::", "a[i] = x{;",
-     "a[i] = static_cast<double>;", "for (;;", "double &x = ;", "enum { E = E }; a[i] = E;", "a[i] = [&] { return 1; }();"],
+     "a[i] = static_cast<double>;", "for (;;",
+     "double &x = ;", "enum { E = E }; a[i] = E;", "a[i] = [&] { return 1; }();"],
 )  # fmt: skip
 def test_broken_code_ends_well(text: str) -> None:
     """Whatever stands in a region, the scanner ends with a slice that the parser judges, or with a refusal."""
