@@ -212,7 +212,9 @@ def _assemble(
     if refusals:
         raise gathered(refusals)
     ordered = tuple(made[k] for k in sorted(made))
-    guard = build_guard(affiner.assumptions, affiner.ranges, params, space, context, site.loc)
+    unasked = {name for name, _ in affiner.computed.values()} - affiner.evaluated.keys()  # a larger one has them in it
+    asked = tuple(p for p in params if p.name not in unasked)
+    guard = build_guard(affiner.assumptions, affiner.ranges, asked, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
     arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
     dead = {s.name for s in ordered if s.domain.intersect_params(possible).is_empty()}

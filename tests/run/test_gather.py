@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from codegen.options import GenOptions
@@ -281,6 +283,13 @@ def test_operands_of_products_are_not_gathered_ahead() -> None:
     head = "void f(int n, double c[restrict n][n], double a[restrict n][n], double b[restrict n][n], int *restrict p)"
     text, _ = text_of(body, head)
     assert "c[i][j] += a[i][" in text and "tw_kernel" not in text and "tw_pack" not in text
+
+
+def test_parts_of_computed_integers_that_nobody_needs_are_not_asked_for() -> None:
+    body = "for (unsigned long i = 0; i < n; i++)\n  x[((m - 1) & 7) * ld + i] += x[(p[i] & 1) * ld + i];"
+    text, ids = text_of(body, "void f(unsigned long n, unsigned long m, unsigned long ld, double *x, int *p)")
+    assert "region-refused" not in ids and "m_1_7_ld" in text
+    assert not re.search(r"\bm_1_7\b", text), text
 
 
 def test_core_groups_refuse() -> None:
