@@ -15,10 +15,6 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
-# And those with more faces by wider ones.
-FACES = 12
-# Exact dependences of more pieces than this are not tried: isl counts little of the work they are.
-PARTS = 24
 Relations = tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap, isl.UnionMap]
 
 
@@ -49,7 +45,6 @@ def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_pa
     ctx = isl.DEFAULT_CONTEXT
     ctx.set_schedule_outer_coincidence(int(outer_parallel))
     ctx.set_schedule_maximize_band_depth(1)
-    ctx.set_schedule_treat_coalescing(0)  # its search has no end for some loops of constant length
     ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
     ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)
     exact, short = _constraints(scop, deps, source)
@@ -57,9 +52,6 @@ def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_pa
         schedule = _compute(scop, *short)
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
-        parts = [b for r in exact for m in maps_of(r) for b in m.get_basic_maps()]
-        if len(parts) > PARTS or any(_faces(b) > FACES for b in parts):
-            raise
         schedule = _compute(scop, *exact)
     return rename(scop, _from_isl(schedule.get_root().child(0), scop))
 
@@ -85,42 +77,7 @@ def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
         if m.n_basic_map() > PIECES:
             m = isl.Map.from_basic_map(m.simple_hull())
         total = total.union(isl.UnionMap.from_map(m))
-    short = total.gist_domain(everywhere).gist_range(everywhere)
-    if all(_faces(b) <= FACES for m in maps_of(short) for b in m.get_basic_maps()):
-        return short
-    total = isl.UnionMap.empty(relation.get_space())
-    for b in (b for m in maps_of(short) for b in m.get_basic_maps()):
-        total = total.union(isl.UnionMap.from_map(isl.Map.from_basic_map(_wider(b))))
-    return total
-
-
-def _faces(b: isl.BasicMap) -> int:
-    """How many inequalities bound a relation: the work to find what an order has to fulfil grows exponentially with
-    them, and isl does not count it. 13 take 0.06 s, 14 take 0.2 s, 15 may take minutes."""
-    flat = b.remove_divs()
-    return sum(not c.is_equality() for c in flat.get_constraints())
-
-
-def _wider(b: isl.BasicMap) -> isl.BasicMap:
-    """A relation that contains another and has few faces: those between the two instances are kept first, then those
-    without parameters."""
-    b = b.remove_divs()
-    if _faces(b) <= FACES:
-        return b
-    faces = sorted((c for c in b.get_constraints() if not c.is_equality()), key=_less_telling)
-    wide = isl.BasicMap.universe(b.get_space())
-    for c in (*(c for c in b.get_constraints() if c.is_equality()), *faces[:FACES]):
-        wide = wide.add_constraint(c)
-    return wide
-
-
-def _less_telling(c: isl.Constraint) -> tuple[bool, bool, str]:
-    there = [any(_moves(c, t)) for t in (isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param)]
-    return not (there[0] and there[1]), there[2], str(c)
-
-
-def _moves(c: isl.Constraint, kind: isl.dim_type) -> list[bool]:
-    return [not c.get_coefficient_val(kind, k).is_zero() for k in range(c.dim(kind))]
+    return total.gist_domain(everywhere).gist_range(everywhere)
 
 
 def _compute(
