@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from codegen.frontend.affine import NotAffine, c_text
 from codegen.frontend.followed import pointer_type
-from codegen.frontend.layers import type_text
+from codegen.frontend.layers import int_constant, type_text
 from codegen.frontend.paths import exact, implied
 from codegen.frontend.places import Places
 from codegen.frontend.purity import NANS, is_pure
@@ -50,6 +50,10 @@ class BodyBuilder(Places):
             raise self.refuse(
                 "unsupported-expression", "a string cannot stand in a region", node, "keep text out of the region"
             )
+        if "int" in node.type and not _has_type(node):
+            text = f"{node.value[:20]}..." if len(node.value) > 20 else node.value
+            hint = "write a number that fits, or give it a suffix"
+            raise self.refuse("unsupported-expression", f"no type of C holds `{text}`", node, hint)
         return Lit(node.value)
 
     def _ID(self, node: c_ast.ID) -> Expr:
@@ -294,3 +298,11 @@ def _is_text(args: Sequence[c_ast.Node]) -> bool:
 def _identifiers(node: c_ast.Node) -> set[str]:
     own = {node.name} if isinstance(node, c_ast.ID) else set()
     return own.union(*(_identifiers(child) for child in node))
+
+
+def _has_type(node: c_ast.Constant) -> bool:
+    """Is there a type for an integer literal? One without a suffix that is no hexadecimal number has to be signed."""
+    number = int_constant(node)
+    text = node.value.lower()
+    free = "u" in text or text.startswith("0")
+    return number is not None and number < 1 << (64 if free else 63)

@@ -18,7 +18,7 @@ from tests.compilers import with_openmp
 
 NEST = "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n"
 FINE = f"#pragma scop\n{NEST}#pragma endscop\n"
-REFUSED = "#pragma scop\n  for (int i = 0; i < n; i++)\n    a[b[i]] += 1;\n#pragma endscop\n"
+REFUSED = "#pragma scop\n  for (int i = 0; i < n; i++)\n    if (a[i] > 3) return;\n#pragma endscop\n"
 
 
 def _function(*regions: str) -> str:

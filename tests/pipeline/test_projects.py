@@ -28,7 +28,7 @@ static int g(int n, int a[n])
 {
 #pragma scop
   for (int i = 0; i < n; i++)
-    a[a[i]] = 1;
+    if (a[i] > n) return 0;
 #pragma endscop
   return a[0];
 }

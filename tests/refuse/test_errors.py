@@ -85,6 +85,7 @@ def test_every_error_id_has_a_test() -> None:
     elsewhere.add("bad-threads")  # tests/sunway/test_command.py
     elsewhere.add("limit-passed")  # tests/cli/test_limits.py
     elsewhere.add("no-sources")  # tests/cli/test_scan.py
+    elsewhere.add("not-here")  # tests/serve/test_server.py
     elsewhere |= {"bad-descriptor", "bad-kernel", "cannot-compile", "cannot-keep", "ranks-differ", "unknown-format",
                   "unsolved-format"}  # tests/sparse/test_errors.py
     elsewhere |= {"interrupted", "no-scheduler", "unknown-parameter", "worker-failed"}  # tests/tune/
@@ -135,6 +136,7 @@ def test_warnings(gen) -> None:
     assert code == 0 and out.count("#pragma omp") == 1 and [m["id"] for m in messages] == ["inside-construct"]
     tested = {"no-region", "inactive-region", "region-refused", "conditional-region", "inside-construct"}
     tested |= {"region-partly"}  # tests/run/test_partial.py
+    tested |= {"misspelt-pragma", "no-effect", "unknown-warning", "unused-assumption"}  # tests/cli/test_explain.py
     assert {e.id for e in TABLE if e.family == WARNING} == tested
 
 

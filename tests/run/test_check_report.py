@@ -20,7 +20,7 @@ def test_several_regions_and_one_left_alone() -> None:
     assert report.ok and len(report.lines) == 3
     assert report.lines[0].startswith("region 1 (copy, line 4): ")
     assert report.lines[1].startswith("region 2 (scale, line ")
-    assert report.lines[2] == "region 3: left as it is (while-loop), nothing to check"
+    assert report.lines[2] == "region 3: left as it is (loop-form), nothing to check"
     assert [d.id for d in report.diagnostics if d.severity.value == "warning"] == ["region-refused"]
 
 
