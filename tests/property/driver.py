@@ -216,19 +216,16 @@ int main(int argc, char **argv)
 """
 
 
-def driver_text(programs: Sequence[tuple[Program, int]], plain: bool = False) -> str:
-    """A main program for functions f<k>_<variant>, variant 0 being the original. `plain`: there is also an original
-    that stores all that it says, f<k>_plain, for read-only arrays."""
+def driver_text(programs: Sequence[tuple[Program, int]]) -> str:
+    """A main program for functions f<k>_<variant>, variant 0 being the original, and f<k>_plain, an original built such
+    that it stores all that it says: it tells which arrays may be read-only."""
     parts = [f"#define MARGIN {MARGIN}", HEAD]
     tests = []
     for k, (p, variants) in enumerate(programs):
-        names = [f"f{k}_{v}" for v in range(variants + 1)]
-        parts += [p.types, *(f"void {name}({p.params});" for name in names)]
+        names = {v: f"f{k}_{v}" for v in range(variants + 1)} | {-1: f"f{k}_plain"}
+        parts += [p.types, *(f"void {name}({p.params});" for name in names.values())]
         args = ", ".join(["n", "m", str(p.ld), *(f"b[{x}]" for x in range(len(p.buffers)))])
-        cases = " ".join(f"case {v}: {name}({args}); break;" for v, name in enumerate(names))
-        if plain:
-            parts.append(f"void f{k}_plain({p.params});")
-            cases += f" case -1: f{k}_plain({args}); break;"
+        cases = " ".join(f"case {v}: {name}({args}); break;" for v, name in names.items())
         parts.append(f"static void run{k}(int v, long n, long m, void **b) {{ switch (v) {{ {cases} }} }}")
         parts.append(_tables(k, p))
         # fmin(+0, -0) may be either zero in C, and libraries and instructions differ.

@@ -183,7 +183,7 @@ class _Run:
             (self.folder / f"{name}.c").write_text("".join(renamed(o.program.text(), o.program, k, call)
                                                            for k, o in enumerate(self.outcomes)))
         (self.folder / "new.c").write_text("".join(new))
-        (self.folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in self.outcomes], True))
+        (self.folder / "main.c").write_text(driver_text([(o.program, len(o.variants)) for o in self.outcomes]))
 
     def _compiled(self) -> dict[tuple[int, int], str] | None:
         """None when all is well; else the errors of each variant."""
