@@ -116,7 +116,7 @@ void f(int n, float *restrict x, float *restrict y)
 {
 #pragma scop
   for (int i = 0; i < n; i++)
-    y[i] = x[n - 1 - i] > 0 ? x[n - 1 - i] : 2 * x[i];
+    y[i] = x[n - 1 - i] > 0 ? x[n - 1 - i] : 2 * y[i];
 #pragma endscop
 }
 """
