@@ -121,7 +121,7 @@ def test_a_program_without_pragmas(tmp_path: Path) -> None:
     ("example", "sizes", "row"),
     [
         ("auto-flow", "nx=40 ny=36 steps=6 sweeps=7", "advect.c: 6 nests, 5 transformed"),
-        ("auto-photo", "-s 90 70", "morph.c:35 "),
+        ("auto-photo", "-s 90 70", "morph.c:34  morph_dilate     2      transformed"),
         ("auto-net", "4 24 12", "layers.c:"),
     ],
 )
