@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,9 +28,10 @@ def _ctype(dtype: str) -> str:
 class Function:
     """A function of a compiled module.
 
-    All arguments in C's order, or by name. Integer parameters that are extents of arrays may be left out: they are
-    read from the arrays' shapes. Arrays must have the declared element type and extents and lie in memory as C
-    expects; they are passed without copying, and what the function writes is seen in them afterwards.
+    All arguments in C's order, or by name: `in_` for a parameter `in`, and so on for Python's other keywords. Integer
+    parameters that are extents of arrays may be left out: they are read from the arrays' shapes. Arrays must have the
+    declared element type and extents and lie in memory as C expects; they are passed without copying, and what the
+    function writes is seen in them afterwards.
     """
 
     def __init__(self, s: Signature, ffi: Any, call: Any, may_overlap: bool) -> None:
@@ -40,6 +42,7 @@ class Function:
         self._call, self._may_overlap = call, may_overlap
         self._sizes = _sizes(s)
         self._names = [p.name for p in s.parameters]
+        self._spelled = {python: name for name, python in python_names(self._names).items()}
         self._short = [n for n in self._names if n not in self._sizes]
         self._scalars = [] if s.problem else [(p.name, _reader(s.name, p, ffi)) for p in s.parameters if not p.array]
         self._arrays = [] if s.problem else [(p.name, _checker(s.name, p)) for p in s.parameters if p.array]
@@ -81,6 +84,10 @@ class Function:
             except (AttributeError, IndexError):  # no array, or one of fewer dimensions: told below
                 pass
         s = self.signature
+        twice = [c for n in named if (c := self._spelled.get(n, n)) != n and c in named]
+        if twice:
+            raise TypeError(f"{s.name}: {twice[0]} is given twice: {s.text}")
+        named = {self._spelled.get(n, n): v for n, v in named.items()}
         if len(arguments) < len(names) and len(arguments) == sum(n not in named for n in self._short):
             names = [n for n in self._short if n not in named]
         if len(arguments) > len(names):
@@ -116,9 +123,23 @@ class Function:
 def python_signature(s: Signature) -> inspect.Signature:
     """For help() and editors: C's parameters in their order, arrays with element type and shape."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    given = [inspect.Parameter(p.name, kind, annotation=_annotation(p)) for p in s.parameters]
+    names = python_names([p.name for p in s.parameters])
+    given = [inspect.Parameter(names[p.name], kind, annotation=_annotation(p)) for p in s.parameters]
     result = {"": None, "bool": bool}.get(s.result, float if s.result.startswith(("float", "long")) else int)
     return inspect.Signature(given, return_annotation=result)
+
+
+def python_names(names: Sequence[str]) -> dict[str, str]:
+    """What parameters are called in Python, by their names in C: Python's keywords (`in`, `lambda`) get an underscore,
+    or more where there is such a parameter already."""
+    found = {n: n for n in names if not keyword.iskeyword(n)}
+    for name in names:
+        if name not in found:
+            python = f"{name}_"
+            while python in found:
+                python += "_"
+            found[name] = python
+    return found
 
 
 def _annotation(p: Parameter) -> Any:

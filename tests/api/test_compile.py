@@ -258,6 +258,19 @@ def test_signature() -> None:
     assert shown.parameters["c"].annotation == "ndarray[float64, (n + 1)]"
 
 
+def test_keywords_of_python_as_names() -> None:
+    head = "void add(int n, const double in[n], double in_[n], double lambda)"
+    body = "{\n#pragma scop\n  for (int i = 0; i < n; i++) in_[i] += in[i] * lambda;\n#pragma endscop\n}\n"
+    add = codegen.compile(f"{head}\n{body}").add
+    assert list(inspect.signature(add).parameters) == ["n", "in__", "in_", "lambda_"]
+    a, c = np.ones(4), np.zeros(4)
+    add(in__=a, in_=c, lambda_=2)
+    add(**{"in": a, "in_": c, "lambda": 3})
+    assert c.tolist() == [5, 5, 5, 5]
+    with pytest.raises(TypeError, match="lambda is given twice"):
+        add(a, c, lambda_=2, **{"lambda": 3})
+
+
 @pytest.mark.parametrize(("body", "stored"), [
     ("a[i] = b[i];", {"a"}), ("a[b[i]] += 1;", {"a"}), ("*a = *b;", {"a"}), ("a[i]++;", {"a"}),
     ("s.x[a[i]] = 1;", {"s"}),
