@@ -66,8 +66,10 @@ class Run(Loops):
 
     def _if(self, node: Node) -> Effects:
         cond, then, orelse = node.kids
-        if self._changed(cond):
-            return self._statement(then)
+        if orelse is NOTHING:
+            cond = self._but_for_changes(cond, then)
+            if cond is NOTHING:
+                return self._statement(then)
         moved = self._belonging(cond, then) if orelse is NOTHING else None
         if moved is not None:
             return moved
@@ -88,17 +90,21 @@ class Run(Loops):
         kept = self._from_before(cases, before) if orelse is NOTHING else None
         return self._agreed(cases) if kept is None else kept
 
-    def _changed(self, cond: Node) -> bool:
-        """`the element differs from what it was`: storing it then is storing it always."""
-        if not self.claim.careful or cond.kind != "call" or cond.text != "__builtin_memcmp":
-            return False
-        new, old, size = cond.kids
-        if size != Node("sizeof", "", (Node("unary", "*", (Node("name", "tw_tile"),)),)):
-            raise Unread("elements are compared in part")
-        at = [self._integers().value(x.kids[0].kids[1]) for x in (new, old)]
-        if new.kids[0].kids[0].text != "tw_tile" or old.kids[0].kids[0].text != "tw_was" or at[0] != at[1]:
-            raise Unread("an element is compared with another")
-        return True
+    def _but_for_changes(self, cond: Node, then: Node) -> Node:
+        """A condition without `the element differs from what it was`, which is asked last: storing an element then is
+        storing it always."""
+        rest, last = cond.kids if cond[:2] == ("binary", "&&") else (NOTHING, cond)
+        if not self.claim.careful or last[:2] != ("call", "__builtin_memcmp"):
+            return cond
+        store = then.kids[0] if then.kind == "do" else NOTHING
+        if store[:2] != ("assign", "=") or store.kids[1].kind != "index":
+            raise Unread("something else than a store depends on whether an element changed")
+        new = store.kids[1]
+        old = Node("index", "", (Node("name", "tw_was"), new.kids[1]))
+        size = Node("sizeof", "", (Node("unary", "*", (Node("name", "tw_tile"),)),))
+        if last.kids != (Node("unary", "&", (new,)), Node("unary", "&", (old,)), size):
+            raise Unread("an element is compared with another, or in part")
+        return rest
 
     def _skipping(self, cond: Node, body: tuple[Node, ...]) -> Effects:
         """`if (cond) continue;` where nothing that would be left out belongs. Effects speak only of what belongs."""
@@ -153,15 +159,22 @@ class Run(Loops):
         raise Unread(f"a statement {show(e)}")
 
     def _store(self, to: Node, value: Node) -> Effects:
-        if value.kind == "assign" and value.text == "=":  # tw_was[...] = tw_tile[...] = element
-            inner = self._store(*value.kids)
-            other = value.kids[0]
-            if (to.kids[0].text, other.kids[0].text) != ("tw_was", "tw_tile") or to.kids[1] != other.kids[1]:
-                raise Unread("what elements were is kept somewhere else")
-            return inner
+        if self.claim.careful and to.kind == "index" and to.kids[0].text in ("tw_was", "tw_tile"):
+            return self._kept(to, value)
         base = self.names.get(to.kids[0].text) if to.kind == "index" and to.kids[0].kind == "name" else None
         if isinstance(base, Pointer) and base.of in ("left", "right"):
             return self._pack(base, self._integers().value(to.kids[1]), value)
         if isinstance(base, Array):
             return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
         return self._to_target(to, value)
+
+    def _kept(self, to: Node, value: Node) -> Effects:
+        """`tw_was[...] = tw_tile[...] = element`: a tile's element, and what it was."""
+        inner = value.kids[0] if value[:2] == ("assign", "=") else NOTHING
+        names = [e.kids[0].text for e in (to, inner) if e.kind == "index"]
+        was, tile = self.names.get("tw_was"), self.names.get("tw_tile")
+        if names != ["tw_was", "tw_tile"] or to.kids[1] != inner.kids[1]:
+            raise Unread("what elements were is not kept")
+        if not isinstance(was, Array) or not isinstance(tile, Array) or not self.facts.holds(was.size - tile.size):
+            raise Unread("there is no room for what elements were")
+        return self._local("tw_tile", tile, self._integers().value(inner.kids[1]), value.kids[1])

@@ -61,6 +61,18 @@ NUMBERS = """void f(double A[100][48], double B[48][96], double C[100][96])
 """
 
 
+GUARDED = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      for (int k = 0; k < n; k++)
+        if (A[i][k] > 0) C[i][j] -= A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
 def options(target: str) -> GenOptions:
     return GenOptions(target=target, isa="avx2")
 
@@ -76,7 +88,7 @@ def printed(target: str, source: str = SOURCE) -> RegionText:
     return emit_region(made.program.scop, made.code, target, "", "", "")
 
 
-@pytest.mark.parametrize("source", [SOURCE, TRIANGLE, NUMBERS], ids=["box", "triangle", "numbers"])
+@pytest.mark.parametrize("source", [SOURCE, TRIANGLE, NUMBERS, GUARDED], ids=["box", "triangle", "numbers", "guarded"])
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_products_are_proven(target: str, source: str) -> None:
     emitted = printed(target, source)
@@ -176,6 +188,26 @@ CORNERS = {
 }
 
 
+COMPARED = {
+    "another element is compared": ("__builtin_memcmp(&tw_tile[ir * 8 + jr],", "__builtin_memcmp(&tw_tile[ir * 8],", 0),
+    "the first elements are compared": (
+        "__builtin_memcmp(&tw_tile[ir * 8 + jr], &tw_was[ir * 8 + jr],",
+        "__builtin_memcmp(&tw_tile[0], &tw_was[0],",
+        0,
+    ),
+    "a part of an element is compared": ("sizeof *tw_tile", "sizeof(char)", 0),
+    "it is not known what elements were": ("tw_was[ir * 8 + jr] = tw_tile", "tw_tile", 0),
+    "another element is kept": ("tw_was[ir * 8 + jr] = tw_tile", "tw_was[jr] = tw_tile", 0),
+    "no room for what elements were": ("tw_was[4 * 8];", "tw_was[3 * 8];", 0),
+    "all that changed is stored": (
+        "if (ib + it + ir - (jb + jt + jr) >= 0 && __builtin_memcmp",
+        "if (__builtin_memcmp",
+        0,
+    ),
+    "less than belongs is stored": (">= 0 && __builtin_memcmp", ">= 1 && __builtin_memcmp", 0),
+}
+
+
 def changed(text: str, old: str, new: str, which: int) -> str:
     """The text with one place, or all, changed; however its lines are broken."""
     pattern = r"\s+".join(map(re.escape, old.split()))
@@ -202,6 +234,12 @@ def test_damaged_teams_are_refused(what: str) -> None:
 def test_damaged_triangles_are_refused(what: str) -> None:
     emitted = printed("openmp", TRIANGLE)
     assert wrong_products(changed(emitted.plain, *CORNERS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", COMPARED)
+def test_damaged_comparisons_are_refused(what: str) -> None:
+    emitted = printed("openmp", GUARDED)
+    assert wrong_products(changed(emitted.plain, *COMPARED[what]), emitted.products)
 
 
 def test_a_printer_that_errs_leaves_the_region_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
