@@ -39,7 +39,11 @@ def usual_move(scop: Scop, s: Statement, access: Access, loops: Sequence[Loop], 
 
 
 def settled(value: isl.PwAff, where: isl.Set) -> isl.PwAff:
-    """The same value for points of `where`, without quotients that are always the same there."""
+    """The same value for points of `where`, without quotients that are always the same there, and with two pieces of
+    which it is always the larger, or always the smaller, told apart by that alone: what else the points of a piece have
+    in common would be printed as part of its condition."""
+    if value.n_piece() == 2:
+        return _extreme(value, where)
     if value.n_piece() != 1 or not value.get_pieces()[0][1].dim(isl.dim_type.div):
         return value
     aff = value.get_pieces()[0][1]
@@ -55,6 +59,15 @@ def settled(value: isl.PwAff, where: isl.Set) -> isl.PwAff:
         for k in range(aff.dim(kind)):
             plain = plain.set_coefficient_val(kind, k, aff.get_coefficient_val(kind, k))
     return isl.PwAff.alloc(value.domain(), plain)
+
+
+def _extreme(value: isl.PwAff, where: isl.Set) -> isl.PwAff:
+    """A value of two pieces as the maximum or the minimum of both, where it is one."""
+    first, second = (isl.PwAff.from_aff(aff) for _, aff in value.get_pieces())
+    for extreme in (first.max(second), first.min(second)):
+        if where.intersect(value.domain()).is_subset(value.eq_set(extreme)):
+            return extreme
+    return value
 
 
 def _usual(value: isl.PwAff, domain: isl.Set) -> isl.Set | None:

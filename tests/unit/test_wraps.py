@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import islpy as isl
+import pytest
+
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.recognize.wraps import settled
 
 RING = """
 double u[64], v[64];
@@ -37,3 +41,15 @@ def test_rows_that_take_turns_do_not_hide_steps_along_them() -> None:
         "v[i] = u[(i + 1) % 64] + u[(i + 63) % 64];", "u[(t + 1) % 3][i] = u[t % 3][i];"
     )
     assert "omp simd" in generate("in.c", source, GenOptions(context="t >= 0")).text
+
+
+@pytest.mark.parametrize(("pieces", "plain"), [
+    ("{ [i] -> [0] : n = -1 and i = 0; [i] -> [n] : n >= 0 }", "{ [i] -> [0] : n <= 0; [i] -> [n] : n > 0 }"),
+    ("{ [i] -> [n] : i = n; [i] -> [i] : i < n }", "{ [i] -> [i] : i <= n; [i] -> [n] : i > n }"),
+    ("{ [i] -> [5] : i = 0; [i] -> [i] : i > 0 }", None),  # neither the larger nor the smaller of the two
+])
+def test_two_pieces_become_an_extreme(pieces: str, plain: str | None) -> None:
+    """Otherwise what the few points of a piece have in common is printed: `n == -1 && i == 0 ? 0 : n`."""
+    value = isl.PwAff(f"[n] -> {pieces}")
+    found = settled(value, value.domain())
+    assert found.is_equal(isl.PwAff(f"[n] -> {plain or pieces}"))
