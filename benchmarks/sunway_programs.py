@@ -172,7 +172,6 @@ def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str, stage:
     reasons = sorted({n.id for d in made.diagnostics for n in d.notes})
     if not any(r.transformed for r in made.regions):
         return Outcome(s.name, grid, "master", 0, ", ".join(reasons) or "without a reason")
-    assert made.sunway is not None
     part = sum(not r.transformed for r in made.regions)
     note = f"{part} regions on the master" if part else ""
     stage.append("build")
@@ -180,8 +179,8 @@ def _run(s: Subject, grid: str, folder: Path, library: Path, scheme: str, stage:
     work.mkdir(parents=True, exist_ok=True)
     master, slave = work / f"{s.name}_master.c", work / f"{s.name}_slave.c"
     master.write_text(made.text)
-    slave.write_text(made.sunway.slave)
-    (work / f"{s.name}_args.h").write_text(made.sunway.args)
+    slave.write_text(made.extra.file("_slave.c"))
+    (work / f"{s.name}_args.h").write_text(made.extra.file("_args.h"))
     messages = compile_program([master, slave], work / "emulated", library, FLAGS)
     assert not messages, messages
     stage.append("run")

@@ -66,21 +66,22 @@ def missed(scop: Scop, found: Sequence[Asked]) -> tuple[Diagnostic, ...]:
     return tuple(out)
 
 
-def summarize(plan: Plan, scop: Scop, code: CNode, target: str) -> str:
-    """One line for people: what was done for a target."""
+def summarize(plan: Plan, scop: Scop, code: CNode | None, threads: bool = True) -> str:
+    """One line for people: what was done. Without code, all vectors of the plan are; without threads, no loop shares
+    its iterations."""
     tiles = [f"{ref.name}:{size}" for d in plan.directives if isinstance(d, Tile) for ref, size in d.loops if size]
-    shared = [d for d in plan.directives if isinstance(d, (Parallel, Pipeline)) and target != "c"]
-    threads = [_shared_out(d) for d in shared]
+    shared = [d for d in plan.directives if isinstance(d, (Parallel, Pipeline)) and threads]
+    among = [_shared_out(d) for d in shared]
     lanes = [d for d in plan.directives if isinstance(d, Vector)]
-    vectors = [d.loop.name for d in lanes if target == "sunway" or _in_lanes(d, scop, code, target)]
+    vectors = [d.loop.name for d in lanes if code is None or _in_lanes(d, scop, code, threads)]
     products = [d.stmt for d in plan.directives if isinstance(d, Multiply)]
     parts = []
     if products:
         parts.append("blocked product " + ", ".join(products))
     if tiles:
         parts.append("tiles " + " ".join(dict.fromkeys(tiles)))
-    if threads:
-        parts.append("threads over " + ", ".join(dict.fromkeys(threads)))
+    if among:
+        parts.append("threads over " + ", ".join(dict.fromkeys(among)))
     if vectors:
         parts.append("vectors along " + ", ".join(dict.fromkeys(vectors)))
     kept = [d.loop.name for d in plan.directives if isinstance(d, Carry)]
@@ -94,12 +95,12 @@ def _shared_out(d: Parallel | Pipeline) -> str:
     return f"{d.loop.name} with {together.name}" if together else d.loop.name
 
 
-def _in_lanes(d: Vector, scop: Scop, code: CNode, target: str) -> bool:
+def _in_lanes(d: Vector, scop: Scop, code: CNode, threads: bool) -> bool:
     """Is one of the loops that a directive means written as vectors, or the compiler told to make some?"""
     for x in walk(code):
         if isinstance(x, For) and x.loop.name == d.loop.name and x.loop.kind in (VECTOR, PARALLEL_VECTOR):
             inside = {y.stmt for y in walk(x) if isinstance(y, Instance)}
             meant = not d.loop.stmt or d.loop.stmt in inside
-            if meant and (x.form is not None or x.alone is not None or says_vector(scop, x, target)):
+            if meant and (x.form is not None or x.alone is not None or says_vector(scop, x, threads)):
                 return True
     return False

@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
 from importlib import import_module
 from itertools import pairwise
@@ -19,7 +19,7 @@ from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
 from codegen.source.baked import Baked, baked, region_text
 from codegen.source.inactive import with_inactive
-from codegen.source.language import CXX, language_of
+from codegen.source.language import language_of
 from codegen.source.marks import with_marks
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.named import with_names
@@ -29,13 +29,13 @@ from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.supervise import run_region
 from codegen.target.lines import line_name
+from codegen.targets.base import Extra
+from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
-    from codegen.sunway.files import SunwayFiles
     from codegen.target.links import Links
-    from codegen.target.names import Names
 
 MARK = "\ufeff"  # byte order mark
 
@@ -61,7 +61,7 @@ class Generated:
     diagnostics: tuple[Diagnostic, ...]
     deps: tuple[str, ...]
     plan: str
-    sunway: SunwayFiles | None = None  # everything but the master file, which is `text`
+    extra: Extra = field(default_factory=Extra)  # what the target writes beside the file
     seconds: tuple[tuple[str, float], ...] = ()  # what each stage took
     nests: tuple[Row, ...] = ()  # with --auto, what became of every nest
 
@@ -100,17 +100,19 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     name = display_name(path)
     if not regions:
         return Opened(name, text, (), (), ())
-    if options.target == "sunway" and language_of(path, options.cpp.language) is CXX:
-        hint = "use the target openmp or c"
-        raise InputError("bad-target", "core groups get C, and this is a C++ file", Loc(name), hint)
+    target, language = target_named(options.target), language_of(path, options.cpp.language)
+    if language.name not in target.languages:
+        hint = f"use the target {' or '.join(reversed(host_names()))}"
+        message = f"the target {target.name} takes no {language.title}, and this is a {language.title} file"
+        raise InputError("bad-target", message, Loc(name), hint)
     pre: Preprocessed
     if options.cpp.enabled:
         pre = preprocess(path, text, options.cpp, _load, with_marks(text, regions, name))
     else:
-        pre = no_preprocess(path, text, language_of(path, options.cpp.language))
+        pre = no_preprocess(path, text, language)
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
     found = baked(pre, text, slices, options.cpp)
-    if options.target != "sunway":  # cores get parameters in a struct, whose members cannot be called as macros are
+    if target.macros_stay:
         slices = with_names(path, text, options.cpp, pre, slices, found)
     return Opened(name, text, regions, slices, pre.deps, pre, found)
 
@@ -138,14 +140,15 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     if text.startswith(MARK):  # what stands above the user's text goes behind it
         made = generate(path, text.removeprefix(MARK), options)
         return replace(made, text=MARK + made.text)
-    machine = load_for(options.machine, use_isa(options.isa))
+    machine, target = load_for(options.machine, use_isa(options.isa)), target_named(options.target)
     clock = [("", time.perf_counter())]
     done = perform(path, text, options, machine)
     source, outcomes, messages = done.source, done.outcomes, done.messages
     clock += done.seconds
     if not source.regions:
-        whole = _banner(source, options, "", True) + text
-        return Generated(whole, (), messages, source.deps, "", nests=done.nests)
+        banner = _banner(source, options, "", True)
+        extra = target.extra((), options, banner, None)
+        return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
     from codegen.recognize.work import PARALLEL_MIN
     from codegen.target.checks import checks, helpers_of, with_checks
     from codegen.target.emit import Kernel, emit_support, foreign
@@ -157,7 +160,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         check_region_names(t, region_text(text, r), Loc(source.name, r.first_line, 1))
     names = names_for(options.prefix, (*(s.text[slice(*s.span)] for s in source.slices),
                                        *(text[r.body_begin : r.body_end] for r in source.regions)),
-                      (e for o in outcomes if o.slave is not None for e in o.slave.entries))  # fmt: skip
+                      target.names(outcomes))  # fmt: skip
     shown = shown_name(source.name, options)
     tests = {o.index: checks(source.baked[o.index], shown, o.kept) for o in outcomes if o.text is not None}
     changed = [(r, with_checks(t, [names.of(x) for x in tests[r.index]])) for r, t in changed]
@@ -191,9 +194,8 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     banner = _banner(source, options, plan, bool(start or not support))
     if "\r\n" in text:
         support = support.replace("\n", "\r\n")
-    extra: SunwayFiles | None = None
-    if options.target == "sunway":
-        support, extra = _sunway(outcomes, options, support, banner, names)
+    extra = target.extra(outcomes, options, banner, names)
+    support += extra.support
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,
@@ -270,20 +272,6 @@ def decided(source: Opened, region: Region, outcome: RegionOutcome) -> tuple[Dia
     words = f"region {region.index} holds `#if`: the result is for the macros of this run, others stop the compiler"
     hint = "generate once for each configuration, or put `#if` around whole regions"
     return (Diagnostic(Severity.WARNING, "conditional-region", words, Loc(source.name, line), hint),)
-
-
-def _sunway(
-    outcomes: Sequence[RegionOutcome], options: GenOptions, support: str, banner: str, names: Names
-) -> tuple[str, SunwayFiles]:
-    """The master's own support with the launches declared, and the other files."""
-    from codegen.sunway.files import master_support, slave_files
-    from codegen.sunway.machine import group_for
-    from codegen.sunway.threads import parse_grid
-
-    parts = [o.slave for o in outcomes if o.slave is not None]
-    grid, group = parse_grid(options.threads), group_for(options.machine)
-    above = support + master_support(parts, options.stem, grid, names)
-    return above, slave_files(parts, options.stem, banner, group, grid, names)
 
 
 def _nest(text: str, region: Region) -> str:

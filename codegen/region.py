@@ -6,14 +6,12 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from codegen.ast.ctree import CNode, walk
+from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
-from codegen.ast.peel import has_tests
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
 from codegen.frontend.affine import c_text
 from codegen.frontend.build import Extracted, extract
@@ -25,17 +23,15 @@ from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.lower.asked import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
-from codegen.obeyed import as_obeyed, check_obeyed, missed, summarize
+from codegen.obeyed import as_obeyed, check_obeyed, missed
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan.choice import Decision
-from codegen.plan.cost import shape
-from codegen.plan.gain import Gain, predicted
+from codegen.plan.gain import Gain
 from codegen.plan.hinted import plan_hint, with_own_plan
-from codegen.plan.model import Parallel, Plan, Schedule, Unroll
+from codegen.plan.model import Plan, Unroll
 from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
-from codegen.recognize.members import with_members
 from codegen.recognize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
@@ -46,21 +42,16 @@ from codegen.scop.tree import Node
 from codegen.source.named import without_names
 from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
-from codegen.target.alias import alias_test
 from codegen.target.computed import ComputedText
-from codegen.target.emit import Kernel, emit_region
-from codegen.target.lines import at_statements, line_name
+from codegen.target.emit import Kernel
 from codegen.target.links import Links
-from codegen.target.names import names_for
+from codegen.targets.base import Job, Target
+from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
 from codegen.transform.storage import place_storage
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
-from codegen.verify.text.check import wrong_text
-
-if TYPE_CHECKING:
-    from codegen.sunway.emit import SlavePart
 
 # Which parts of a region's counted work its stages get: the model a fourth; the authors of plans, from ambitious to
 # plain, what is left. Past its part, an author makes room for the next.
@@ -80,7 +71,7 @@ class RegionOutcome:
     plan: str
     summary: str
     diagnostics: tuple[Diagnostic, ...]
-    slave: SlavePart | None = None  # sunway: what the region adds to the slave file
+    part: object = None  # what the region adds to the target's other files
     links: Links = ()  # which lines of `text` carry out a statement
     names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
     kept: tuple[str, ...] = ()  # macros that may have any value when it is compiled
@@ -103,8 +94,9 @@ class Modelled:
     kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
     piece: int = 0  # which piece of the region it is; 0: all of it
 
-    def target(self, options: GenOptions) -> str:
-        return "c" if self.alone and options.target == "openmp" else options.target
+    def threads(self, options: GenOptions) -> bool:
+        """May its loops share their iterations among threads?"""
+        return target_named(options.target).threads and not self.alone
 
 
 @record
@@ -184,44 +176,36 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 "known hints: assume(condition), pure(function, ...), reassociate, plan(file), "
                 f"fusion({'|'.join(FUSIONS)})",
             )
-    within = check_constructs(site, options.target == "sunway")
+    target = target_named(options.target)
+    within = check_constructs(site, not target.runs_here)
     found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
     if found.tree is None:
         return None
     tree, found = found.tree, replace(found, scop=settled(found.scop, site))
-    if options.target == "sunway":
-        found = replace(found, scop=with_members(found.scop))
+    found = replace(found, scop=target.prepared(found.scop))
     deps = compute_dependences(found.scop, tree)
     scop = privatize(found.scop, tree, deps, site)
     if scop is not found.scop:
         deps = compute_dependences(scop, tree)
-    if options.target != "sunway":
+    if target.private_arrays:
         scop, deps = privatize_roomy(scop, tree, deps, site)
-    last = keep_last(scop, tree, deps) if options.target != "sunway" else None
+    last = keep_last(scop, tree, deps) if target.private_arrays else None
     if last is not None:
         scop, tree, deps = last.scop, last.tree, last.deps
     free = free_pairs(scop, reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
-    own = thread_local(site, found.scop.names, options.target, s.region.first_line)
+    own = thread_local(site, found.scop.names, target, s.region.first_line)
     remarks = (*((within,) if within else ()), *own, *found.remarks, *own_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
     number = 0 if s.piece is None else s.piece.number
     return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)
 
 
-def thread_local(site: RegionSite, names: frozenset[str], target: str, line: int) -> tuple[Diagnostic, ...]:
-    """What keeps a region on one thread: variables of which other threads have their own. Core groups have no way to
-    reach them."""
+def thread_local(site: RegionSite, names: frozenset[str], target: Target, line: int) -> tuple[Diagnostic, ...]:
+    """What the target says of variables of which each thread has its own."""
     own = sorted(n for n in names if n in site.variables and site.variables[n].thread_local)
-    if not own or target == "c":
-        return ()
-    loc = Loc(site.loc.file, line, 1)
-    if target != "openmp":
-        hint = "copy it to a plain variable before the region, and back behind it"
-        raise Unsupported("thread-local", f"each thread has its own `{own[0]}`, and compute cores have none", loc, hint)
-    text = f"the region stays on one thread: each thread has its own `{own[0]}`"
-    return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
+    return target.check_thread_local(own[0], Loc(site.loc.file, line, 1)) if own else ()
 
 
 def _digest(site: RegionSite) -> str:
@@ -235,91 +219,19 @@ def process_region(
 ) -> RegionOutcome:
     """Transform one region, or say why not. Raises InputError only for what the user must mend. So many authors of
     plans have `crashed` before: simpler ones are asked."""
-    line = s.region.first_line
     options = with_own_plan(s.region, s.file, options)
     try:
         model = model_region(s, options)
         if model is None:
-            return RegionOutcome(s.region.index, line, None, frozenset(), frozenset(), "", "empty", ())
-        if options.target == "sunway":
-            from codegen.sunway.region import for_cores  # it builds on this module
-
-            return for_cores(s, model, options, original)
+            return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", "empty", ())
         try:
-            made = make(model, options, machine, crashed)
-            gain = _gain(model, made, options, machine)
-            return replace(printed(s, model, made, original, options), gain=gain)
+            return target_named(options.target).process(Job(s, model, original, options, machine, crashed))
         except Unsupported:
             if not model.kept:
                 raise
         return process_region(replace(s, named=None), original, options, machine, crashed)
     except Unsupported as error:
         return refused(s, error)
-
-
-def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> Gain | None:
-    if not options.auto:
-        return None
-    cores = 1 if model.target(options) == "c" else machine.cores
-    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
-
-
-def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
-    """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
-    scop = made.program.scop
-    plan = replace(made.plan, digest=model.digest, part=model.piece)
-    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, model.target(options))
-    fallback = as_written(original)
-    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
-    target = model.target(options)
-    alone = target == "openmp" and _threads_only(model.program, made)
-    emitted = emit_region(
-        scop, made.code, target, fallback, indent(original, s.region.indent), summary, alias.text, alone,
-        names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
-    )  # fmt: skip
-    problem = wrong_text(emitted)
-    if problem:
-        raise Unsupported(
-            "no-proof",
-            f"what was printed for it could not be proven: {problem}",
-            scop.loc,
-            "split the region into smaller ones, and please report it",
-        )
-    text, links = emitted.text, emitted.links
-    if options.line_statements:
-        lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
-        first = s.region.called(s.region.first_line)
-        text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
-    return RegionOutcome(
-        s.region.index,
-        s.region.first_line,
-        text,
-        emitted.helpers | alias.helpers,
-        emitted.kernels,
-        show((plan,), {scop.region: scop}),
-        summary,
-        tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
-        links=links,
-        names=emitted.names,
-        kept=tuple(sorted(model.kept)),
-        computed=emitted.computed,
-    )
-
-
-def _threads_only(source: Program, made: Made) -> bool:
-    """Does the plan share out the loops of the source, and nothing else? Then one thread does best with what was
-    written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33. Not where loops were taken
-    apart, so that tests in them are gone: lattice_spin_energy takes 1.2 of the time as written."""
-    kinds = {type(d) for d in made.plan.directives} - {Schedule}
-    return kinds == {Parallel} and shape(source) == shape(made.program) and not _peeled(made)
-
-
-def _peeled(made: Made) -> bool:
-    """Were loops taken apart where tests in them change, so that none is left with a test of its own variable?"""
-    if has_tests(made.code):
-        return False
-    whole = generate_ast(made.program.scop, made.tree, peel=False)
-    return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))
 
 
 def as_written(original: str) -> str:
@@ -357,7 +269,7 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
                     return _by_user_plan(model, plans[0])
             except Exhausted:
                 raise too_much(options, scop.loc) from None
-    if model.target(options) == "c":
+    if not model.threads(options):
         machine = replace(machine, cores=1)
     fusion = model.fusion or options.fusion
     authors: tuple[Callable[[], Decision], ...] = (

@@ -15,6 +15,7 @@ from codegen.source.columns import placed
 from codegen.source.pieces import WHOLE, Cut, cut, maybe_large
 from codegen.source.regions import written
 from codegen.source.slice import Piece, RegionSlice
+from codegen.targets.registry import target_named
 from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _check_parts(s: RegionSlice, parts: frozenset[int], found: Cut, options: Gen
 
 def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
     """How the region can be cut; not at all where it is small, or cannot be read."""
-    if options.target == "sunway" or s.region.found or not maybe_large(s):  # a nest stays one statement
+    if not target_named(options.target).in_parts or s.region.found or not maybe_large(s):  # a nest stays one statement
         return Cut((), 0)
     return _sought(s, options, lambda site: cut(s, site.statements, source.text))
 
@@ -78,7 +79,7 @@ def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
 def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) -> Cut:
     """The parts of the region that have a model; with `proper`, none is all of it. Nests that nobody marked have none:
     those inside them are tried by themselves."""
-    if options.target == "sunway" or s.region.found or s.refusal is not None:
+    if not target_named(options.target).in_parts or s.region.found or s.refusal is not None:
         return Cut((), 0)
 
     def work(site: RegionSite) -> Cut:
@@ -218,7 +219,8 @@ def _run(source: Opened, s: RegionSlice, text: str, options: GenOptions, machine
     from codegen.region import AUTHORS, process_region, refused
 
     original = text.replace("\r\n", "\n")
-    tries = 1 if options.plan_text is not None or options.target == "sunway" else len(AUTHORS)
+    others = options.plan_text is None and target_named(options.target).simpler_plans
+    tries = len(AUTHORS) if others else 1
     try:
         work = partial(process_region, s, original, options, machine)
         made = run_again_after_crashes(work, tries, analysis(options.timeout))

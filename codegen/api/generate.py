@@ -8,6 +8,7 @@ from codegen.api.plans import Plan
 from codegen.api.result import Result
 from codegen.pipeline import Generated
 from codegen.pipeline import generate as transform
+from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,10 +50,8 @@ def generate(source: Source, **options: Unpack[Options]) -> Result:
 def run(given: Input) -> Result:
     """`generate` for an input that was read."""
     made: Generated = transform(given.name, given.text, given.options)
-    files = {} if made.sunway is None else {
-        f"{given.options.stem}_slave.c": made.sunway.slave,
-        f"{given.options.stem}_args.h": made.sunway.args,
-    }
+    endings = target_named(given.options.target).endings["c"]
+    files = {f"{given.options.stem}{ending}": text for ending, text in made.extra.files if ending in endings}
     return Result(given, made.text, made.regions, Plan.parse(made.plan), made.diagnostics, made.deps, files)
 
 

@@ -19,6 +19,7 @@ from codegen.diagnostics import InputError, Loc, Unsupported
 from codegen.pipeline import open_source
 from codegen.source.language import CXX, language_of
 from codegen.source.parse import parse_with_gaps
+from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -96,9 +97,10 @@ def compile(
     if find_spec("numpy") is None:
         raise ImportError("codegen.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")
     given = read(source, {"machine": "native", **options})
-    if given.options.target == "sunway":
-        message = "results for sunway do not run on this machine"
-        raise InputError("bad-target", message, Loc("target"), "use openmp or c")
+    target = target_named(given.options.target)
+    if not target.runs_here:
+        message = f"results for {target.name} do not run on this machine"
+        raise InputError("bad-target", message, Loc("target"), f"use {' or '.join(reversed(host_names()))}")
     if language_of(given.name, given.options.cpp.language) is CXX:
         message = "functions of C++ files are not called from Python: what their symbols are is the compiler's affair"
         raise InputError("bad-target", message, Loc(given.name), "put them into a C file")
@@ -106,13 +108,12 @@ def compile(
     if not found:
         raise InputError("no-region", "there is no function with `#pragma scop` in this file", Loc(given.name))
     result = run(given)
-    openmp = given.options.target == "openmp"
-    words = [*library.compiler(cc), "-std=gnu11", "-fPIC", "-shared", *(["-fopenmp"] if openmp else []),
+    words = [*library.compiler(cc), "-std=gnu11", "-fPIC", "-shared", *(["-fopenmp"] if target.threads else []),
              *_native(given), *given.options.cpp.args, "-iquote", os.path.dirname(given.name) or ".", *cflags]
     text = result.text if transform else given.text
     path = library.build(text, words, result.deps, Path(cache) if cache else None)
     callable_ = [s for s in found if not s.problem]
-    extra = ["void omp_set_num_threads(int);"] if openmp else []
+    extra = ["void omp_set_num_threads(int);"] if target.threads else []
     ffi, lib = library.load(path, "\n".join([*map(declaration, callable_), *extra]))
     apart = transform and any(r.transformed for r in result.regions) and given.options.assume_no_alias
     functions = {s.name: Function(s, ffi, None if s.problem else getattr(lib, s.name), not apart) for s in found}

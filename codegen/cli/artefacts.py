@@ -12,12 +12,12 @@ from codegen.machine.load import is_file
 from codegen.record import record
 from codegen.source.language import CXX, ending_of, language_of, stem_of
 from codegen.source.write import GENERATED
+from codegen.targets.base import Target
+from codegen.targets.registry import target_named, target_names
 
 if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
-_SUNWAY_NAMES = {"c": ("_master.c", "_slave.c", "_args.h"),
-                 "harness": ("_master.c", "_slave.c", "_args.h", ".sw.mk", ".host.mk")}
 _EXTENSIONS = {"c": ".c", "header": ".h", "harness": ".mk", "plan": ".plan", "report": ".report.txt"}
 
 
@@ -46,13 +46,14 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Complain before any work is done about outputs that cannot be."""
     emits = emit_list(arguments)
     named = arguments.output not in (None, "-")
-    if vars(arguments).get("target") == "sunway":
-        if not named:
-            raise BadCommandLine("--target sunway writes several files: name them with -o NAME.c")
-        if arguments.keep_original:
-            raise BadCommandLine("--keep-original is not needed for --target sunway: -DTW_SERIAL does the same")
-    elif "harness" in emits:
-        raise BadCommandLine("--emit harness is for --target sunway")
+    target = target_named(arguments.target)
+    if _several(target) and not named:
+        raise BadCommandLine(f"--target {target.name} writes several files: name them with -o NAME.c")
+    if arguments.keep_original and not target.keeps_original:
+        raise BadCommandLine(f"--keep-original is not needed for --target {target.name}: -DTW_SERIAL does the same")
+    if "harness" in emits and "harness" not in target.endings:
+        able = ", ".join(n for n in target_names() if "harness" in target_named(n).endings)
+        raise BadCommandLine(f"--emit harness is for --target {able}")
     if "header" in emits and language_of(arguments.file) is CXX:
         raise BadCommandLine("--emit header is for C files")
     if not named and len(emits) > 1:
@@ -70,10 +71,16 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
 def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]:
     """Every file that a run will write, depfiles apart."""
-    if vars(arguments).get("target") != "sunway":
+    target = target_named(arguments.target)
+    if not _several(target):
         return [path_of(e, arguments.output, emits) for e in emits]
     stem = arguments.output.removesuffix(".c")
-    return [f"{stem}{end}" for e in emits for end in _SUNWAY_NAMES.get(e, (_EXTENSIONS[e],))]
+    return [f"{stem}{end}" for e in emits for end in target.endings.get(e, (_EXTENSIONS[e],))]
+
+
+def _several(target: Target) -> bool:
+    """Is code for it more than one file?"""
+    return len(target.endings["c"]) > 1
 
 
 def path_of(emit: str, output: str, emits: tuple[str, ...]) -> str:
@@ -94,8 +101,8 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
 
     emits = emit_list(job.arguments)
     output = job.arguments.output or "-"
-    if made.sunway is not None:
-        return _sunway_outputs(job, made, emits, output)
+    if _several(target_named(job.options.target)):
+        return _several_outputs(job, made, emits, output)
     header = _header(job) if "header" in emits else ""
     texts = {"c": made.text, "header": header, "plan": marked_plan(made.plan), "report": report_text(job, made)}
     # Without the banner nothing marks the C file as ours, so the guard could only ever be in the way.
@@ -105,27 +112,24 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
     )
 
 
-def _sunway_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: str) -> tuple[Artefact, ...]:
-    """NAME_master.c, NAME_slave.c and NAME_args.h, and what else was asked for."""
+def _several_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: str) -> tuple[Artefact, ...]:
+    """The main file and its companions, NAME_master.c, NAME_slave.c and so on, and what else was asked for."""
     from codegen.cli.report import report_text
 
-    assert made.sunway is not None
-    stem, files = output.removesuffix(".c"), made.sunway
-    kept = job.options.banner
+    endings = target_named(job.options.target).endings
+    stem, program = output.removesuffix(".c"), endings["c"]
+    texts = {program[0]: made.text, **dict(made.extra.files)}
     out: list[Artefact] = []
     if "c" in emits or "harness" in emits:
-        out.append(Artefact(f"{stem}_master.c", made.text, kept))
-        out.append(Artefact(f"{stem}_slave.c", files.slave, kept))
-        out.append(Artefact(f"{stem}_args.h", files.args, kept))
+        out += [Artefact(f"{stem}{ending}", texts[ending], job.options.banner) for ending in program]
     if "plan" in emits:
         out.append(Artefact(f"{stem}.plan", marked_plan(made.plan)))
     if "header" in emits:
         out.append(Artefact(f"{stem}.h", _header(job)))
     if "harness" in emits:
-        out.append(Artefact(f"{stem}.sw.mk", files.makefile_sw))
-        out.append(Artefact(f"{stem}.host.mk", files.makefile_host))
+        out += [Artefact(f"{stem}{ending}", texts[ending]) for ending in endings["harness"] if ending not in program]
     if "report" in emits:
-        out.append(Artefact(f"{stem}.report.txt", f"{report_text(job, made)}\n{files.report}\n"))
+        out.append(Artefact(f"{stem}.report.txt", f"{report_text(job, made)}\n{made.extra.report}\n"))
     return tuple(out)
 
 

@@ -10,6 +10,7 @@ from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome
 from codegen.cli.progress import Line
 from codegen.diagnostics import InputError, Loc
+from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
     from codegen.bench.model import Ceilings
@@ -27,7 +28,8 @@ def run(job: Job) -> Outcome:
 
     a = job.arguments
     flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)
-    threads = (1,) if job.options.target == "c" else tuple(dict.fromkeys((1, a.measure_threads or cores())))
+    most = a.measure_threads or cores() if target_named(job.options.target).threads else 1
+    threads = tuple(dict.fromkeys((1, most)))
     line = Line(a)
     try:
         line.say("generating")

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import GenOptions
 from codegen.refusals import TABLE, WARNING
-
-# Options that only some targets look at, by the names of their values.
-OF_TARGETS = {"threads": ("sunway",), "scheme": ("sunway",)}
+from codegen.targets.registry import target_named, target_names
 
 
 def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:
@@ -32,7 +30,9 @@ def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
 def _other_targets(arguments: argparse.Namespace) -> Iterator[Diagnostic]:
     values, defaults = vars(arguments), GenOptions()
     target = values.get("target")
-    for name, targets in OF_TARGETS.items():
+    of_targets = {o: [t for t in target_names() if o in target_named(t).options]
+                  for n in target_names() for o in target_named(n).options}  # fmt: skip
+    for name, targets in of_targets.items():
         given = values.get(name)
         if target is not None and given is not None and target not in targets and given != getattr(defaults, name):
             hint = f"it is for --target {', '.join(targets)}"

@@ -9,6 +9,7 @@ from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome
 from codegen.cli.progress import Line
 from codegen.source.write import write_if_changed
+from codegen.targets.registry import target_named, target_names
 
 if TYPE_CHECKING:
     from codegen.report.speed import Speed
@@ -22,31 +23,32 @@ def run(job: Job) -> Outcome:
     from codegen.report.text import describe_file
 
     text = describe_file(job.name, job.text, job.options, _speeds(job))
-    if job.arguments.sizes and job.options.target == "sunway":
+    if job.arguments.sizes and target_named(job.options.target).predicts:
         text += "\n".join(_timeline(job)) + "\n"
     return Outcome(stdout=text if text.endswith("\n") else text + "\n", diagnostics=resolved_machine(job))
 
 
 def _check_options(job: Job) -> None:
-    a, sunway = job.arguments, job.options.target == "sunway"
-    if a.html and (a.timeline or (a.sizes and sunway)):
-        raise BadCommandLine("--html excludes --timeline, and --sizes of a core group")
-    if a.timeline and not (sunway and a.sizes):
-        raise BadCommandLine("--timeline needs --target sunway and --sizes 'n=1000 ...'")
-    if a.measure and sunway:
-        raise BadCommandLine("--measure is for this machine; --sizes predicts the time on a core group")
-    if a.sizes and not (sunway or a.measure):
-        raise BadCommandLine("--sizes needs --measure, or --target sunway")
+    a, predicts = job.arguments, target_named(job.options.target).predicts
+    able = ", ".join(n for n in target_names() if target_named(n).predicts)
+    if a.html and (a.timeline or (a.sizes and predicts)):
+        raise BadCommandLine("--html excludes --timeline, and --sizes of a target that predicts")
+    if a.timeline and not (predicts and a.sizes):
+        raise BadCommandLine(f"--timeline needs --target {able} and --sizes 'n=1000 ...'")
+    if a.measure and predicts:
+        name = job.options.target
+        raise BadCommandLine(f"--measure is for this machine; --sizes predicts the time for --target {name}")
+    if a.sizes and not (predicts or a.measure):
+        raise BadCommandLine(f"--sizes needs --measure, or --target {able}")
 
 
 def _timeline(job: Job) -> list[str]:
-    """The predicted time on a core group, and its picture."""
-    from codegen.report.sunway import timeline
-
+    """The predicted time, and its picture."""
     if job.arguments.timeline:
         _never_the_source(job, "--timeline", job.arguments.timeline)
     try:
-        return timeline(job.name, job.text, job.options, _sizes(job), job.arguments.timeline or "")
+        picture = job.arguments.timeline or ""
+        return target_named(job.options.target).timeline(job.name, job.text, job.options, _sizes(job), picture)
     except ValueError as error:
         raise BadCommandLine(f"--sizes: {error}") from None
 

@@ -16,6 +16,7 @@ from codegen.options import CppOptions, GenOptions
 from codegen.record import record
 from codegen.render import Style, want_color
 from codegen.source.language import stem_of
+from codegen.targets.registry import target_named
 
 
 @record
@@ -90,8 +91,8 @@ def check_combinations(arguments: argparse.Namespace) -> None:
         raise BadCommandLine("-p and --no-cpp exclude each other")
     if arguments.cpp is not None and not _split(arguments.cpp):
         raise BadCommandLine("--cpp needs a command")
-    if vars(arguments).get("auto") and (arguments.no_cpp or arguments.target == "sunway"):
-        other = "--no-cpp" if arguments.no_cpp else "--target sunway"
+    if vars(arguments).get("auto") and (arguments.no_cpp or not target_named(arguments.target).in_parts):
+        other = "--no-cpp" if arguments.no_cpp else f"--target {arguments.target}"
         raise BadCommandLine(f"--auto and {other} exclude each other")
     if vars(arguments).get("plan") == "-":
         raise BadCommandLine("a plan cannot come from standard input")

@@ -1,12 +1,13 @@
 """The one table of options: the parser, the help texts and docs/options.md all come from here."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codegen.isas import ISAS, is_file
 from codegen.options import FUSIONS, GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
+from codegen.targets.registry import host_names, target_named, target_names
 
 SOURCE_COMMANDS = ("gen", "check", "inspect")
 _GEN = ("gen",)
@@ -70,6 +71,12 @@ class Option:
         if self.name == "line":
             return f"--line[={value}]"
         return ", ".join(f"{f}{joined}{value}" if value else f for f in self.flags)
+
+
+def _kinds(names: Sequence[str]) -> str:
+    """Targets in words: `a, b, or c`."""
+    said = [target_named(n).help for n in names]
+    return f"{', '.join(said[:-1])}, or {said[-1]}"
 
 
 def seconds(text: str) -> float:
@@ -146,10 +153,10 @@ TABLE: tuple[Option, ...] = (
     Option(("--no-version",), "output", SOURCE_COMMANDS, "leave the tool's version out of that comment",
            affects_output=True),
     Option(("--target",), "generation", SOURCE_COMMANDS,
-           "kind of code: plain C, C with OpenMP pragmas, or master and slave files for Sunway",
-           "value", choices=("c", "openmp", "sunway"), default=_DEFAULTS.target, affects_output=True),
-    Option(("--target",), "generation", (*_BENCH, *_TUNE, *_SCAN), "kind of code: plain C, or C with OpenMP pragmas",
-           "value", choices=("c", "openmp"), default=_DEFAULTS.target, affects_output=True),
+           f"kind of code: {_kinds(target_names())}",
+           "value", choices=target_names(), default=_DEFAULTS.target, affects_output=True),
+    Option(("--target",), "generation", (*_BENCH, *_TUNE, *_SCAN), f"kind of code: {_kinds(host_names())}",
+           "value", choices=host_names(), default=_DEFAULTS.target, affects_output=True),
     Option(("--auto",), "generation", ("gen", "check"),
            "find the loop nests without pragmas, transform those that gain by the cost model, and print what became of "
            "each (docs/auto.md)", affects_output=True),

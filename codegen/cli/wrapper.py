@@ -132,10 +132,11 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.diagnostics import Severity, TilewrightError
     from codegen.options import CppOptions
     from codegen.source.encoding import encode
+    from codegen.targets.registry import host
 
     chosen = find("gen")
     assert chosen is not None
-    words = ["--line=regions", "--target", "openmp" if line.openmp else "c", *normalize(own), "--", name]
+    words = ["--line=regions", "--target", host(line.openmp), *normalize(own), "--", name]
     (arguments,) = one_by_one(chosen, parse_own(chosen, words))
     if arguments.output or arguments.md or arguments.emit != "c":
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")

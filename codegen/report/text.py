@@ -26,6 +26,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
 from codegen.source.slice import RegionSlice
+from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited
 
 
@@ -66,10 +67,9 @@ def _region(s: RegionSlice, options: GenOptions, machine: Machine) -> list[str]:
         if model is None:
             return ["  nothing in it"]
         seen = _model(model)
-        if options.target == "sunway":
-            from codegen.report.sunway import describe_cores
-
-            return [*seen, *describe_cores(model, options)]
+        own = target_named(options.target).described(model, options)
+        if own is not None:
+            return [*seen, *own]
         made = make(model, options, machine)
     except Unsupported as error:
         out = [f"  left as it is: {error.message} [{error.id}]", f"    at {error.loc}"]

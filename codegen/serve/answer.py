@@ -11,18 +11,19 @@ from codegen.limits import MIB, LimitPassed, Limits
 from codegen.machine import names
 from codegen.options import FUSIONS, GenOptions
 from codegen.serve.sandbox import check_source
+from codegen.targets.registry import DEFAULT, target_named, target_names
 from codegen.worker import Died, run_limited
 
 NAME = "page.c"
 MOST = 200_000  # characters of C and of a plan together
 LIMITS = Limits(cpu=30, memory=2048 * MIB, wall=60)
-TARGETS = ("openmp", "c", "sunway")
 FLAGS = ("reassociate", "assume_no_alias", "check_alias")
 
 
 def choices() -> dict[str, list[str]]:
     """What the page offers."""
-    return {"target": list(TARGETS), "machine": [*names(), "native"], "isa": ["", *ISAS], "fusion": list(FUSIONS)}
+    targets = sorted(target_names(), key=lambda name: name != DEFAULT)
+    return {"target": targets, "machine": [*names(), "native"], "isa": ["", *ISAS], "fusion": list(FUSIONS)}
 
 
 def options_of(given: Mapping[str, Any]) -> GenOptions:
@@ -64,9 +65,8 @@ def _generated(text: str, options: GenOptions) -> dict[str, Any]:
     from codegen.report.html.highlight import highlight
 
     made = generate(NAME, text, options)
-    files = {"page.c": made.text}
-    if made.sunway is not None:
-        files |= {"page_slave.c": made.sunway.slave, "page_args.h": made.sunway.args}
+    files, endings = {"page.c": made.text}, target_named(options.target).endings["c"]
+    files |= {f"page{ending}": body for ending, body in made.extra.files if ending in endings}
     return {
         "ok": True,
         "files": [{"name": name, "pieces": [list(p) for p in highlight(body)]} for name, body in files.items()],

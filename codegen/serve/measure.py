@@ -9,6 +9,7 @@ from codegen.bench.show import text as shown
 from codegen.diagnostics import TilewrightError
 from codegen.serve.answer import NAME, options_of
 from codegen.serve.sandbox import check_source
+from codegen.targets.registry import target_named
 from codegen.tune.plans.build import FLAGS
 from codegen.tune.plans.sizes import parse_sizes
 from codegen.tune.plans.subject import open_file
@@ -22,7 +23,7 @@ def bench(given: Mapping[str, Any]) -> dict[str, Any]:
         check_source(source, NAME)
         options = options_of(given)
         opened = open_file(NAME, source, options)
-        threads = (1,) if options.target == "c" else tuple(dict.fromkeys((1, cores())))
+        threads = tuple(dict.fromkeys((1, cores()))) if target_named(options.target).threads else (1,)
         found = tuple(measure(opened, threads, parse_sizes(str(given.get("sizes", ""))), FLAGS, lambda line: None))
         return {"ok": True, "table": shown(found, FLAGS, None)}
     except TilewrightError as error:

@@ -94,7 +94,7 @@ def emit_sunway(
     stay on their cores, if a plan says so. `names` are exchanged in the master's text only; `alias` is the test that
     arrays do not overlap. Raises Unsupported."""
     _check(scop)
-    builder = ViewBuilder(scop, pragma_makers(scop, "c"), threads=False)
+    builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
     views: list[MasterView] = []
     launches: list[Launch] = []
     functions: list[Function] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.record import record
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid
@@ -12,17 +11,6 @@ from codegen.target.emit import emit_support
 from codegen.target.fold import folded
 from codegen.target.names import Names
 from codegen.target.templates import environment
-
-
-@record
-class SunwayFiles:
-    """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
-
-    slave: str
-    args: str
-    makefile_sw: str
-    makefile_host: str
-    report: str
 
 
 def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:
@@ -36,8 +24,8 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Nam
 
 def slave_files(
     parts: Sequence[SlavePart], stem: str, banner: str, group: CoreGroup, grid: Grid, names: Names | None = None
-) -> SunwayFiles:
-    """Everything but the master file."""
+) -> tuple[tuple[str, str], ...]:
+    """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
     support = emit_support(helpers, frozenset(), "", 0, 0)
@@ -52,9 +40,9 @@ def slave_files(
     )  # fmt: skip
     facts = {"stem": stem, "group": group, "grid": grid}
     of = (names or Names()).of
-    return SunwayFiles(
-        folded(of(slave.rstrip("\n") + "\n")), folded(of(args)),
-        of(env.get_template("sunway/Makefile.sw.j2").render(**facts)),
-        of(env.get_template("sunway/Makefile.host.j2").render(**facts)),
-        of("\n".join(p.report for p in parts)),
-    )  # fmt: skip
+    return (
+        ("_slave.c", folded(of(slave.rstrip("\n") + "\n"))),
+        ("_args.h", folded(of(args))),
+        (".sw.mk", of(env.get_template("sunway/Makefile.sw.j2").render(**facts))),
+        (".host.mk", of(env.get_template("sunway/Makefile.host.j2").render(**facts))),
+    )

@@ -32,12 +32,13 @@ def model_program(
     Unsupported where there is nothing to run."""
     stem, text = Path(path).stem, read_source(path) if text is None else text
     made = generate(path, text, replace(options, target="sunway", model=True, stem=stem))
-    if made.sunway is None or "typedef struct" not in made.sunway.args:
+    files = dict(made.extra.files)
+    if "typedef struct" not in files.get("_args.h", ""):
         raise Unsupported("no-parallelism", "nothing of it runs on the compute cores", Loc(path))
     work = folder / f"{stem}{tag}"
     work.mkdir(parents=True, exist_ok=True)
-    (work / f"{stem}_args.h").write_text(made.sunway.args)
-    (work / "model.c").write_text(made.sunway.slave + _main(made.sunway.args, options.threads))
+    (work / f"{stem}_args.h").write_text(files["_args.h"])
+    (work / "model.c").write_text(files["_slave.c"] + _main(files["_args.h"], options.threads))
     messages = compile_program([work / "model.c"], work / "model", library, ["-w", "-O1"])
     assert not messages, messages[:2000]
     return work / "model"

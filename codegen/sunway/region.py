@@ -136,7 +136,7 @@ def _on_cores(
     check_kernels(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
-    fallback, summary = as_written(original), summarize(plan, scop, made.code, "sunway")
+    fallback, summary = as_written(original), summarize(plan, scop, None)
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     try:
         with at_most(part(options.timeout, AUTHORS[0])):

@@ -80,7 +80,7 @@ class RegionText:
 def emit_region(
     scop: Scop,
     tree: CNode,
-    target: str,
+    threads: bool,
     original: str,
     indent: str,
     summary: str,
@@ -91,19 +91,19 @@ def emit_region(
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
     thread where the new text has nothing but threads to offer."""
-    builder = ViewBuilder(scop, pragma_makers(scop, target), threads=target != "c", once=threads_only)
+    builder = ViewBuilder(scop, pragma_makers(scop, threads), threads=threads, once=threads_only)
     views = unwrapped(builder.build(tree))
     enough = _enough(builder) if threads_only else ""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
     always = [guard_text(scop, ints), *(v.head for v in views if v.kind in ("for", "if"))]
     short, declarations = with_locals(scop, " ".join(always), reserved(scop))
     if declarations:
-        makers = pragma_makers(short, target)
-        builder = ViewBuilder(short, makers, builder.helpers, threads=target != "c", once=threads_only)
+        makers = pragma_makers(short, threads)
+        builder = ViewBuilder(short, makers, builder.helpers, threads=threads, once=threads_only)
         views = unwrapped(builder.build(tree))
         words = _words(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    views = (*ahead_numbers(short, target != "c", _words(views)), *views)
+    views = (*ahead_numbers(short, threads, _words(views)), *views)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = all_of(tests)
     if enough:

@@ -48,9 +48,10 @@ class Pragma:
 Maker = Callable[[For, IntPrinter], Pragma]
 
 
-def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
-    """One function per loop kind. Target `c` knows no threads; its parallel loops stay plain."""
-    if target == "c":
+def pragma_makers(scop: Scop, threads: bool) -> Mapping[str, Maker]:
+    """One function per loop kind. Without threads, parallel loops stay plain, and vectors are asked of compilers in
+    their own ways."""
+    if not threads:
         vectors = partial(_ivdep, scop)
         return {PARALLEL: lambda node, ints: Pragma(), VECTOR: vectors, PARALLEL_VECTOR: vectors}
     return {
@@ -61,9 +62,9 @@ def pragma_makers(scop: Scop, target: str) -> Mapping[str, Maker]:
     }
 
 
-def says_vector(scop: Scop, node: For, target: str) -> bool:
+def says_vector(scop: Scop, node: For, threads: bool) -> bool:
     """Does what stands in front of a vector loop ask compilers for vectors?"""
-    if target == "c" or node.loop.kind == PARALLEL_VECTOR:
+    if not threads or node.loop.kind == PARALLEL_VECTOR:
         return not node.loop.reductions
     return bool(_simd(scop, node).words)
 

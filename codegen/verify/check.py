@@ -12,11 +12,12 @@ from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.encoding import encode
+from codegen.targets.base import Emulator
+from codegen.targets.registry import target_named
 from codegen.verify.check_build import HEADER, Build, Compiler, find_compiler
-from codegen.verify.check_cores import emulator_flags, emulator_sources, slave_sources
 from codegen.verify.check_emit import runtime_text, watch_text
 from codegen.verify.check_judge import Verdict, judge, try_case
-from codegen.verify.check_regions import Checked, file_texts, open_regions
+from codegen.verify.check_regions import Checked, extra_sources, file_texts, open_regions
 from codegen.verify.check_sanitize import Program
 from codegen.verify.check_trials import Pair
 
@@ -37,6 +38,7 @@ class _Bench:
     """The compiler at work for one check; everything it started ends with the check."""
 
     compiler: Compiler
+    emulator: Emulator
     builds: list[Build] = field(default_factory=list)
 
     def start(self, kind: str, sources: tuple[str, ...], result: str) -> Build:
@@ -55,7 +57,8 @@ class _Bench:
 def _bench(path: str, options: GenOptions) -> Iterator[_Bench]:
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         compiler = find_compiler(path, options.cpp, Path(folder))
-        bench = _Bench(replace(compiler, flags=(*compiler.flags, *emulator_flags(options))))
+        emulator = target_named(options.target).emulator(options) or Emulator()
+        bench = _Bench(replace(compiler, flags=(*compiler.flags, *emulator.flags)), emulator)
         try:
             yield bench
         finally:
@@ -93,8 +96,7 @@ def _verdicts(
     problem = _problem(bench, runtime, checked, options)
     if problem:
         return [Verdict(False, f"{c.title}: {problem}") for c in checked.cases], ()
-    cores = options.target == "sunway"  # the emulator's own checks take the place of sanitizers, which know no fibres
-    names = () if cores else ("original", "result")
+    names = () if bench.emulator.sources else ("original", "result")  # sanitizers know no emulated cores
     ending = checked.source.pre.language.endings[0]
     sanitized = [bench.start("sanitized", (f"{n}{ending}", "runtime.o"), n) for n in names]
     objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
@@ -137,9 +139,9 @@ def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOption
         raise InputError("no-compiler", f"the compiler does not work: {wrong}", Loc(checked.source.name))
     ending = checked.source.pre.language.endings[0]
     original = bench.start("shared", (f"original{ending}", "runtime.o"), "original.so")
-    cores = [bench.own(path, emulator_flags(options)) for path in emulator_sources(options)]
+    cores = [bench.own(path, bench.emulator.flags) for path in bench.emulator.sources]
     failed = next((e for e in (b.error() for b in cores) if e is not None), None)
-    objects = (*(b.result.name for b in cores), *slave_sources(options), "runtime.o")
+    objects = (*(b.result.name for b in cores), *extra_sources(options), "runtime.o")
     result = bench.start("shared", (f"result{ending}", *objects), "result.so")
     wrong, failed = original.error(), failed or result.error()
     if wrong is not None:

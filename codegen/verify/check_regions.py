@@ -21,11 +21,12 @@ from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.names import DEFAULT
-from codegen.verify.check_cores import SLAVE, STEM, core_texts
+from codegen.targets.registry import target_named
 from codegen.verify.check_emit import cases_text
 from codegen.verify.check_harness import Harness, Place, harness_of
 from codegen.verify.check_memory import memory_of
 
+STEM = "result"  # of the files of the target
 PART = 100_000  # between the numbers of a region and of a part of it
 
 
@@ -105,15 +106,20 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     start = pipeline.after_feature_macros(source.text)
     support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN, language=source.pre.language)
     banner = emit_banner(name, effective_options(options))
-    cores = core_texts(checked.outcomes, options)
-    head = f"{banner}{source.text[:start]}{support}{cores.support if cores else ''}"
+    extra = target_named(options.target).extra(checked.outcomes, replace(options, stem=STEM), "", None)
+    head = f"{banner}{source.text[:start]}{support}{extra.support}"
     regions = {s.region.index: s.region for s in source.slices}
     body = splice(source.text, [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None])
     ending = source.pre.language.endings[0]
     return {
-        **({SLAVE: cores.slave, f"{STEM}_args.h": cores.args} if cores else {}),
+        **{f"{STEM}{ending}": text for ending, text in extra.files},
         f"original{ending}": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
         f"result{ending}": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
         f"source{ending}": source.text,
         f"generated{ending}": head + body[start:],
     }
+
+
+def extra_sources(options: GenOptions) -> tuple[str, ...]:
+    """What the target has compiled beside the result."""
+    return tuple(f"{STEM}{e}" for e in target_named(options.target).endings["c"][1:] if e.endswith(".c"))

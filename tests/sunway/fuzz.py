@@ -26,10 +26,10 @@ def run_seed(seed: int, folder: Path, library: Path) -> str:
     source = program.text()
     grid = GRIDS[seed % len(GRIDS)]
     made = generate("prog.c", source, GenOptions(target="sunway", stem="prog", threads=grid, timeout=20))
-    if made.sunway is None or not any(r.transformed for r in made.regions):
+    if not any(r.transformed for r in made.regions):
         return "master: " + ", ".join(n.id for d in made.diagnostics for n in d.notes)
-    (folder / "prog_args.h").write_text(made.sunway.args)
-    (folder / "slave.c").write_text(made.sunway.slave)
+    (folder / "prog_args.h").write_text(made.extra.file("_args.h"))
+    (folder / "slave.c").write_text(made.extra.file("_slave.c"))
     (folder / "new.c").write_text(re.sub(r"\bkernel\b(?=\()", "f0_1", made.text))
     (folder / "old.c").write_text(re.sub(r"\bkernel\b(?=\()", "f0_0", source))
     (folder / "plain.c").write_text(re.sub(r"\bkernel\b(?=\()", "f0_plain", source))

@@ -44,11 +44,10 @@ def build(name: str, folder: Path, library: Path, real: str = "", **options: obj
     assert compile_program([path], original, library, [*FLAGS, *flags]) == ""
     if not any(r.transformed for r in made.regions):
         return Built(made, None, original)
-    assert made.sunway is not None
     master, slave = folder / f"{name}_master.c", folder / f"{name}_slave.c"
     master.write_text(made.text)
-    slave.write_text(made.sunway.slave)
-    (folder / f"{name}_args.h").write_text(made.sunway.args)
+    slave.write_text(made.extra.file("_slave.c"))
+    (folder / f"{name}_args.h").write_text(made.extra.file("_args.h"))
     emulated = folder / f"{name}_emulated"
     messages = compile_program([master, slave], emulated, library, [*FLAGS, *flags])
     assert messages == "", messages

@@ -61,7 +61,7 @@ def test_stencil_blocks(tmp_path, library):
 def test_sweeps_of_several_arrays_and_borders(tmp_path, library):
     """Four sweeps, one of them along a border and with a value of each step, in one launch."""
     built = build("fdtd-2d", tmp_path, library)
-    assert "time steps at once" in built.made.sunway.slave
+    assert "time steps at once" in built.made.extra.file("_slave.c")
     for sizes in ((0, 20, 30), (1, 1, 1), (13, 50, 61), (7, 1, 90)):
         assert built.agree(*sizes).counts["launches"] == 1
 
@@ -75,7 +75,7 @@ def test_a_product_that_only_adds_shares_panels(tmp_path):
         "  C[i][j] += A[i][k] * B[k][j];\n#pragma endscop\n}\n"
     )
     made = generate("mm.c", source.read_text(), GenOptions(target="sunway"))
-    assert "if (l >= 1) {" in made.sunway.slave and "tw_best_shape(n, m, l" in made.sunway.slave
+    assert "if (l >= 1) {" in made.extra.file("_slave.c") and "tw_best_shape(n, m, l" in made.extra.file("_slave.c")
     assert main(["check", "--target", "sunway", str(source)]) == 0
 
 
@@ -102,7 +102,7 @@ def test_what_is_a_sweep(tmp_path, extra, steps, capsys):
     source = tmp_path / "f.c"
     source.write_text(SWEEPS % extra)
     made = generate("f.c", source.read_text(), GenOptions(target="sunway", stem="f", timeout=100))
-    assert ("time steps at once" in made.sunway.slave) is steps
+    assert ("time steps at once" in made.extra.file("_slave.c")) is steps
     if extra and steps:
         assert main(["check", "--target", "sunway", str(source), "--timeout", "100"]) == 0
 
@@ -121,7 +121,7 @@ def test_small_tables_are_fetched_once(tmp_path, capsys, threads, together):
     source = tmp_path / "f.c"
     source.write_text(TABLE)
     made = generate("f.c", TABLE, GenOptions(target="sunway", stem="f", threads=threads))
-    assert ("BCAST_MODE, &w[0]" in made.sunway.slave) is together
+    assert ("BCAST_MODE, &w[0]" in made.extra.file("_slave.c")) is together
     assert main(["check", "--target", "sunway", "--threads", threads, str(source)]) == 0
 
 
@@ -153,7 +153,7 @@ def test_sums_are_sums_however_they_are_written(tmp_path, capsys, sum):
     source = tmp_path / "f.c"
     source.write_text(SUMS % sum)
     made = generate("f.c", source.read_text(), GenOptions(target="sunway", stem="f"))
-    assert "elements in registers" in made.sunway.slave
+    assert "elements in registers" in made.extra.file("_slave.c")
     assert main(["check", "--target", "sunway", str(source)]) == 0
 
 
@@ -168,7 +168,8 @@ def test_mesh_needs_all_cores(tmp_path, library):
 def test_pro_shares_panels_by_broadcast(tmp_path, library):
     built = build("gemm", tmp_path, library, machine="sw26010-pro-cpe")
     built.machine = "sw26010-pro"
-    assert "athread_rma_row_ibcast" in built.made.sunway.slave and "REG_PUT" not in built.made.sunway.slave
+    slave = built.made.extra.file("_slave.c")
+    assert "athread_rma_row_ibcast" in slave and "REG_PUT" not in slave
     for sizes in ((70, 300, 90), (530, 77, 260)):
         assert built.agree(*sizes).counts["mesh_messages"] > 0
 
@@ -176,5 +177,6 @@ def test_pro_shares_panels_by_broadcast(tmp_path, library):
 def test_pro_uses_the_newer_interface(tmp_path, library):
     built = build("mvt", tmp_path, library, machine="sw26010-pro-cpe")
     built.machine = "sw26010-pro"
-    assert "athread_dma_iget_stride" in built.made.sunway.slave and "athread_get(" not in built.made.sunway.slave
+    slave = built.made.extra.file("_slave.c")
+    assert "athread_dma_iget_stride" in slave and "athread_get(" not in slave
     built.agree()

@@ -53,7 +53,7 @@ def stays(made):
 
 
 def built(made, folder, library):
-    texts = {"f_master.c": made.text, "f_slave.c": made.sunway.slave, "f_args.h": made.sunway.args, "main.c": DRIVER}
+    texts = {"f_master.c": made.text, **{f"f{ending}": text for ending, text in made.extra.files}, "main.c": DRIVER}
     for name, text in {**texts, "f.c": BODIES}.items():
         (folder / name).write_text(text)
     files = [folder / n for n in ("f_master.c", "f_slave.c", "main.c")]
@@ -103,7 +103,7 @@ def test_plans_say_what_stays(capsys):
     plan = made_of(BODIES).regions[0].plan
     fewer = re.sub(r"stay v (from \w+) by \d+", r"stay v \1 by 3", plan)
     made = made_of(BODIES, plan_text=fewer)
-    assert dict(stays(made))["v"] == "3" and "v_kept[3]" in made.sunway.slave
+    assert dict(stays(made))["v"] == "3" and "v_kept[3]" in made.extra.file("_slave.c")
     from codegen.diagnostics import InputError
 
     with pytest.raises(InputError, match="cannot stay"):

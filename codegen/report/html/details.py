@@ -40,6 +40,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
 from codegen.scop.tree import Node
 from codegen.source.slice import RegionSlice
+from codegen.targets.registry import target_named
 from codegen.transform.program import Program
 
 DRAWN = 6  # statements of a region that get pictures
@@ -57,11 +58,10 @@ def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed 
         model = model_region(s, options)
         if model is None:
             return Details()
-        if options.target == "sunway":
-            from codegen.report.sunway import describe_cores
-
+        own = target_named(options.target).described(model, options)
+        if own is not None:
             seen = seen_details(model)
-            return Details(seen.facts, seen.statements, seen.source_tree, cores=tuple(describe_cores(model, options)))
+            return Details(seen.facts, seen.statements, seen.source_tree, cores=tuple(own))
         made = make(model, options, machine)
     except Unsupported as error:
         why = Refusal(error.id, error.message, error.loc.line or s.region.first_line, error.hint)

@@ -18,8 +18,8 @@ from codegen.report.html.thin import LIMIT, without_pictures, without_steps, wit
 from codegen.report.speed import Speed
 from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
-from codegen.sunway.machine import group_for
 from codegen.target.templates import environment
+from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited
 
 Speeds = Mapping[int, Speed]  # by the number of the region
@@ -51,12 +51,12 @@ def page(path: str, text: str, options: GenOptions, speeds: Speeds) -> Page:
         source.name,
         __version__,
         effective_options(options),
-        f"{machine.name}: {machine.description}" if made.sunway is None else group_for(options.machine).description,
+        target_named(options.target).machine(machine, options),
         before,
         after,
         regions,
         _messages(made.diagnostics),
-        slave=plain_pane(made.sunway.slave) if made.sunway is not None else (),
+        slave=next((plain_pane(t) for ending, t in made.extra.files if ending.endswith(".c")), ()),
     )
 
 

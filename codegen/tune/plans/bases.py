@@ -60,7 +60,7 @@ def bases_of(subject: Subject, threads: int, seconds: float) -> tuple[Base, ...]
         Base("as written", written, subject.model.program),
     ]
     seen = {b.text(b.plan, "") for b in found}
-    host = _alone(machine) if subject.model.target(subject.options) == "c" else machine
+    host = machine if subject.model.threads(subject.options) else _alone(machine)
     for name, author in _authors(subject.model.program, host):
         if time.monotonic() > end:
             break

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic
+from codegen.hosts.region import printed
 from codegen.isas import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import Opened
 from codegen.record import record
-from codegen.region import Modelled, RegionOutcome, make, model_region, printed
+from codegen.region import Modelled, RegionOutcome, make, model_region
 from codegen.source.slice import RegionSlice
 from codegen.supervise import run_region
 from codegen.target.names import DEFAULT

@@ -1,0 +1,1 @@
+"""The targets for this machine: plain C, and C with OpenMP."""

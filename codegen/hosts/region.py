@@ -1,0 +1,98 @@
+"""One region for this machine: plan, proof, text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.ast.ctree import walk
+from codegen.ast.generate import generate as generate_ast
+from codegen.ast.peel import has_tests
+from codegen.diagnostics import Unsupported
+from codegen.machine import Machine
+from codegen.obeyed import summarize
+from codegen.options import GenOptions
+from codegen.plan.cost import shape
+from codegen.plan.gain import Gain, predicted
+from codegen.plan.model import Parallel, Schedule
+from codegen.plan.text import show
+from codegen.region import Made, Modelled, RegionOutcome, as_written, indent, make
+from codegen.source.slice import RegionSlice
+from codegen.target.alias import alias_test
+from codegen.target.emit import emit_region
+from codegen.target.lines import at_statements, line_name
+from codegen.target.names import names_for
+from codegen.targets.base import Job
+from codegen.transform.program import Program
+from codegen.verify.text.check import wrong_text
+
+
+def process(job: Job) -> RegionOutcome:
+    """The region's new text by the best plan that works out. Raises Unsupported."""
+    made = make(job.model, job.options, job.machine, job.crashed)
+    gain = _gain(job.model, made, job.options, job.machine)
+    return replace(printed(job.slice, job.model, made, job.original, job.options), gain=gain)
+
+
+def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> Gain | None:
+    if not options.auto:
+        return None
+    cores = machine.cores if model.threads(options) else 1
+    return predicted(model.program, made.program, made.plan, replace(machine, cores=cores), _peeled(made))
+
+
+def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options: GenOptions) -> RegionOutcome:
+    """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
+    scop = made.program.scop
+    plan = replace(made.plan, digest=model.digest, part=model.piece)
+    threads = model.threads(options)
+    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, threads)
+    fallback = as_written(original)
+    alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+    alone = threads and _threads_only(model.program, made)
+    emitted = emit_region(
+        scop, made.code, threads, fallback, indent(original, s.region.indent), summary, alias.text, alone,
+        names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
+    )  # fmt: skip
+    problem = wrong_text(emitted)
+    if problem:
+        raise Unsupported(
+            "no-proof",
+            f"what was printed for it could not be proven: {problem}",
+            scop.loc,
+            "split the region into smaller ones, and please report it",
+        )
+    text, links = emitted.text, emitted.links
+    if options.line_statements:
+        lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
+        first = s.region.called(s.region.first_line)
+        text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
+    return RegionOutcome(
+        s.region.index,
+        s.region.first_line,
+        text,
+        emitted.helpers | alias.helpers,
+        emitted.kernels,
+        show((plan,), {scop.region: scop}),
+        summary,
+        tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
+        links=links,
+        names=emitted.names,
+        kept=tuple(sorted(model.kept)),
+        computed=emitted.computed,
+    )
+
+
+def _threads_only(source: Program, made: Made) -> bool:
+    """Does the plan share out the loops of the source, and nothing else? Then one thread does best with what was
+    written: mask-pattern takes 1.24 of its time in loops from isl, upsample-linear 1.33. Not where loops were taken
+    apart, so that tests in them are gone: lattice_spin_energy takes 1.2 of the time as written."""
+    kinds = {type(d) for d in made.plan.directives} - {Schedule}
+    return kinds == {Parallel} and shape(source) == shape(made.program) and not _peeled(made)
+
+
+def _peeled(made: Made) -> bool:
+    """Were loops taken apart where tests in them change, so that none is left with a test of its own variable?"""
+    if has_tests(made.code):
+        return False
+    whole = generate_ast(made.program.scop, made.tree, peel=False)
+    return sum(1 for _ in walk(whole)) != sum(1 for _ in walk(made.code))

@@ -1,0 +1,99 @@
+"""Core groups of Sunway machines: a master file, a slave file for the compute cores, and their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from codegen.diagnostics import Diagnostic, Loc, Unsupported
+from codegen.targets.base import Emulator, Extra, Job, Target
+
+if TYPE_CHECKING:
+    from codegen.machine import Machine
+    from codegen.options import GenOptions
+    from codegen.region import Modelled, RegionOutcome
+    from codegen.scop.model import Scop
+    from codegen.sunway.emit import SlavePart
+    from codegen.target.names import Names
+
+_PROGRAM = ("_master.c", "_slave.c", "_args.h")
+
+
+class Sunway(Target):
+    """A region becomes launches on the compute cores, which stage their tiles in local memory."""
+
+    name, help = "sunway", "master and slave files for Sunway"
+    runs_here, languages, predicts = False, ("c",), True
+    macros_stay = False  # cores get parameters in a struct, whose members cannot be called as macros are
+    in_parts = private_arrays = simpler_plans = False
+    endings = MappingProxyType({"c": _PROGRAM, "harness": (*_PROGRAM, ".sw.mk", ".host.mk")})
+    keeps_original = False  # -DTW_SERIAL does the same
+    options = ("threads", "scheme")
+
+    def prepared(self, scop: Scop) -> Scop:
+        from codegen.recognize.members import with_members
+
+        return with_members(scop)
+
+    def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
+        hint = "copy it to a plain variable before the region, and back behind it"
+        raise Unsupported("thread-local", f"each thread has its own `{name}`, and compute cores have none", loc, hint)
+
+    def process(self, job: Job) -> RegionOutcome:
+        from codegen.sunway.region import for_cores
+
+        return for_cores(job.slice, job.model, job.options, job.original)
+
+    def words(self, options: GenOptions) -> Sequence[str]:
+        scheme = () if options.scheme == "full" else (f"--scheme={options.scheme}",)
+        return f"--threads={options.threads}", *scheme
+
+    def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
+        return (e for part in _parts(outcomes) for e in part.entries)
+
+    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+        from codegen.sunway.files import master_support, slave_files
+        from codegen.sunway.machine import group_for
+        from codegen.sunway.threads import parse_grid
+
+        parts = tuple(_parts(outcomes))
+        grid, group = parse_grid(options.threads), group_for(options.machine)
+        report = "\n".join(p.report for p in parts)
+        return Extra(
+            master_support(parts, options.stem, grid, names),
+            slave_files(parts, options.stem, banner, group, grid, names),
+            report if names is None else names.of(report),
+        )
+
+    def emulator(self, options: GenOptions) -> Emulator:
+        from codegen.sunway.host import emulator_folder
+        from codegen.sunway.machine import group_for
+
+        folder = emulator_folder()
+        flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}"
+        return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))))
+
+    def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:
+        from codegen.report.sunway import describe_cores
+
+        return tuple(describe_cores(model, options))
+
+    def machine(self, machine: Machine, options: GenOptions) -> str:
+        from codegen.sunway.machine import group_for
+
+        return group_for(options.machine).description
+
+    def timeline(self, path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
+        from codegen.report.sunway import timeline
+
+        return timeline(path, text, options, sizes, picture)
+
+
+def _parts(outcomes: Iterable[RegionOutcome]) -> Iterator[SlavePart]:
+    from codegen.sunway.emit import SlavePart
+
+    return (o.part for o in outcomes if isinstance(o.part, SlavePart))
+
+
+TARGETS: dict[str, Target] = {"sunway": Sunway()}

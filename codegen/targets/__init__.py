@@ -1,0 +1,1 @@
+"""Targets: the interface that each kind of generated code implements, and the list of those there are."""

@@ -1,0 +1,120 @@
+"""What a kind of generated code is to the rest of the tool. No other module asks for a target's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from codegen.record import record
+
+if TYPE_CHECKING:
+    from codegen.diagnostics import Diagnostic, Loc
+    from codegen.machine import Machine
+    from codegen.options import GenOptions
+    from codegen.region import Modelled, RegionOutcome
+    from codegen.scop.model import Scop
+    from codegen.source.slice import RegionSlice
+    from codegen.target.names import Names
+
+
+@record
+class Job:
+    """A region to be transformed: where it stands, its model, and its own text. So many authors of plans have
+    `crashed` before: simpler ones are asked."""
+
+    slice: RegionSlice
+    model: Modelled
+    original: str
+    options: GenOptions
+    machine: Machine
+    crashed: int = 0
+
+
+@record
+class Extra:
+    """What a target adds to a file: text above the user's own, other files by the endings of their names, and lines for
+    the report."""
+
+    support: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    report: str = ""
+
+    def file(self, ending: str) -> str:
+        return dict(self.files)[ending]
+
+
+@record
+class Emulator:
+    """What stands in for a machine that is not this one when results are run: flags for code that runs on it, and its
+    own sources. It has checks of its own, in place of sanitizers."""
+
+    flags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+class Target:
+    """One kind of generated code. What stands here is true of targets that have nothing of their own to say."""
+
+    name: str
+    help: str  # as in `kind of code: plain C`
+
+    # What it can express.
+    threads: bool = False  # loops share their iterations among threads
+    runs_here: bool = True  # results are C for this machine
+    languages: tuple[str, ...] = ("c", "c++")  # of regions
+    predicts: bool = False  # has a model of time: `timeline`
+
+    # What may be done to a region before it is planned for.
+    macros_stay: bool = True  # macros in bounds may keep their names, so that compilers may give them other values
+    in_parts: bool = True  # some parts of a region may be transformed, others left as they are
+    private_arrays: bool = True  # whole arrays, and values that are needed behind the region, may be private
+    simpler_plans: bool = True  # other authors are asked after one whose plan crashed isl
+
+    # What it writes: endings of the files for each artefact of --emit, in place of `.c`, the main file's first.
+    endings: Mapping[str, tuple[str, ...]] = MappingProxyType({"c": (".c",)})
+    keeps_original: bool = True  # --keep-original makes sense
+
+    options: tuple[str, ...] = ()  # fields of GenOptions that only this target looks at
+
+    def prepared(self, scop: Scop) -> Scop:
+        """The model in a form that the target can carry out."""
+        return scop
+
+    def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
+        """A region uses a variable of which each thread has its own: a remark where that restricts the target. Raises
+        Unsupported."""
+        return ()
+
+    def process(self, job: Job) -> RegionOutcome:
+        """The region's new text, planned and proven. Raises Unsupported."""
+        raise NotImplementedError
+
+    def words(self, options: GenOptions) -> Sequence[str]:
+        """Its own options that shape the output, as words of a command line."""
+        return ()
+
+    def names(self, outcomes: Iterable[RegionOutcome]) -> Iterable[str]:
+        """Names of functions that the regions' other files define."""
+        return ()
+
+    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+        """What is written besides the regions."""
+        return Extra()
+
+    def emulator(self, options: GenOptions) -> Emulator | None:
+        """What `check` runs results on; None: this machine."""
+        return None
+
+    def described(self, model: Modelled, options: GenOptions) -> Sequence[str] | None:
+        """What `inspect` shows of a region in place of its plan and its loops."""
+        return None
+
+    def machine(self, machine: Machine, options: GenOptions) -> str:
+        """A line on what code is made for."""
+        return f"{machine.name}: {machine.description}"
+
+    def timeline(self, path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
+        """The predicted time for these sizes, for targets that predict; the picture goes to a file, if one is named.
+        Raises ValueError for sizes that are missing."""
+        raise NotImplementedError
