@@ -31,10 +31,11 @@ from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
 from codegen.target.names import Names
 from codegen.target.nest.emit import prelude as nest_prelude
 from codegen.target.nest.product import NestKernel, nest_kernel
+from codegen.target.pieces import View, texts_of, words_of
 from codegen.target.pragmas import pragma_makers
 from codegen.target.product_view import ProductView
 from codegen.target.templates import environment
-from codegen.target.view import View, ViewBuilder, reserved
+from codegen.target.view import ViewBuilder, reserved
 
 # Instruction set, vector width for `generic`, and what it computes.
 Kernel = tuple[str, int, MicroKernel | MatvecKernel | NestKernel]
@@ -101,9 +102,9 @@ def emit_region(
         makers = pragma_makers(short, threads)
         builder = ViewBuilder(short, makers, builder.helpers, threads=threads, once=threads_only)
         views = unwrapped(builder.build(tree))
-        words = _words(views)
+        words = words_of(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    views = (*ahead_numbers(short, threads, _words(views)), *views)
+    views = (*ahead_numbers(short, threads, words_of(views)), *views)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = all_of(tests)
     if enough:
@@ -191,24 +192,13 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> l
     it is kept."""
     if kept:
         return []
-    words = _words(views) | set(re.findall(r"[A-Za-z_]\w*", ahead))
+    words = words_of(views) | set(re.findall(r"[A-Za-z_]\w*", ahead))
     bound = {a.base for a in scop.arrays.values() if a.inside}
-    for text in _texts(views):
+    for text in texts_of(views):
         found = re.match(r"long (\w+) =", text)
         if found:
             bound.add(found.group(1))
     return [n for n in scop.outside if n not in words or n in bound]
-
-
-def _words(views: Sequence[View]) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", " ".join(_texts(views))))
-
-
-def _texts(views: Sequence[View]) -> list[str]:
-    out: list[str] = []
-    for v in views:
-        out += [v.head, v.pragma, *_texts(v.body), *_texts(v.orelse)]
-    return out
 
 
 def emit_banner(source: str, options: str, version: bool = True, plan: str = "") -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from codegen.record import record
 from codegen.target.matvec import MatvecView
 from codegen.target.product_view import NestsView, ProductView
@@ -21,6 +24,19 @@ class View:
     matvec: MatvecView | None = None
     nested: NestsView | None = None
     stmt: str = ""  # the statement that it carries out
+
+
+def texts_of(views: Sequence[View]) -> list[str]:
+    """Everything that is printed of them, but for comments and templates."""
+    out: list[str] = []
+    for v in views:
+        out += [v.head, v.pragma, *texts_of(v.body), *texts_of(v.orelse)]
+    return out
+
+
+def words_of(views: Sequence[View]) -> set[str]:
+    """The names in them."""
+    return set(re.findall(r"[A-Za-z_]\w*", " ".join(texts_of(views))))
 
 
 def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:

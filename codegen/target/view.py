@@ -41,7 +41,7 @@ from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
 from codegen.target.matvec_kernel import MatvecKernel
 from codegen.target.microkernel import MicroKernel
 from codegen.target.nest.product import NestKernel
-from codegen.target.pieces import View, fresh
+from codegen.target.pieces import View, fresh, words_of
 from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.product import ProductPrinter
 from codegen.target.tiles import all_kernels
@@ -129,9 +129,10 @@ class ViewBuilder:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         first = fresh("at", taken | {node.loop.name}, tuple(map(str, range(len(node.lets)))))
         given = {name: f"{first}{k}" for k, (name, _) in enumerate(node.lets)}
-        ahead = (View("decl", f"const long {given[name]} = {ints.text(e)};") for name, e in node.lets)
         loop = self._views(replace(node, lets=()), {**names, **given}, held, taken | set(given.values()))
-        return View("block", body=(*ahead, *loop))
+        used = words_of(loop)  # a comparison that the type of its element decides is printed without the element
+        lets = [(given[name], e) for name, e in node.lets if given[name] in used]
+        return View("block", body=(*(View("decl", f"const long {name} = {ints.text(e)};") for name, e in lets), *loop))
 
     def _asked(self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop behind the condition of its statements."""

@@ -17,7 +17,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.c"))
-FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-w")
+FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Werror=unused-variable")
 
 
 def _output(name: str, text: str, folder: Path) -> str:
