@@ -50,7 +50,7 @@ TABLE: tuple[Entry, ...] = (
         "depend on data, and no test before the loops can tell whether it overlaps with another. That stops a region "
         "where the function itself sets the two from one another, and with `--check-alias`. It also stops one where "
         "the pointer is a member of a struct that the source reads only under conditions on data, so that nobody may "
-        "read it before the loops.",
+        "read it before the loops, or where a single value lies behind such a pointer.",
         "Put it into one block of memory behind one pointer, or use one of the two for both; copy a member to a "
         "variable before the region; leave `--check-alias` out, or give `--assume-no-alias`, if nothing overlaps.",
         "double **a; ... a[i][j] = b[j];",

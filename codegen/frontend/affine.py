@@ -14,10 +14,12 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.ahead import Reading
 from codegen.frontend.division import by_number, by_value
 from codegen.frontend.frame import Assumption, Binding, Frame
 from codegen.frontend.layers import TypeTable, int_constant, parameters
 from codegen.frontend.symbols import location
+from codegen.scop.certain import may_be_skipped
 from codegen.scop.types import INT, LONG, CType, common, promote
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ class Affiner:
     invariants: Invariants | None = None  # finds what could be a parameter besides; None: nothing is looked for
     computed: Mapping[str, tuple[str, CType]] = field(default_factory=dict)  # C text to parameters found that way
     evaluated: dict[str, isl.Set] = field(default_factory=dict)  # where the source evaluates each of them
+    readings: list[Reading] = field(default_factory=list)  # of members behind pointers
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -111,7 +114,29 @@ class Affiner:
         if not frame.sure and not found.harmless:
             return (name, ctype) if name in self.evaluated and here.is_subset(self.evaluated[name]) else None
         self.evaluated[name] = self.evaluated[name].union(here).coalesce() if name in self.evaluated else here
+        self._followed(found.text, frame)
         return name, ctype
+
+    def member(self, text: str, frame: Frame) -> tuple[str, CType] | None:
+        """The parameter that a member of a struct is, if any."""
+        if text in self.params:
+            self._followed(text, frame)
+        return self.params.get(text)
+
+    def mark(self) -> tuple[int, int]:
+        """For `back`."""
+        return len(self.assumptions), len(self.readings)
+
+    def back(self, mark: tuple[int, int]) -> None:
+        """Forget what was found since `mark`, as the expression is no affine one."""
+        del self.assumptions[mark[0] :]
+        del self.readings[mark[1] :]
+
+    def _followed(self, text: str, frame: Frame) -> None:
+        """Take down that `text` is evaluated."""
+        if "->" in text:
+            sure = frame.sure and not may_be_skipped(text)
+            self.readings.append(Reading(text, frame.domain.params(), sure))
 
     def want(self, node: c_ast.Node, frame: Frame) -> None:
         """Raise MissingParameter if `node` could be a parameter: only what the source is sure to evaluate."""
@@ -166,9 +191,9 @@ class Affiner:
 
     def _StructRef(self, node: c_ast.StructRef, frame: Frame) -> tuple[isl.PwAff, CType]:
         text = c_text(node)
-        if text in self.params:
-            name, ctype = self.params[text]
-            return frame.param(name), ctype
+        known = self.member(text, frame)
+        if known is not None:
+            return frame.param(known[0]), known[1]
         self.want(node, frame)
         raise NotAffine(node, f"`{text}` is data, not a parameter")
 

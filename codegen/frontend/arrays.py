@@ -109,12 +109,12 @@ def _known_index(raw: RawAccess, frame: Frame, affiner: Affiner) -> list[isl.PwA
         if step.kind in ("deref", "arrow"):
             out.append(frame.zero())
         elif step.kind == "sub":
-            mark = len(affiner.assumptions)
+            mark = affiner.mark()
             try:
                 assert step.node is not None
                 value = None if step.row else affiner.value(step.node, frame)[0]
             except NotAffine:
-                del affiner.assumptions[mark:]
+                affiner.back(mark)
                 value = None
             if value is None:
                 break

@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from codegen.frontend.affine import NotAffine, c_text
 from codegen.frontend.followed import pointer_type
+from codegen.frontend.frame import Frame
 from codegen.frontend.layers import int_constant, type_text
 from codegen.frontend.paths import exact, implied
 from codegen.frontend.places import Places
@@ -166,7 +167,10 @@ class BodyBuilder(Places):
         return Lit(c_text(node))
 
     def _BinaryOp(self, node: c_ast.BinaryOp) -> Expr:
-        asked = self.affiner.pointer_test(node, self.frame)
+        try:
+            asked = self.affiner.pointer_test(node, self._here())
+        except NotAffine:
+            asked = None
         if asked is not None:
             return self._affine(asked, INT)
         left = self.expr(node.left)
@@ -186,7 +190,7 @@ class BodyBuilder(Places):
     def when(self, cond: c_ast.Node, truth: bool) -> Iterator[None]:
         """For subexpressions that are evaluated only where `cond` is `truth`."""
         saved = self.where
-        frame = self.frame if saved is None else self.frame.restrict(saved)
+        frame = self._here()
         part = implied(cond, truth, frame, self.affiner)
         if part is not None:
             self.where = part if saved is None else saved.intersect(part)
@@ -195,6 +199,11 @@ class BodyBuilder(Places):
             yield
         finally:
             self.where, self.sure = saved, before
+
+    def _here(self) -> Frame:
+        """Where the present subexpression is evaluated."""
+        here = replace(self.frame, sure=self.sure and self.frame.sure)
+        return here if self.where is None else here.restrict(self.where)
 
     def _Cast(self, node: c_ast.Cast) -> Expr:
         shape = self.names.types.shape(node.to_type)
@@ -265,12 +274,11 @@ class BodyBuilder(Places):
         return Gather(number, args, self.accesses[number].elem)
 
     def _subscript(self, node: c_ast.Node) -> Expr:
-        here = replace(self.frame, sure=self.sure and self.frame.sure)
-        mark = len(self.affiner.assumptions)
+        mark = self.affiner.mark()
         try:
-            value, ctype = self.affiner.value(node, here if self.where is None else here.restrict(self.where))
+            value, ctype = self.affiner.value(node, self._here())
         except NotAffine:
-            del self.affiner.assumptions[mark:]
+            self.affiner.back(mark)
             return self.expr(node)
         return self._affine(value, ctype)
 

@@ -11,13 +11,14 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
 from codegen.frontend.affine import Affiner, MissingParameter
+from codegen.frontend.ahead import marked, read_ahead
 from codegen.frontend.arrays import ArrayGroup, DataSubscript, group_accesses
 from codegen.frontend.computed import MOST, Found, Invariants, name_for
 from codegen.frontend.control import Walker
 from codegen.frontend.defined import defined, fixed_sizes, unread
 from codegen.frontend.followed import check_followed
 from codegen.frontend.frame import Frame
-from codegen.frontend.guards import build_guard, parameter_ranges
+from codegen.frontend.guards import assumed, build_guard, parameter_ranges
 from codegen.frontend.last_values import last_values
 from codegen.frontend.places import Names
 from codegen.frontend.prescan import Prescan, prescan
@@ -54,6 +55,14 @@ class _Named:
     found: Found
 
 
+class _Late(Exception):
+    """Members behind pointers that may not be read ahead of the region wherever the source comes to it."""
+
+    def __init__(self, texts: frozenset[str]) -> None:
+        super().__init__(texts)
+        self.texts = texts
+
+
 class _Unneeded(Exception):
     """Computed parameters that the model does not use after all."""
 
@@ -66,7 +75,8 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     """Model a region. Raises Unsupported where it is not affine.
 
     Parameters that are no variables show up while the region is read, and spaces have a fixed number of them: with each
-    that is found, reading starts anew. So it does for arrays of which data decide about subscripts.
+    that is found, reading starts anew. So it does for arrays of which data decide about subscripts, and for members
+    behind pointers that are no parameters after all.
     """
     check_followed(site)
     scan = prescan(site)
@@ -87,6 +97,9 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
             found = missing.found
         except DataDecide as data:
             opaque |= data.places
+            continue
+        except _Late as members:
+            scan = replace(scan, params=tuple(p for p in scan.params if p[0] not in members.texts))
             continue
         if len(computed) >= MOST:
             why = f"more than {MOST} of its sizes are expressions of memory or products"
@@ -131,6 +144,11 @@ def _extract(
     if unneeded:  # since they were asked for, an array they are subscripts of became opaque
         raise _Unneeded(unneeded)
     scop = replace(made.scop, computed=(*first, *_in_order(computed, affiner, site)))
+    possible = affiner.ranges.intersect(assumed(context, space))
+    ahead = read_ahead(scop, affiner.readings, possible)
+    if ahead.late:
+        raise _Late(ahead.late)
+    scop = replace(scop, guard=replace(scop.guard, first=ahead.tests))
     return replace(made, scop=scop, remarks=tuple(dict.fromkeys(walker.remarks)))
 
 
@@ -213,7 +231,8 @@ def _assemble(
         raise gathered(refusals)
     ordered = tuple(made[k] for k in sorted(made))
     unasked = {name for name, _ in affiner.computed.values()} - affiner.evaluated.keys()  # a larger one has them in it
-    asked = tuple(p for p in params if p.name not in unasked)
+    params = marked(params, affiner.readings)
+    asked = tuple(p for p in params if p.asked and p.name not in unasked)
     guard = build_guard(affiner.assumptions, affiner.ranges, asked, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
     arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}

@@ -227,7 +227,7 @@ class Walker:
             inner = inner.bound(name, None)  # what it holds depends on the iteration
         builder = BodyBuilder(self.names, self.affiner, inner, self.inside)
         reader = LoopReader(self.site, builder, self._fresh)
-        mark = len(self.affiner.assumptions)
+        mark = self.affiner.mark()
         try:
             asked = None if frame.predicate is None else builder.expr(frame.predicate)
             builder.sure = frame.predicate is None
@@ -235,7 +235,7 @@ class Walker:
         except DataSubscript:
             raise
         except Unsupported as error:
-            del self.affiner.assumptions[mark:]
+            self.affiner.back(mark)
             self.refusals += [error] if error.id in ("nonaffine-bound", "counter-after-loop") else []
             return None
         if reader.target is None or frame.domain.is_empty():
@@ -273,11 +273,11 @@ class Walker:
         return len(self.statements) - 1
 
     def _if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
-        mark = len(self.affiner.assumptions)
+        mark = self.affiner.mark()
         try:
             cond = self.affiner.condition(node.cond, frame)
         except NotAffine:
-            del self.affiner.assumptions[mark:]
+            self.affiner.back(mark)
             if read_choice(node) is None:
                 self._no_jump(node)
             return self._data_if(node, frame)

@@ -53,7 +53,7 @@ def is_formula(binding: Binding, affiner: Affiner) -> bool:
 
 def check_extent(node: c_ast.Decl, dim: c_ast.Node | None, frame: Frame, affiner: Affiner, loc: Loc) -> None:
     """Sizes of local arrays are printed as they are, wherever the array ends up."""
-    outer = Frame(frame.space, isl.Set.universe(frame.space.set_from_params()))
+    outer = Frame(frame.space, isl.Set.from_params(frame.domain.params()), sure=frame.sure)
     try:
         if dim is not None:
             affiner.value(dim, outer)

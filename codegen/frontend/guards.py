@@ -40,9 +40,7 @@ def build_guard(
     loc: Loc,
 ) -> Guard:
     """The parameters for which every assumption holds, simplified by what the types guarantee."""
-    allowed = isl.Set.universe(space)
-    for text, where in context:
-        allowed = allowed.intersect(user_context(text, space, where))
+    allowed = assumed(context, space)
     valid = allowed
     reasons: list[str] = []
     for a in assumptions:
@@ -62,18 +60,28 @@ def build_guard(
                 "use a signed loop variable, or bounds that stay in range",
             )
     rest = valid.gist(allowed).intersect(ranges).gist(ranges).coalesce()
-    wide = [k for k, p in enumerate(params) if p.ctype.bits >= 64]
+    wide = [p for p in params if p.ctype.bits >= 64]
     valid = valid.intersect(ranges).gist(ranges)
-    for k, p in enumerate(params):
+    for p in params:
         if not p.ctype.signed:
+            k = valid.find_dim_by_name(isl.dim_type.param, p.name)
             valid = valid.lower_bound_val(isl.dim_type.param, k, _val(0, valid.get_ctx()))
-    for k in wide:
-        low, _ = params[k].ctype.range()
+    for p in wide:
+        low, _ = p.ctype.range()
+        k = valid.find_dim_by_name(isl.dim_type.param, p.name)
         valid = valid.lower_bound_val(isl.dim_type.param, k, _val(max(low, -LIMIT), valid.get_ctx()))
         valid = valid.upper_bound_val(isl.dim_type.param, k, _val(LIMIT, valid.get_ctx()))
     if wide:
         reasons.append("sizes stay below 2^60")
-    return Guard(valid.coalesce(), rest, tuple(params[k].name for k in wide), tuple(reasons))
+    return Guard(valid.coalesce(), rest, tuple(p.name for p in wide), tuple(reasons))
+
+
+def assumed(context: Sequence[tuple[str, Loc]], space: isl.Space) -> isl.Set:
+    """What the user says about the parameters."""
+    allowed = isl.Set.universe(space)
+    for text, where in context:
+        allowed = allowed.intersect(user_context(text, space, where))
+    return allowed
 
 
 def broken(a: Assumption) -> isl.Set:

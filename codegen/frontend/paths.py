@@ -8,6 +8,7 @@ its arrays would look like fewer than they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -24,8 +25,7 @@ def implied(node: c_ast.Node, truth: bool, frame: Frame, affiner: Affiner) -> is
     if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
         both = (node.op == "&&") == truth  # else one of the two suffices
         left = implied(node.left, truth, frame, affiner)
-        first = implied(node.left, node.op == "&&", frame, affiner)
-        right = implied(node.right, truth, frame if first is None else frame.restrict(first), affiner)
+        right = implied(node.right, truth, _behind(node, frame, affiner), affiner)
         if left is None or right is None:
             return (left or right) if both else None
         return left.intersect(right) if both else left.union(right).coalesce()
@@ -38,20 +38,27 @@ def exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> bool:
     if isinstance(node, c_ast.UnaryOp) and node.op == "!":
         return exact(node.expr, frame, affiner)
     if isinstance(node, c_ast.BinaryOp) and node.op in ("&&", "||"):
-        return exact(node.left, frame, affiner) and exact(node.right, frame, affiner)
+        return exact(node.left, frame, affiner) and exact(node.right, _behind(node, frame, affiner), affiner)
     return _exact(node, frame, affiner) is not None
+
+
+def _behind(node: c_ast.BinaryOp, frame: Frame, affiner: Affiner) -> Frame:
+    """Where the right operand of `&&` or `||` is evaluated."""
+    first = implied(node.left, node.op == "&&", frame, affiner)
+    here = frame if first is None else frame.restrict(first)
+    return here if exact(node.left, frame, affiner) else replace(here, sure=False)
 
 
 def _exact(node: c_ast.Node, frame: Frame, affiner: Affiner) -> isl.Set | None:
     """Where an affine condition is true; None for others, and where its arithmetic might wrap around."""
-    mark = len(affiner.assumptions)
+    mark = affiner.mark()
     try:
         holds = affiner.condition(node, frame)
     except (NotAffine, MissingParameter):
+        affiner.back(mark)
         return None  # it need not be known: no parameter is made for it
-    finally:
-        asked = affiner.assumptions[mark:]
-        del affiner.assumptions[mark:]
+    asked = affiner.assumptions[mark[0] :]
+    del affiner.assumptions[mark[0] :]
     return holds if all(broken(a).intersect(affiner.ranges).is_empty() for a in asked) else None
 
 
@@ -60,13 +67,14 @@ def affine_part(
 ) -> tuple[isl.Set | None, list[c_ast.Node]]:
     """Where the affine operands of a chain of `op` hold together, and the other operands."""
     found: isl.Set | None = None
-    data = []
+    data: list[c_ast.Node] = []
     for part in _operands(node, op):
-        mark = len(affiner.assumptions)
+        here = frame if found is None else frame.restrict(found if op == "&&" else found.complement())
+        mark = affiner.mark()
         try:
-            one = affiner.condition(part, frame)
+            one = affiner.condition(part, replace(here, sure=False) if data else here)
         except NotAffine:
-            del affiner.assumptions[mark:]
+            affiner.back(mark)
             data.append(part)
             continue
         found = one if found is None else found.intersect(one) if op == "&&" else found.union(one)

@@ -44,8 +44,8 @@ def polynomial(node: c_ast.Node, frame: Frame, affiner: Affiner) -> Poly | None:
         return None if value is None else {(): {CONSTANT: value}}
     if isinstance(node, c_ast.ID):
         return _name(node.name, frame, affiner)
-    if isinstance(node, c_ast.StructRef) and (text := c_text(node)) in affiner.params:
-        return {(text,): {CONSTANT: 1}}
+    if isinstance(node, c_ast.StructRef) and affiner.member(c_text(node), frame) is not None:
+        return {(c_text(node),): {CONSTANT: 1}}
     if isinstance(node, c_ast.Cast):
         inner = polynomial(node.expr, frame, affiner)
         return _converted(inner, node, affiner.types.shape(node.to_type).elem, frame, affiner)

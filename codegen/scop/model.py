@@ -22,6 +22,7 @@ class Param:
     name: str
     text: str
     ctype: CType
+    asked: bool = True  # the model looks at it
 
 
 @record
@@ -147,13 +148,15 @@ class Statement:
 class Guard:
     """What must hold at run time for the model to be the program: a set of parameters, and why.
 
-    `wide` names parameters of 64-bit types, which must lie within +-2^60; `rest` is what else must hold.
+    `wide` names parameters of 64-bit types, which must lie within +-2^60; `rest` is what else must hold. Members behind
+    pointers may be looked at after the tests in `first`, one after the other, hold.
     """
 
     valid: isl.Set
     rest: isl.Set
     wide: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    first: tuple[isl.Set, ...] = ()
 
 
 @record

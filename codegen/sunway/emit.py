@@ -27,7 +27,8 @@ from codegen.sunway.views import Function, View, line, prune, texts
 from codegen.target.aheads import ahead_numbers
 from codegen.target.alias import SEPARATE
 from codegen.target.cexpr import IntPrinter
-from codegen.target.emit import _deeper, _unused
+from codegen.target.computed import computed_texts, needed
+from codegen.target.emit import _deeper, _texts, _unused
 from codegen.target.fold import folded
 from codegen.target.guard import all_of, guard_text
 from codegen.target.names import Names, entries_of
@@ -124,13 +125,14 @@ def emit_sunway(
     guard = all_of((guard_text(scop, ints), alias, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias else [])]
     reasons += [f"members of {a} lie side by side" for a in layouts]
+    ahead = needed(computed_texts(scop, ints), " ".join((guard, *_texts(views))))
     text = (
         environment()
         .get_template("sunway/region.c.j2")
         .render(
             views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
-            reasons=", and ".join(reasons), original=_deeper(original.rstrip("\n")),
-            plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard)),
+            reasons=", and ".join(reasons), original=_deeper(original.rstrip("\n")), ahead=ahead,
+            plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
     )  # fmt: skip
     helpers = frozenset().union(*(x.helpers for x in launches))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
+import islpy as isl
+
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.record import record
 from codegen.scop.expr import Sym, walk
@@ -14,7 +16,7 @@ from codegen.scop.origins import Place
 from codegen.scop.types import CType
 from codegen.target.cexpr import IntPrinter
 from codegen.target.pointers import pointer_of
-from codegen.target.spans import cell_text, may_lead_nowhere, pointee, span_pointer, span_text
+from codegen.target.spans import cell_text, is_followed, may_lead_nowhere, pointee, span_pointer, span_text
 
 SEPARATE = "arrays do not overlap"  # what generated code says about it
 
@@ -169,9 +171,12 @@ def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for text, ctype in _values(scop):
         behind, base = pointee(text), re.split(r"\W", text)[0]
-        if not behind and ("->" in text or base not in scop.origins.visible | scop.origins.exposed):
+        if not behind and "->" not in text and base not in scop.origins.visible | scop.origins.exposed:
             continue
         over = [x.name for x in written if x.base != behind and _stores(x, ctype) and _reaches(scop, x)]
+        way = text.rpartition("->")[0]
+        if over and "->" in way and not is_followed(scop, way, _uses_of(scop, text)):
+            raise _hidden(scop, text, over[0])
         if over:
             out[behind or f"&{text}"] = over
     for read in (r for c in scop.computed for r in c.reads):
@@ -195,6 +200,13 @@ def _values(scop: Scop) -> Iterator[tuple[str, CType]]:
     yield from ((p.text, p.ctype) for p in scop.params)
     for s in scop.statements:
         yield from ((e.text, e.ctype) for e in walk(s.rhs) if isinstance(e, Sym) and e.ctype is not None)
+
+
+def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
+    """For which parameters statements may look at a single value."""
+    for s in scop.statements:
+        if any(isinstance(e, Sym) and e.text == text for e in walk(s.rhs)):
+            yield s.domain.params()
 
 
 def _stores(array: Array, ctype: CType) -> bool:
@@ -247,6 +259,17 @@ def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported
         "declare its pointer `restrict`, or leave --check-alias out if nothing overlaps"
         if array.opaque
         else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
+    )
+
+
+def _hidden(scop: Scop, text: str, other: str) -> Unsupported:
+    """A value behind a pointer in memory that the source follows only where data say so."""
+    return Unsupported(
+        "alias-unknown",
+        f"`{text}` is read only under conditions on data: whether a store to `{other}` changes it cannot be tested "
+        "before the loops",
+        scop.loc,
+        "copy it to a variable before the region, or use --assume-no-alias if nothing overlaps",
     )
 
 

@@ -54,6 +54,15 @@ def computed_texts(scop: Scop, ints: IntPrinter) -> tuple[ComputedText, ...]:
     )
 
 
+def needed(computed: Sequence[ComputedText], text: str) -> tuple[str, ...]:
+    """Declarations of those that `text` mentions, or one behind them that is needed."""
+    found: list[str] = []
+    for d in reversed(computed):
+        if re.search(rf"\b{d.name}\b", " ".join([text, *found])):
+            found.insert(0, d.declaration())
+    return tuple(found)
+
+
 def condition_text(scop: Scop, number: int, ints: IntPrinter) -> str:
     """When the source evaluates a computed parameter, as C; empty for always.
 

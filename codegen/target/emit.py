@@ -18,10 +18,10 @@ from codegen.target.alias import SEPARATE
 from codegen.target.braces import unwrapped
 from codegen.target.buffers import room_of
 from codegen.target.cexpr import IntPrinter
-from codegen.target.computed import ComputedText, computed_texts
+from codegen.target.computed import ComputedText, computed_texts, needed
 from codegen.target.cxx import in_language
 from codegen.target.fold import WIDTH, fold
-from codegen.target.guard import all_of, guard_text
+from codegen.target.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa
 from codegen.target.links import FIRST, Links, spread, unmark
@@ -112,6 +112,7 @@ def emit_region(
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias_guard else [])]
     reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
     room = room_of(scop, tree, guard)
+    kept = bool(room or reasons or (guard and not idle_elsewhere(scop)))
     values = {
         "views": views,
         "indent": indent,
@@ -121,16 +122,16 @@ def emit_region(
         "guard": guard,
         "room": room,
         "reasons": ", and ".join(reasons),
-        "original": _deeper(original.rstrip("\n")),
+        "original": _deeper(original.rstrip("\n")) if kept else "",
         "marked": FIRST not in original,
-        "unused": _unused(scop, views, bool(guard or room)),
+        "unused": _unused(scop, views, kept),
     }
     template = environment().get_template("region.c.j2")
     computed = computed_texts(scop, ints)
     text = template.render(values, ahead=())
-    ahead = _needed(computed, text.replace(str(values["original"]), ""))
+    ahead = needed(computed, text.replace(str(values["original"]), ""))
     if ahead:
-        text = template.render(values, ahead=ahead, unused=_unused(scop, views, bool(guard or room), " ".join(ahead)))
+        text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
     text, links = unmark(text) if FIRST not in original else (text, ())
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
@@ -176,15 +177,6 @@ def _deeper(text: str) -> str:
     if "\\\n" in text:
         return text
     return "\n".join("    " + x if x.strip() and not x.lstrip().startswith("#") else x for x in text.split("\n"))
-
-
-def _needed(computed: Sequence[ComputedText], text: str) -> tuple[str, ...]:
-    """Declarations of those that `text` mentions, or one behind them that is needed."""
-    needed: list[str] = []
-    for d in reversed(computed):
-        if re.search(rf"\b{d.name}\b", " ".join([text, *needed])):
-            needed.insert(0, d.declaration())
-    return tuple(needed)
 
 
 def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> list[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
 from codegen.ast.ctree import Fun
 from codegen.ast.generate import expression
 from codegen.recognize.reach import reach
-from codegen.scop.expr import Expr, Ref, may_skip, sure_parts
+from codegen.scop.certain import followed, leads, may_be_skipped
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import condition_text
@@ -30,27 +30,33 @@ def span_pointer(scop: Scop, array: Array) -> str:
 
 
 def may_lead_nowhere(scop: Scop, array: Array) -> bool:
-    """Is the pointer to the elements in a struct that the region reads only under conditions on data? Then it may not
-    be read ahead of the loops."""
+    """Is the pointer to the elements in a struct that the region need not follow wherever it uses the elements, as
+    data decide? Then it may not be read ahead of the loops."""
     at = None if array.opaque and not _bounded(scop, array) else pointer_of(scop, array.name)
-    return at is not None and "->" in at.text and not _read_ahead(scop, at.text) and not _followers(scop, at.text)
+    if at is None or "->" not in at.text:
+        return False
+    return not is_followed(scop, at.text, (s.instances(a).params() for s, a in _uses(scop, [array])))
 
 
-def _lead(pointer: str) -> str:
-    """What has to be followed to read a pointer `p->q`."""
-    return pointer.rpartition("->")[0] + "->"
+def is_followed(scop: Scop, text: str, uses: Iterable[isl.Set]) -> bool:
+    """Does the source follow all pointers on the way to a member for sure, for these parameters?"""
+    where = _where(scop, text)
+    return where is None or all(use.intersect(scop.context).is_subset(where) for use in uses)
 
 
-def _read_ahead(scop: Scop, pointer: str) -> bool:
-    """Is there a size in the same struct? Sizes are read ahead of the loops."""
-    return any(p.text.startswith(_lead(pointer)) for p in scop.params)
-
-
-def _followers(scop: Scop, pointer: str) -> Uses:
-    """Accesses through members of the same struct that happen whatever the data are."""
-    ways = {n: way.text for n in scop.arrays if (way := pointer_of(scop, n)) is not None}
-    mine = (x for x in scop.accesses() if ways.get(x[1].array, "").startswith(_lead(pointer)))
-    return [(s, a) for s, a in mine if _certain(s, a)]
+def _where(scop: Scop, text: str) -> isl.Set | None:
+    """For which parameters the source follows the pointers on the way to a member for sure; None for all, as far as
+    the guard of the region lets the fast version run."""
+    lead = text.rpartition("->")[0] + "->"
+    if any(p.asked and p.text.startswith(lead) for p in scop.params):
+        return None  # read ahead of the loops
+    where = isl.Set.empty(scop.context.get_space())
+    for c in scop.computed:
+        if lead in leads(c.text) and not may_be_skipped(c.text):
+            where = where.union(c.where.align_params(where.get_space()))
+    for other, here in followed(scop):
+        where = where.union(here) if other == lead else where
+    return where.coalesce()
 
 
 def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
@@ -141,36 +147,24 @@ def _covers(one: isl.PwAff, two: isl.PwAff, past: bool) -> bool:
 
 def _reached(scop: Scop, pointer: str, ints: IntPrinter) -> str:
     """When the region follows the pointer for sure: before that, it may lead nowhere. Empty if always."""
-    if _read_ahead(scop, pointer):
+    where = _where(scop, pointer)
+    if where is None:
         return ""
-    where = isl.Set.empty(scop.context.get_space())
-    for s, a in _followers(scop, pointer):
-        where = where.union(s.instances(a).params())
-    where = where.coalesce().gist(scop.context)
+    for known in (scop.context, *scop.guard.first):  # which were tested before
+        where = where.gist(known)
     if isl.Set.universe(where.get_space()).is_subset(where):
         return ""
     build = isl.AstBuild.from_context(isl.Set.universe(where.get_space()))
     return ints.text(expression(build.expr_from_set(where)), 1)
 
 
-def _certain(s: Statement, a: Access) -> bool:
-    """Does every instance make the access, whatever the data?"""
-    number = next(k for k, x in enumerate(s.accesses) if x is a)
-    if a.write or number == s.target:
-        return not may_skip(s.rhs)
-    return number in _always(s.rhs)
-
-
-def _always(e: Expr) -> set[int]:
-    """The accesses of an expression that no condition in it stands before."""
-    own = {e.access} if isinstance(e, Ref) else set[int]()
-    return own.union(*(_always(x) for x in sure_parts(e)))
-
-
 def cell_text(scop: Scop, pointer: str, ints: IntPrinter) -> str:
-    """A single value in memory; one that is read ahead of the region only where the source reads it, too."""
+    """A single value in memory; one that is read ahead of the region, or found through a pointer in memory, only where
+    the source surely comes to it, too."""
     number = next((k for k, c in enumerate(scop.computed) if pointer in (f"&{r.text}" for r in c.reads)), None)
-    test = "" if number is None else condition_text(scop, number, ints)
+    way = pointer.removeprefix("&").rpartition("->")[0]
+    test = _reached(scop, way, ints) if "->" in way else ""
+    test = test if number is None else condition_text(scop, number, ints)
     text = f"TW_SPAN({pointer}, 0, 1)"
     return f"({test} ? {text} : TW_NOWHERE)" if test else text
 

@@ -187,3 +187,46 @@ void f(const grid *from, grid *to)
     made = generate("in.c", text, GenOptions())
     assert made.regions[0].transformed and "TW_SPAN(to->at," in made.text
     assert check("in.c", text, GenOptions(), lambda line: None).ok
+
+
+def test_a_pointer_followed_elsewhere_is_not_tested_where_only_data_lead_to_it() -> None:
+    """With k = 0 the test would not look at `to->x`, which the second loop may use all the same."""
+    text = """\
+typedef struct { double w, *x; } grid;
+void f(int n, int k, const int *c, grid *to, double *y)
+{
+#pragma scop
+  for (int i = 0; i < k; i++)
+    y[i] += to->w;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 100; j++)
+      if (c[j])
+        y[i] += to->x[j];
+#pragma endscop
+}
+"""
+    made = generate("in.c", text, GenOptions())
+    assert not made.regions[0].transformed
+    assert any("`to->x` is read only under conditions on data" in d.message for d in made.diagnostics)
+    assert generate("in.c", text, GenOptions(assume_no_alias=True)).regions[0].transformed
+
+
+VALUE = """\
+typedef struct grid { double w; struct grid *in; } grid;
+void f(int n, int m, const grid *to, double *y, const int *c)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[i * 30 + j] = c[j] ? to->in->w * y[i * 30 + j] : 0;
+#pragma endscop
+}
+"""
+
+
+def test_a_value_behind_a_pointer_in_memory_is_tested() -> None:
+    sure = VALUE.replace("c[j] ? ", "c[j] + ").replace(" : 0", "")
+    assert "TW_SPAN(&to->in->w, 0, 1)" in generate("in.c", sure, GenOptions()).text
+    made = generate("in.c", VALUE, GenOptions())
+    assert not made.regions[0].transformed
+    assert any("`to->in->w` is read only under conditions on data" in d.message for d in made.diagnostics)
