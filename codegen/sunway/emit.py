@@ -28,10 +28,11 @@ from codegen.target.aheads import ahead_numbers
 from codegen.target.alias import SEPARATE
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import computed_texts, needed
-from codegen.target.emit import _deeper, _texts, _unused
+from codegen.target.emit import _deeper, _unused
 from codegen.target.fold import folded
 from codegen.target.guard import all_of, guard_text
 from codegen.target.names import Names, entries_of
+from codegen.target.pieces import texts_of
 from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
 from codegen.target.view import View as MasterView
@@ -125,7 +126,7 @@ def emit_sunway(
     guard = all_of((guard_text(scop, ints), alias, *layouts.values()))
     reasons = [*scop.guard.reasons, *([SEPARATE] if alias else [])]
     reasons += [f"members of {a} lie side by side" for a in layouts]
-    ahead = needed(computed_texts(scop, ints), " ".join((guard, *_texts(views))))
+    ahead = needed(computed_texts(scop, ints), " ".join((guard, *texts_of(views))))
     text = (
         environment()
         .get_template("sunway/region.c.j2")
