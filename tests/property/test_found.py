@@ -17,15 +17,19 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.c"))
-FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Werror=unused-variable")
+FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Wunused-variable")
 
 
-def _output(name: str, text: str, folder: Path) -> str:
+def _output(name: str, text: str, folder: Path) -> tuple[str, set[str]]:
+    """What the program prints, and its unused variables."""
     source = folder / f"{name}.c"
     source.write_text(text)
-    subprocess.run(["gcc", *FLAGS, "-o", folder / name, source, "-lm"], check=True, timeout=120)
+    words = ["gcc", *FLAGS, "-o", folder / name, source, "-lm"]
+    said = subprocess.run(words, check=True, timeout=120, capture_output=True, text=True).stderr
+    unused = set(re.findall(r"unused variable \W(\w+)", said))
     env = {**os.environ, "OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive"}
-    return subprocess.run([folder / name], check=True, capture_output=True, text=True, timeout=60, env=env).stdout
+    ran = subprocess.run([folder / name], check=True, capture_output=True, text=True, timeout=60, env=env)
+    return ran.stdout, unused
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda p: p.stem)
@@ -36,7 +40,7 @@ def test_found(path: Path, tmp_path: Path) -> None:
         reassociate="// options: reassociate" in text,
         plan_text="region 1\n" + "\n".join(plan) if plan else None,
     )
-    want = _output("old", text, tmp_path)
+    want, unused = _output("old", text, tmp_path)
     try:
         got = generate(str(path), text, options)
     except InputError as error:
@@ -44,6 +48,7 @@ def test_found(path: Path, tmp_path: Path) -> None:
         return
     assert not [d.message for d in got.diagnostics if d.id == "fallback" and d.severity is Severity.WARNING]
     assert "no-proof" not in [n.id for d in got.diagnostics for n in d.notes]
-    assert _output("new", got.text, tmp_path) == want
+    printed, left = _output("new", got.text, tmp_path)
+    assert printed == want and left <= unused
     again = generate(str(path), text, GenOptions(reassociate=options.reassociate, plan_text=got.plan))
     assert again.plan == got.plan
