@@ -2,13 +2,14 @@
 
 `@record` is `@dataclass(frozen=True)` in use: same fields, `replace`, equality, hash and representation. Python
 compiles six methods for every frozen dataclass, 0.8 ms each class; a command that starts in a build a hundred
-times a day notices. Here only `__init__` is compiled, when the first object is made; the others are shared.
+times a day notices. Here only `__init__` is compiled, once some objects were made; the others are shared. What `fields`
+and `replace` ask for is made when they do.
 """
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,9 @@ else:
 
 
 T = TypeVar("T")
+_FEW = 8  # objects that are made without compiling anything
 _completing = RLock()
+_DEFAULTS: dict[type, dict[str, Any]] = {}
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -32,12 +35,17 @@ def record(cls: type[T]) -> type[T]:
         if name not in cls.__dict__:
             setattr(cls, name, method)
 
-    def first(self: Any, *values: Any, **named: Any) -> None:
-        _complete(cls)
-        cls.__init__(self, *values, **named)
+    made = 0
 
-    later = {name: _Later(cls, name) for name in ("__dataclass_fields__", "__match_args__")}
-    _put(cls, {"__init__": first, **later})
+    def first(self: Any, *values: Any, **named: Any) -> None:
+        nonlocal made
+        made += 1
+        if made > _FEW or not _filled(self, _defaults(cls), values, named):
+            _compile(cls)
+            cls.__init__(self, *values, **named)
+
+    makers = {"__dataclass_fields__": _describe, "__match_args__": _name_fields}
+    _put(cls, {"__init__": first, **{name: _Later(cls, name, make) for name, make in makers.items()}})
     return cls
 
 
@@ -49,40 +57,79 @@ def _put(cls: type, attributes: dict[str, Any]) -> None:
 class _Later:
     """An attribute of a record class that is there once somebody asks."""
 
-    def __init__(self, owner: type, name: str) -> None:
-        self._owner, self._name = owner, name
+    def __init__(self, owner: type, name: str, make: Callable[[type], None]) -> None:
+        self._owner, self._name, self._make = owner, name, make
 
     def __get__(self, instance: object, cls: type) -> Any:
-        _complete(self._owner)
+        self._make(self._owner)
         return getattr(cls, self._name)
 
 
-def _complete(cls: type) -> None:
-    """Find the fields of a record class and compile its `__init__`, once."""
+def _name_fields(cls: type) -> None:
+    _put(cls, {"__match_args__": tuple(_defaults(cls))})
+
+
+def _filled(self: Any, found: Mapping[str, Any], values: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Set the fields of a new object. Arguments that do not fit are for a compiled `__init__` to complain about."""
+    own = self.__dict__
+    own.update(zip(found, values, strict=False))
+    for name in tuple(found)[len(values):]:
+        value = named.pop(name, found[name])
+        if isinstance(value, Field):
+            value = value.default if value.default_factory is MISSING else value.default_factory()
+        if value is MISSING:
+            return False
+        own[name] = value
+    if named or len(values) > len(found):
+        return False
+    if hasattr(self, "__post_init__"):
+        self.__post_init__()
+    return True
+
+
+def _compile(cls: type) -> None:
+    _put(cls, {"__init__": _init(cls, _defaults(cls))})
+
+
+def _describe(cls: type) -> None:
+    """Make the fields of a record class as `dataclasses` knows them, once."""
     own: Mapping[str, Any] = cls.__dict__
     with _completing:
+        _defaults(cls)  # first: what is described loses the factories of its defaults
         if isinstance(own["__dataclass_fields__"], _Later):
             dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
-            found = fields(cls)
-            _put(cls, {"__match_args__": tuple([f.name for f in found]), "__init__": _init(cls, found)})
 
 
-def _init(cls: type, found: tuple[Field[Any], ...]) -> Callable[..., None]:
+def _defaults(cls: type) -> dict[str, Any]:
+    """The fields of a record class in order, each with its default, a `field` with one, or MISSING."""
+    if cls not in _DEFAULTS:
+        found: dict[str, Any] = {}
+        for base in reversed(cls.__mro__[1:]):
+            if "__match_args__" in base.__dict__:
+                found |= _defaults(base)
+        found |= {name: cls.__dict__.get(name, MISSING) for name in cls.__annotations__}
+        _DEFAULTS[cls] = found
+    return _DEFAULTS[cls]
+
+
+def _init(cls: type, found: Mapping[str, Any]) -> Callable[..., None]:
     """`__init__`, which is faster than setting the attributes one by one through `__setattr__`."""
     known: dict[str, Any] = {"_MISSING": MISSING}
     head, body = "self", ""
-    for f in found:
-        value = f.name
-        if f.default is not MISSING:
-            known[f"_{f.name}"] = f.default
-            head += f", {f.name}=_{f.name}"
-        elif f.default_factory is not MISSING:
-            known[f"_{f.name}"] = f.default_factory
-            head += f", {f.name}=_MISSING"
-            value = f"_{f.name}() if {f.name} is _MISSING else {f.name}"
+    for name, default in found.items():
+        value = name
+        factory = default.default_factory if isinstance(default, Field) else MISSING
+        default = default.default if isinstance(default, Field) else default
+        if default is not MISSING:
+            known[f"_{name}"] = default
+            head += f", {name}=_{name}"
+        elif factory is not MISSING:
+            known[f"_{name}"] = factory
+            head += f", {name}=_MISSING"
+            value = f"_{name}() if {name} is _MISSING else {name}"
         else:
-            head += f", {f.name}"
-        body += f"    _values_[{f.name!r}] = {value}\n"  # a name that no field has
+            head += f", {name}"
+        body += f"    _values_[{name!r}] = {value}\n"  # a name that no field has
     if hasattr(cls, "__post_init__"):
         body += "    self.__post_init__()\n"
     exec(f"def __init__({head}):\n    _values_ = self.__dict__\n{body}", known)
@@ -92,7 +139,7 @@ def _init(cls: type, found: tuple[Field[Any], ...]) -> Callable[..., None]:
 
 def _values(self: Any) -> tuple[Any, ...]:
     own = self.__dict__
-    return tuple([own[n] for n in self.__dataclass_fields__])
+    return tuple([own[n] for n in self.__match_args__])
 
 
 def _eq(self: Any, other: object) -> Any:
@@ -104,7 +151,7 @@ def _hash(self: Any) -> int:
 
 
 def _repr(self: Any) -> str:
-    inner = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self.__dataclass_fields__)
+    inner = ", ".join(f"{n}={self.__dict__[n]!r}" for n in self.__match_args__)
     return f"{self.__class__.__qualname__}({inner})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -18,6 +19,7 @@ from codegen.limits import MIB, LimitPassed, Limits, restrict
 
 T = TypeVar("T")
 STACK = 64 << 20  # bytes; as much as is used is really taken
+SELDOM = 100_000  # objects between two searches for garbage: a child has little of it, and ends soon
 _CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
 
 
@@ -90,6 +92,7 @@ def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
     """
     try:
         restrict(limits)
+        gc.set_threshold(SELDOM)
         threading.stack_size(STACK)
         thread = threading.Thread(target=_answer, args=(work, writer))
         thread.start()

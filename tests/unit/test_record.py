@@ -116,3 +116,22 @@ def test_checks_after_the_fields_are_set() -> None:
     assert Positive(1).value == 1
     with pytest.raises(ValueError, match="not positive"):
         Positive(0)
+
+
+def test_the_first_objects_are_as_later_ones() -> None:
+    """The first are made before `__init__` is compiled."""
+
+    @record
+    class Made:
+        x: int
+        y: list[int] = field(default_factory=list)
+        z: int = field(default=3)
+
+    for k in range(20):
+        made = Made(k, z=4) if k % 2 else Made(x=k)
+        assert (made.x, made.y, made.z) == (k, [], 4 if k % 2 else 3)
+        with pytest.raises(TypeError):
+            Made(k, x=k)
+        with pytest.raises(TypeError):
+            Made(k, [], 3, 4)
+    assert Made(1).y is not Made(1).y
