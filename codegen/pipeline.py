@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import field, replace
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -38,6 +39,15 @@ if TYPE_CHECKING:
     from codegen.target.links import Links
 
 MARK = "\ufeff"  # byte order mark
+SEVERAL = 3  # regions for which everything is loaded
+LATER = (
+    "codegen.hosts.region",
+    *(f"codegen.transform.{x}" for x in ("balance", "block", "diamond", "keep", "pipeline", "product")),
+    *(f"codegen.plan.{x}" for x in ("panels", "stencils")),
+    *(f"codegen.recognize.{x}" for x in ("lasting_copies", "lasting_proof", "ownership.search")),
+    *(f"codegen.target.{x}" for x in ("forms", "matvec", "product")),
+    *(f"codegen.verify.{x}" for x in ("expansion", "lowered.check", "text.check")),
+)
 
 
 @record
@@ -107,7 +117,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
         raise InputError("bad-target", message, Loc(name), hint)
     pre: Preprocessed
     if options.cpp.enabled:
-        pre = preprocess(path, text, options.cpp, _load, with_marks(text, regions, name))
+        pre = preprocess(path, text, options.cpp, partial(_load, len(regions)), with_marks(text, regions, name))
     else:
         pre = no_preprocess(path, text, language)
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
@@ -117,8 +127,9 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
     return Opened(name, text, regions, slices, pre.deps, pre, found)
 
 
-def _load() -> None:
-    """What all regions need, loaded before any child is forked, and while the preprocessor runs.
+def _load(regions: int = 1) -> None:
+    """What all regions need, loaded before any child is forked, and while the preprocessor runs. For several regions
+    what only some of them need, too, so that their children do not load it again and again.
 
     Nothing of it is ever garbage: without the collector's attempts to find some it takes a tenth less time.
     """
@@ -126,7 +137,8 @@ def _load() -> None:
         return
     collecting = gc.isenabled()
     gc.disable()
-    import_module("codegen.region")
+    for name in ("codegen.region", *(LATER if regions > SEVERAL else ())):
+        import_module(name)
     from codegen.target.templates import environment
 
     environment()

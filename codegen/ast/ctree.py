@@ -105,6 +105,11 @@ class For:
     asked: tuple[bool, ...] = ()
     lets: tuple[tuple[str, CExpr], ...] = ()
 
+    @property
+    def otherwise(self) -> bool:
+        """Is it printed otherwise than it stands, or with something ahead of it?"""
+        return bool(self.form or self.alone or self.ahead or self.sure or self.asked or self.lets)
+
 
 @record
 class If:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from codegen.ast.blocks import multiply
-from codegen.ast.carry import with_carried
 from codegen.ast.ctree import (
     Bin,
     Block,
@@ -307,7 +306,11 @@ def generate(scop: Scop, tree: Node, whole: bool = False, peel: bool = True) -> 
     result = _generated(scop, tree, whole)
     if peel:
         result = peeled(result, scop.context)
-    return with_carried(scop, result) if any(q.loop.carry for q in loops(tree)) else result
+    if not any(q.loop.carry for q in loops(tree)):
+        return result
+    from codegen.ast.carry import with_carried
+
+    return with_carried(scop, result)
 
 
 def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:

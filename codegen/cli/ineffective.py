@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import GenOptions
-from codegen.refusals import TABLE, WARNING
 from codegen.targets.registry import target_named, target_names
 
 
@@ -17,6 +16,10 @@ def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:
 
 
 def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
+    if not words:
+        return
+    from codegen.refusals import TABLE, WARNING  # a large table that few command lines need
+
     ids = [e.id for e in TABLE if e.family == WARNING]
     for word in words:
         name = word.removeprefix("no-").removeprefix("error=")

@@ -15,7 +15,6 @@ from codegen.frontend.arrays import DataSubscript
 from codegen.frontend.body import BodyBuilder
 from codegen.frontend.choice import Put, as_put, choice_value, puts, read_choice
 from codegen.frontend.counted import assigned_in
-from codegen.frontend.dataloops import LoopReader
 from codegen.frontend.declare import check_extent, check_plain, is_formula
 from codegen.frontend.frame import Assumption, Binding, Frame, LocalVar
 from codegen.frontend.jumps import choices, empty, leading_breaks, once, plain_body
@@ -222,6 +221,8 @@ class Walker:
 
     def _data_loop(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...] | None:
         """A loop whose bounds are data as one statement; None where it does what no statement can."""
+        from codegen.frontend.dataloops import LoopReader
+
         inner = _always(frame)
         for name in sorted(assigned_in(node)):
             inner = inner.bound(name, None)  # what it holds depends on the iteration

@@ -13,7 +13,6 @@ from codegen.frontend.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
-from codegen.source.outline import blocks
 
 
 @record
@@ -163,6 +162,8 @@ def find_site(
 def part_of(site: RegionSite, path: Sequence[tuple[int, int]], first: int, after: int) -> RegionSite:
     """Statements `first` up to `after` of a block inside the region, as a region of its own. The path to the block is
     the number of a statement and of a block in it, again and again."""
+    from codegen.source.outline import blocks
+
     known, around, items = dict(site.variables), list(site.around), site.statements
     for k, inner in path:
         _declare_all(known, site.types, items[:k])

@@ -10,7 +10,6 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loop
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
-from codegen.lower.carry import keeping
 from codegen.lower.conditions import asked_ahead, still_read
 from codegen.lower.folds import folded
 from codegen.lower.jam import abreast, jammed
@@ -50,5 +49,9 @@ def _loop(scop: Scop, node: For) -> For:
     ahead = still_read(scop, node, read_ahead(scop, node), len(asked))
     alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
     sure = bool(ahead or node.carried or asked) and runs_for_sure(node)
-    kept = keeping(scop, node, ahead) if node.carried else None
-    return replace(node, body=inside, form=kept, alone=alone, ahead=ahead, sure=sure, asked=asked)
+    made = replace(node, body=inside, form=None, alone=alone, ahead=ahead, sure=sure, asked=asked)
+    if not node.carried:
+        return made
+    from codegen.lower.carry import keeping
+
+    return replace(made, form=keeping(scop, node, ahead))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -16,7 +17,6 @@ from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
 from codegen.plan.model import Directive, Multiply
-from codegen.plan.panels import Panel, find_panels
 from codegen.plan.shape import arranged
 from codegen.plan.strips import in_strip, in_strips, parts_of
 from codegen.plan.told import formula
@@ -35,6 +35,9 @@ from codegen.target.isa.load import load as load_isa
 from codegen.target.isa.model import Isa, longer
 from codegen.target.isa.text import spreads, takes_lane
 from codegen.transform.program import Program, make_program
+
+if TYPE_CHECKING:
+    from codegen.plan.panels import Panel
 
 # What a packed product costs however small it is (memory, a team of one thread), and the plain nest meanwhile does a
 # quarter of the vector steps the core could start: on a Neoverse N1, f64, both take as long at about 13 x 13 x 13.
@@ -103,6 +106,8 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
 
 def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Directive, ...], Products] | None:
     """The region with loops in blocks, if that makes products: in new names, how, and with all its products."""
+    from codegen.plan.panels import Panel, find_panels
+
     panels = find_panels(p, machine, fusion)
     if panels is None:
         return None

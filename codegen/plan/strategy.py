@@ -22,7 +22,6 @@ from codegen.plan.model import Directive, Forward, Plan, Schedule
 from codegen.plan.owners import owner_remarks
 from codegen.plan.products import Products, find_products, in_panels
 from codegen.plan.shape import arranged, with_flags
-from codegen.plan.stencils import time_tiles
 from codegen.recognize.forward import candidates
 from codegen.recognize.strides import coefficients, move
 from codegen.recognize.work import leaves_out
@@ -82,6 +81,8 @@ def _over_time(source: Program, machine: Machine, fusion: str) -> Decision | Non
     steps are kept: those have to go to memory in any case (wave-1d: 0.87 of gcc)."""
     if any(leaves_out(s) for s in source.scop.statements) or _kept_apart(source):
         return None
+    from codegen.plan.stencils import time_tiles
+
     usual = isl_schedule(source.scop, source.deps, source.tree, fusion)
     found = time_tiles(source, machine, usual)
     if found is None:

@@ -7,15 +7,18 @@ loops like any other, and legal or not by dependences.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Parallel
 from codegen.plan.tiles import constant_extent
 from codegen.recognize.ownership.extract import Nest, frame
-from codegen.recognize.ownership.search import ThreadLoop, thread_loops
 from codegen.record import record
 from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
 from codegen.transform.program import Program
+
+if TYPE_CHECKING:
+    from codegen.recognize.ownership.search import ThreadLoop
 
 
 @record
@@ -45,6 +48,8 @@ def shared_out(p: Program, place: Place, machine: Machine) -> Shared:
     inside = _inside(p, names)
     if any(lp is None or lp.name not in {x.name for x in inside} for lp in counted.values()):
         return usual
+    from codegen.recognize.ownership.search import thread_loops
+
     f = frame(p.scop, Nest(names, (), inside))
     lengths = {(counted[lp.name] or lp).name: _rounds(p, lp, names) for lp in others}
     found = [c for c in thread_loops(f, lengths, machine.cores) if c.name in lengths]

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.recognize.exists import certain
 from codegen.recognize.gains import gains
-from codegen.recognize.lasting_copies import Copies, back_copy, into_copy, with_copies
-from codegen.recognize.lasting_proof import wrong_lasting
 from codegen.recognize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of
 from codegen.recognize.stores import left_alone
 from codegen.recognize.strides import coefficients
@@ -38,6 +37,9 @@ from codegen.scop.dependences import (
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import Node, Seq, enclosing, statements
+
+if TYPE_CHECKING:
+    from codegen.recognize.lasting_copies import Copies
 
 SUFFIX = "_own"
 
@@ -67,9 +69,15 @@ class _Use:
 
 def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Lasting | None:
     """The region with such variables, if that takes a dependence off a loop; None otherwise."""
+    candidates = tuple(_candidates(scop, tree, deps))
+    if not candidates:
+        return None
+    from codegen.recognize.lasting_copies import with_copies
+    from codegen.recognize.lasting_proof import wrong_lasting
+
     made, order = scop, tree
     done: list[_Use] = []
-    for use in _candidates(scop, tree, deps):
+    for use in candidates:
         own = fresh(made, use.name + SUFFIX)
         moved = make_inside(made, use.name, own, use.users, use.depth)
         copies = _copies(scop, tree, moved, use, own)
@@ -162,6 +170,8 @@ def _use(scop: Scop, tree: Node, name: str, users: tuple[str, ...]) -> _Use | No
 
 
 def _copies(scop: Scop, tree: Node, moved: Scop, use: _Use, own: str) -> Copies:
+    from codegen.recognize.lasting_copies import Copies, back_copy, into_copy
+
     free = max(int(s.name[1:]) for s in moved.statements) + 1
     directions = _directions(tree, use.users[0])[: use.depth]
     back = back_copy(scop, f"S{free}", use.name, own, use.users, directions)

@@ -6,10 +6,13 @@ keep all line numbers, so that from there on such a region is like any other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from .linemap import quote
-from .nests import Nest
 from .regions import Region
+
+if TYPE_CHECKING:
+    from .nests import Nest
 
 
 def region_of(text: str, nest: Nest, index: int) -> Region:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import TextWrapper
+from typing import TYPE_CHECKING, TypeAlias
 
 from codegen import __version__
 from codegen.ast.ctree import CNode
@@ -22,23 +23,23 @@ from codegen.target.computed import ComputedText, computed_texts, needed
 from codegen.target.cxx import in_language
 from codegen.target.fold import WIDTH, fold
 from codegen.target.guard import all_of, guard_text, idle_elsewhere
-from codegen.target.isa.load import load as load_isa
-from codegen.target.isa.model import Isa
 from codegen.target.links import FIRST, Links, spread, unmark
 from codegen.target.locals import with_locals
-from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
-from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
 from codegen.target.names import Names
-from codegen.target.nest.emit import prelude as nest_prelude
-from codegen.target.nest.product import NestKernel, nest_kernel
 from codegen.target.pieces import View, texts_of, words_of
 from codegen.target.pragmas import pragma_makers
-from codegen.target.product_view import ProductView
 from codegen.target.templates import environment
 from codegen.target.view import ViewBuilder, reserved
 
+if TYPE_CHECKING:
+    from codegen.target.isa.model import Isa
+    from codegen.target.matvec_kernel import MatvecKernel
+    from codegen.target.microkernel import MicroKernel
+    from codegen.target.nest.product import NestKernel
+    from codegen.target.product_view import ProductView
+
 # Instruction set, vector width for `generic`, and what it computes.
-Kernel = tuple[str, int, MicroKernel | MatvecKernel | NestKernel]
+Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
 
 
 # What templates call, and the helpers that defines it.
@@ -221,7 +222,7 @@ def emit_support(
     Without `contract`, kernels round products and sums apart."""
     if not helpers and not kernels:
         return ""
-    texts = _kernel_texts(kernels, require)
+    texts = _kernel_texts(kernels, require) if kernels else []
     text = (
         environment()
         .get_template("file.c.j2")
@@ -295,6 +296,8 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
 
 def foreign(kernels: frozenset[Kernel]) -> str:
     """A condition of the preprocessor: this compiler knows nothing of some kernel's instruction set. May be empty."""
+    from codegen.target.isa.load import load as load_isa
+
     needs = sorted({load_isa(name, bits).processor for name, bits, _ in kernels} - {""})
     return " || ".join(f"!({x})" for x in needs)
 
@@ -311,6 +314,12 @@ def _test(isa: Isa, require: bool) -> list[str]:
 
 def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels."""
+    from codegen.target.isa.load import load as load_isa  # what few files need; start-up time counts in a build
+    from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
+    from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
+    from codegen.target.nest.emit import prelude as nest_prelude
+    from codegen.target.nest.product import NestKernel, nest_kernel
+
     out: list[str] = []
     for name, bits in sorted({(n, b) for n, b, _ in kernels}):
         isa = load_isa(name, bits)

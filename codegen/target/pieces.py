@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from codegen.record import record
-from codegen.target.matvec import MatvecView
-from codegen.target.product_view import NestsView, ProductView
+
+if TYPE_CHECKING:
+    from codegen.target.matvec import MatvecView
+    from codegen.target.product_view import NestsView, ProductView
 
 
 @record

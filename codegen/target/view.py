@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import (
     Bin,
@@ -33,18 +34,15 @@ from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.lexis import KEYWORDS
 from codegen.target.body import BodyAfter, BodyPrinter
 from codegen.target.buffers import memory_of, shape
-from codegen.target.carry import carried_lines
 from codegen.target.cexpr import IntPrinter
 from codegen.target.code import code_views
-from codegen.target.forms import FormPrinter
-from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
-from codegen.target.matvec_kernel import MatvecKernel
-from codegen.target.microkernel import MicroKernel
-from codegen.target.nest.product import NestKernel
 from codegen.target.pieces import View, fresh, words_of
 from codegen.target.pragmas import Maker, Pragma, collapsed
-from codegen.target.product import ProductPrinter
-from codegen.target.tiles import all_kernels
+
+if TYPE_CHECKING:
+    from codegen.target.matvec_kernel import MatvecKernel
+    from codegen.target.microkernel import MicroKernel
+    from codegen.target.nest.product import NestKernel
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
 
@@ -115,6 +113,8 @@ class ViewBuilder:
 
     def _form(self, form: Form, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop by the form that it has."""
+        from codegen.target.forms import FormPrinter
+
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         plain = partial(self._plainly, held)
         return FormPrinter(self.scop, ints, held, plain).view(form, taken)
@@ -203,6 +203,9 @@ class ViewBuilder:
         return View("block", body=(*line, own))
 
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+        from codegen.target.product import ProductPrinter  # what few regions need; start-up time counts in a build
+        from codegen.target.tiles import all_kernels
+
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         given = set(taken)
 
@@ -235,6 +238,8 @@ class ViewBuilder:
     def _matvec(
         self, node: Multiply, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
+        from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
+
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
         self.kernels.add((how.isa, how.bits, matvec_kernel_of(node.product.what, how)))
@@ -319,6 +324,8 @@ class ViewBuilder:
         taken: frozenset[str],
     ) -> View:
         """A loop that keeps values in variables, and what is read ahead of it, if it runs at all."""
+        from codegen.target.carry import carried_lines
+
         given = set(taken)
 
         def new_names(stem: str, count: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 
 import islpy as isl
 
@@ -34,16 +35,13 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
-from codegen.recognize.expand import NoExpansion, expand
 from codegen.recognize.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
-from codegen.transform import balance, block, diamond, keep, mark, order, pipeline, product, tile
+from codegen.transform import mark, order, tile
 from codegen.transform.find import find, illegal
-from codegen.transform.formulas import same_time, too_wide, value_in_room
 from codegen.transform.program import Program, make_program, violation
-from codegen.verify.expansion import wrong_expansion
 
 
 def apply_plan(p: Program, plan: Plan) -> Program:
@@ -67,6 +65,8 @@ def apply_plan(p: Program, plan: Plan) -> Program:
 
 def _check_values(p: Program, d: Directive) -> None:
     """The values of blocks, which become conditions of generated loops, can be computed."""
+    from codegen.transform.formulas import value_in_room
+
     if isinstance(d, Block):
         for name in sorted(d.values):
             if not all(value_in_room(p.scop, name, v) for v in (d.values[name], *d.apart.get(name, ()))):
@@ -75,6 +75,8 @@ def _check_values(p: Program, d: Directive) -> None:
 
 def _check_order(p: Program, d: Directive) -> None:
     """What authors of the tool's own do not get wrong: every iteration has a time of its own, which C can compute."""
+    from codegen.transform.formulas import same_time, too_wide
+
     alike = same_time(p.scop, p.tree) if isinstance(d, (Schedule, Plain)) else ""
     if alike:
         raise illegal(alike, d.loc, "give each statement as many loops as it has in the source")
@@ -121,6 +123,9 @@ def _forward(p: Program, d: Forward) -> Program:
 
 
 def _expand(p: Program, d: Expand) -> Program:
+    from codegen.recognize.expand import NoExpansion, expand
+    from codegen.verify.expansion import wrong_expansion
+
     if any(isinstance(n, Band) and n.product is not None for _, n in walk(p.tree)):
         raise illegal("variables are expanded before products are made", d.loc, "move the directive to the front")
     try:
@@ -169,23 +174,33 @@ def _stay(p: Program, d: Stay) -> Program:
     return replace(p, stays={**p.stays, (d.array, d.stmt): d.tiles})
 
 
+def _by(name: str) -> Callable[[Program, Directive], Program]:
+    """`apply` of a module that few plans need, which is loaded when one does."""
+
+    def apply(p: Program, d: Directive) -> Program:
+        made: Program = import_module(f"codegen.transform.{name}").apply(p, d)
+        return made
+
+    return apply
+
+
 # What gives statements other names and other data. Everything else speaks of the statements that come of it.
 _REWRITE = (Forward, Expand, Block, Keep)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
-    Keep: keep.apply,
-    Block: block.apply,
+    Keep: _by("keep"),
+    Block: _by("block"),
     Schedule: _schedule,
     Tile: tile.apply,
-    Balance: balance.apply,
-    Diamond: diamond.apply,
+    Balance: _by("balance"),
+    Diamond: _by("diamond"),
     Order: order.order,
     Reverse: order.reverse,
     Skew: order.skew,
     Distribute: order.distribute,
     Parallel: mark.parallel,
-    Pipeline: pipeline.apply,
+    Pipeline: _by("pipeline"),
     Vector: mark.vector,
     Plain: order.plain,
     Unroll: mark.unroll,
@@ -194,5 +209,5 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Carry: mark.carry,
     Store: _store,
     Stay: _stay,
-    Multiply: product.apply,
+    Multiply: _by("product"),
 }

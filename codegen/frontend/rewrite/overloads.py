@@ -17,7 +17,7 @@ from codegen.frontend.purity import MATH_NAMES, PURE_NAMES
 from codegen.frontend.symbols import location
 from codegen.frontend.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
 from codegen.scop.types import INT, CType, promote
-from codegen.source.cxx.body import STD
+from codegen.source.cxx.prefix import STD
 
 _COMPARE = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 _CHOICES = {"max": ("<", False), "min": ("<", True)}  # min(a, b) is b < a ? b : a

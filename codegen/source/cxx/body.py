@@ -9,10 +9,10 @@ from contextlib import suppress
 from codegen.record import record
 
 from .declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
+from .prefix import STD
 from .refusal import NotC
 from .tokens import Token, Tokens, angle_end, code, group_end, split_at
 
-STD = "__tw_std_"  # before names of functions that the types of their arguments choose
 _WORDS = {"true": "1", "false": "0", "nullptr": "0", "constexpr": "const", "and": "&&", "or": "||", "not": "!",
           "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "and_eq": "&=", "or_eq": "|=",
           "xor_eq": "^="}

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 
 from ..gnu import is_pure
 from .around import Function, Local
-from .body import STD, Names
+from .body import Names
 from .constants import evaluated, is_constant
 from .declare import Declarator
 from .functions import ALONE, Definitions
 from .members import Members, members_of
 from .names import Named, Unit
+from .prefix import STD
 from .refusal import NotC
 from .tokens import Token, Tokens, code, group_end, split_at, tokens
 from .types import Piece, Types, prefix

@@ -52,7 +52,7 @@ def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
     seen: dict[int, tuple[For, list[Run]]] = {}
     for r in e.runs:
         for lp in r.point.loops:
-            if lp.form is not None or lp.alone is not None or lp.ahead or lp.sure or lp.asked or lp.lets:
+            if lp.otherwise:
                 seen.setdefault(id(lp), (lp, []))[1].append(r)
     return iter(seen.values())
 
