@@ -82,7 +82,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
 
 
 def _wrong_text(emitted: RegionText) -> str:
-    if not emitted.products and not emitted.kernels:
+    if not (emitted.products or emitted.sweeps or emitted.kernels):
         return ""
     from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
 

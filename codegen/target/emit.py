@@ -33,6 +33,7 @@ from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
     from codegen.target.isa.model import Isa
+    from codegen.target.matvec import MatvecView
     from codegen.target.matvec_kernel import MatvecKernel
     from codegen.target.microkernel import MicroKernel
     from codegen.target.nest.product import NestKernel
@@ -77,6 +78,7 @@ class RegionText:
     computed: tuple[ComputedText, ...] = ()
     plain: str = ""  # the text with the tool's own names
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
+    sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
 
 
 def emit_region(
@@ -144,16 +146,19 @@ def emit_region(
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    products = tuple(_products(views))
+    every = tuple(_every(views))
+    products = tuple(v.product for v in every if v.product is not None)
+    sweeps = tuple(v.matvec for v in every if v.matvec is not None)
     plain = text if plain == spelled and not new else plain
-    return RegionText(text, frozenset(helpers), frozenset(builder.kernels), links, new, computed, plain, products)
+    kernels = frozenset(builder.kernels)
+    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps)
 
 
-def _products(views: Sequence[View]) -> Iterator[ProductView]:
+def _every(views: Sequence[View]) -> Iterator[View]:
+    """All of them, in the order of the text."""
     for v in views:
-        if v.product is not None:
-            yield v.product
-        yield from _products((*v.body, *v.orelse))
+        yield v
+        yield from _every((*v.body, *v.orelse))
 
 
 def _but(original: str, text: str, language: Language) -> str:

@@ -41,6 +41,23 @@ class Vector:
 
 
 @record
+class SweepWanted:
+    """What a matrix-vector product has to do, for the proof of its text: C texts of its statement's parts in row tw_I
+    and depth tw_K, from `first` up to before `past` of each. Those in `whole` are elements of one piece of memory, of
+    the type of the computation."""
+
+    what: Contraction
+    how: Sweep
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    target: str
+    consts: tuple[str, ...]
+    first: tuple[str, str]
+    past: tuple[str, str]
+    whole: frozenset[str]
+
+
+@record
 class MatvecView:
     """Everything the template prints. `unit` is what is never cut apart when threads share the result. Where one of the
     conditions `alone` holds, lines are not taken several at a time; `grouped` tells whether they ever are."""
@@ -61,6 +78,7 @@ class MatvecView:
     threads: bool
     grouped: bool
     alone: tuple[str, ...]
+    wanted: SweepWanted
 
     @property
     def alone_why(self) -> str:
@@ -133,7 +151,34 @@ class MatvecPrinter:
             threads,
             grouped(isa, kernel),
             _alone(how, len(what.step.left), line, threads) if grouped(isa, kernel) else (),
+            self._wanted(how),
         )
+
+    def _wanted(self, how: Sweep) -> SweepWanted:
+        """The statement's parts, printed in coordinates that have one name each."""
+        step, place = self.what.step, {self.rows.var: Name("tw_I"), self.depth.var: Name("tw_K")}
+        at, printer = self._at(place), BodyPrinter(self.scop, self.ints, self.held)
+        target = printer.access(self.s, at, self.s.target)
+        numbers = [e.access for e in (*step.left, *step.right) if isinstance(e, Ref)]
+        whole = {printer.access(self.s, at, k) for k in (*numbers, self.s.target) if self._whole(k)}
+        return SweepWanted(
+            self.what,
+            how,
+            tuple(self._text(e, place) for e in step.left),
+            tuple(self._text(e, place) for e in step.right),
+            target,
+            tuple(self._text(e, {}) for e in step.consts),
+            (self.ints.text(self.rows.lower, 5), self.ints.text(self.depth.lower, 5)),
+            (self.ints.wide(self.rows.upper, 5), self.ints.wide(self.depth.upper, 5)),
+            frozenset(whole),
+        )
+
+    def _whole(self, number: int) -> bool:
+        """Is the array one piece of memory, of elements of the type of the computation?"""
+        a = self.s.accesses[number]
+        array = self.scop.arrays[a.array]
+        plain = array.inside or (array.depth <= 1 and all(x.kind in ("sub", "flat") for x in a.path))
+        return plain and same_type(array.elem, self.what.step.elem)
 
     def _size(self, lp: For) -> str:
         high = self.ints.wide(lp.upper, 5)

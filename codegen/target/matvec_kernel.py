@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from codegen.record import record
 from codegen.scop.lanes import Lane, walk
@@ -69,6 +70,7 @@ def parts(isa: Isa, mk: MatvecKernel) -> tuple[Part, ...]:
     return several, fold_part(o, 1, mk.alone, near, mk.join, mk.neutral)
 
 
+@cache
 def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
     """C text of the static function."""
     o = ops(isa, mk)

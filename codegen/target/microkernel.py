@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from codegen.scop.lanes import Lane, walk
 from codegen.target.isa.helpers import definitions
@@ -68,6 +69,7 @@ def nr_max(isa: Isa, mk: MicroKernel) -> int:
     return mk.nv * isa.lanes_max(mk.elem)
 
 
+@cache
 def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
     """C text of the static function."""
     return (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.claim import DEPTH, Side
+from codegen.verify.text.claim import Side
+from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread

@@ -6,15 +6,22 @@ from functools import cache
 
 from codegen.target.emit import Kernel, RegionText
 from codegen.target.isa.load import load as load_isa
-from codegen.target.microkernel import MicroKernel, micro_kernel
-from codegen.target.microkernel import name as kernel_name
-from codegen.verify.text.kernel import wrong_kernel
-from codegen.verify.text.product import wrong_products
+from codegen.target.microkernel_model import MicroKernel
+
+# The two kinds of products are read by modules of their own; start-up time counts in a build.
 
 
 def wrong_text(emitted: RegionText) -> str:
     """Why a region's text does not do what was proven of its tree; empty when it does."""
-    problem = wrong_products(emitted.plain, emitted.products)
+    problem = ""
+    if emitted.products:
+        from codegen.verify.text.product import wrong_products
+
+        problem = wrong_products(emitted.plain, emitted.products)
+    if emitted.sweeps:
+        from codegen.verify.text.sweep.check import wrong_sweeps
+
+        problem = problem or wrong_sweeps(emitted.plain, emitted.sweeps)
     for kernel in sorted(emitted.kernels, key=repr):
         problem = problem or _wrong(kernel)
     return problem
@@ -23,8 +30,20 @@ def wrong_text(emitted: RegionText) -> str:
 @cache
 def _wrong(kernel: Kernel) -> str:
     name, bits, what = kernel
-    if not isinstance(what, MicroKernel):
-        return ""
     isa = load_isa(name, bits)
-    problem = wrong_kernel(isa, what, micro_kernel(isa, what))
-    return f"the kernel {kernel_name(isa, what)}: {problem}" if problem else ""
+    if isinstance(what, MicroKernel):
+        from codegen.target.microkernel import micro_kernel
+        from codegen.target.microkernel import name as kernel_name
+        from codegen.verify.text.kernel import wrong_kernel
+
+        problem = wrong_kernel(isa, what, micro_kernel(isa, what))
+        return f"the kernel {kernel_name(isa, what)}: {problem}" if problem else ""
+    from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel
+    from codegen.target.matvec_kernel import name as sweep_name
+
+    if isinstance(what, MatvecKernel):
+        from codegen.verify.text.sweep.kernel import wrong_sweep_kernel
+
+        problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what))
+        return f"the kernel {sweep_name(isa, what)}: {problem}" if problem else ""
+    return ""

@@ -8,8 +8,6 @@ from codegen.verify.text.kernel import Layout
 from codegen.verify.text.poly import Poly
 from codegen.verify.text.read import Node
 
-ROW, COLUMN, DEPTH = "tw_I", "tw_J", "tw_K"
-
 
 @record
 class Side:

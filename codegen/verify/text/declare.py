@@ -6,8 +6,8 @@ from codegen.verify.text.buffers import Buffers
 from codegen.verify.text.integers import decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread
-from codegen.verify.text.state import NOUGHT, Array, Heap, Pointer, nodes
+from codegen.verify.text.read import NOTHING, Node, Unread, nodes
+from codegen.verify.text.state import NOUGHT, Array, Heap, Pointer
 
 
 class Declarations(Buffers):

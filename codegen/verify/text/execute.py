@@ -12,8 +12,8 @@ from codegen.verify.text.integers import decided, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.loops import Loops
 from codegen.verify.text.poly import ZERO
-from codegen.verify.text.read import NOTHING, Node, Unread
-from codegen.verify.text.state import TARGET, Array, Effects, Heap, Pointer, nodes
+from codegen.verify.text.read import NOTHING, Node, Unread, nodes
+from codegen.verify.text.state import TARGET, Array, Effects, Heap, Pointer
 
 
 class Run(Loops):

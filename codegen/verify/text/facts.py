@@ -204,11 +204,19 @@ class Facts:
         d = x - y
         return self.expand(d) == ZERO or (self.holds(d) and self.holds(-d))
 
+    def recorded(self, goal: Poly) -> bool:
+        """Was the goal, or a stronger one, learnt as such? That is quicker to say than whether it holds."""
+        goal = whole_form(goal)
+        found = self.strongest.get(frozenset((m, c) for m, c in goal.terms.items() if m))
+        return found is not None and found.constant <= goal.constant
+
     def holds(self, goal: Poly) -> bool:
         """Is the goal at least 0?"""
         if goal.number is not None:
             return goal.number >= 0
         found = self.proven.get(goal)
+        if found is None and self.recorded(goal):
+            return True
         if found is None and self.samples.contradict(goal):
             found = self.proven[goal] = False
         if found is None:

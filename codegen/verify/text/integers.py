@@ -59,7 +59,10 @@ def decided(c: Cond, facts: Facts) -> bool | None:
     if c.op == "unknown":
         return None
     if c.op == "ge":
-        return True if facts.holds(c.value) else False if facts.holds(-c.value - 1) else None
+        against = -c.value - 1
+        if facts.recorded(against):
+            return False
+        return True if facts.holds(c.value) else False if facts.holds(against) else None
     parts = [decided(a, facts) for a in c.args]
     if c.op == "and":
         return False if False in parts else None if None in parts else True

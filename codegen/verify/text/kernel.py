@@ -15,7 +15,7 @@ from codegen.scop.lanes import Lane
 from codegen.target.isa.hurry import hurried
 from codegen.target.isa.model import Isa, longer
 from codegen.target.microkernel_model import MicroKernel
-from codegen.verify.text.lanes import LaneReader, Value, match, of_lane, show, vector_types
+from codegen.verify.text.lanes import UniformReader, Value, of_lane, operation, show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function
 
@@ -115,7 +115,7 @@ class _Run:
         self.mk, self.outer = mk, isa
         self.at = layout(isa, mk)
         self.state = State()
-        self.reader = LaneReader(self.isa, mk.elem, lambda n: self.state.values.get(n), self._scalar, self._address)
+        self.reader = UniformReader(self.isa, mk.elem, lambda n: self.state.values.get(n), self._scalar, self._address)
 
     def run(self, body: tuple[Node, ...], state: State) -> list[State]:
         states = [state]
@@ -216,14 +216,13 @@ class _Run:
         self._store(e)
 
     def _store(self, e: Node) -> None:
-        for p in self.reader.table.get((e.kind, e.text), ()):
-            holes: dict[int, Node] = {}
-            if p.op == "store" and match(p.tree, e, holes):
-                base, at = self._pointer(holes[0])
-                if base != "c" or at in self.state.stored:
-                    raise Unread("a store beside the tile, or twice in one place")
-                self.state.stored[at] = self.reader.value(holes[1])
-                return
+        store = self.reader.stored(e)
+        if store is not None:
+            base, at = self._pointer(store[0])
+            if base != "c" or at in self.state.stored:
+                raise Unread("a store beside the tile, or twice in one place")
+            self.state.stored[at] = self.reader.value(store[1])
+            return
         raise Unread(f"a statement {show(e)}")
 
     # -- the loop over steps -----------------------------------------------------------------------
@@ -280,7 +279,7 @@ class _Run:
         for of, step in self._steps().items():
             want = Value("reg", of=name)
             for u in range(steps):
-                want = of_lane(step, self.mk.elem, self._leaf(want, place, start, u))
+                want = of_lane(step, self.mk.elem, self._leaf(want, place, start, u), operation)
             if want == now and (was.op == "load" or was.of == of):
                 return Value("done", (tile,), of if last else was.of if was.op == "done" else of)
         raise Unread(f"the tile's row and vector {place} is not updated as it should be")
@@ -295,6 +294,8 @@ class _Run:
         (r, j), at, mk = place, self.at, self.mk
 
         def leaf(x: Lane) -> Value:
+            if x.op == "number":
+                return Value("number", of=str(x.index))
             if x.op == "acc":
                 return acc
             if x.op == "const":

@@ -6,9 +6,10 @@ line itself.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from codegen.scop.lanes import Lane
 from codegen.target.isa.derived import X, derived
@@ -17,6 +18,8 @@ from codegen.verify.text.poly import ZERO, Poly
 from codegen.verify.text.read import Node, Unread, read_expression
 
 COMMUTE = frozenset(("add", "mul", "and", "or", "xor", "mand", "mor"))
+_OF_BITS = {"and": "mand", "or": "mor", "not": "mnot"}
+V = TypeVar("V")
 
 
 class Value(NamedTuple):
@@ -40,23 +43,25 @@ class Pattern(NamedTuple):
 
 
 def operation(op: str, args: Sequence[Value]) -> Value:
-    """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order. Operations on the
-    bits of masks may be printed as those on the bits of numbers are."""
-    op = {"and": "mand", "or": "mor", "not": "mnot"}.get(op, op)
+    """An operation in normal form: multiply-adds taken apart, operands of what commutes in one order."""
+    op = plain_name(op)
     if op in ("fma", "fms"):
         return operation("add" if op == "fma" else "sub", (args[0], operation("mul", args[1:])))
     return Value(op, tuple(sorted(args, key=repr)) if op in COMMUTE else tuple(args))
 
 
-def of_lane(e: Lane, elem: str, leaf: Callable[[Lane], Value]) -> Value:
-    """A step's expression as a value."""
-    if e.op == "number":
-        return Value("number", of=str(e.index))
+def plain_name(op: str) -> str:
+    """Operations on the bits of masks may be printed as those on the bits of numbers are."""
+    return _OF_BITS.get(op, op)
+
+
+def of_lane(e: Lane, elem: str, leaf: Callable[[Lane], V], make: Callable[[str, Sequence[V]], V]) -> V:
+    """A step's expression as a value; its numbers are leaves."""
     if not e.args:
         return leaf(e)
     if derived(elem).get(e.op) == X:
-        return of_lane(e.args[0], elem, leaf)
-    return operation(e.op, [of_lane(x, elem, leaf) for x in e.args])
+        return of_lane(e.args[0], elem, leaf, make)
+    return make(e.op, [of_lane(x, elem, leaf, make) for x in e.args])
 
 
 @cache
@@ -93,31 +98,43 @@ def vector_types(isa: Isa) -> frozenset[str]:
     return frozenset(names | sizes)
 
 
-class LaneReader:
-    """Values of vector expressions. `scalar` and `address` read what is no vector, and know the names."""
+class LaneReader(ABC, Generic[V]):
+    """Values of vector expressions. What a value is, and what names, addresses and scalars are, others say."""
 
-    def __init__(
-        self,
-        isa: Isa,
-        elem: str,
-        name: Callable[[str], Value | None],
-        scalar: Callable[[Node], Value | None],
-        address: Callable[[Node], tuple[str, Poly] | None],
-    ) -> None:
+    def __init__(self, isa: Isa, elem: str) -> None:
         self.isa, self.elem = isa, elem
         self.types = vector_types(isa)
         self.table = patterns(isa.vec(elem), self.types)
-        self.name, self.scalar, self.address = name, scalar, address
 
-    def value(self, node: Node) -> Value:
+    @abstractmethod
+    def named(self, name: str) -> V | None:
+        """What a variable holds."""
+
+    @abstractmethod
+    def loaded(self, address: Node, group: bool) -> V | None:
+        """A vector from memory, or a register of values for operations that take one lane of it."""
+
+    @abstractmethod
+    def spread(self, node: Node) -> V | None:
+        """A scalar in every lane."""
+
+    @abstractmethod
+    def lane(self, group: V, number: int) -> V | None:
+        """One lane of a register in every lane."""
+
+    @abstractmethod
+    def operation(self, op: str, args: Sequence[V]) -> V | None:
+        """An operation on vectors."""
+
+    def value(self, node: Node) -> V:
         found = self.attempt(node)
         if found is None:
             raise Unread(f"no operation of {self.isa.name} on {self.elem}: {show(node)}")
         return found
 
-    def attempt(self, node: Node) -> Value | None:
+    def attempt(self, node: Node) -> V | None:
         if node.kind == "name":
-            return self.name(node.text)
+            return self.named(node.text)
         if node.kind == "call" and node.text.startswith(f"{self.isa.prefix}_") and node.text.endswith(f"_{self.elem}"):
             op = node.text[len(self.isa.prefix) + 1 : -len(self.elem) - 1]
             return self._made(op, node.kids)
@@ -129,51 +146,85 @@ class LaneReader:
                     return made
         return None
 
-    def _made(self, op: str, args: Sequence[Node]) -> Value | None:
+    def stored(self, node: Node) -> tuple[Node, Node] | None:
+        """Address and value of a store of a vector; None where it is none."""
+        for p in self.table.get((node.kind, node.text), ()):
+            holes: dict[int, Node] = {}
+            if p.op == "store" and match(p.tree, node, holes):
+                return holes[0], holes[1]
+        return None
+
+    def _made(self, op: str, args: Sequence[Node]) -> V | None:
         if op in ("load", "lane_load"):
-            where = self.address(args[0])
-            return None if where is None else Value("load" if op == "load" else "group", of=where[0], at=where[1])
+            return self.loaded(args[0], op == "lane_load")
         if op == "dup":
-            return self._spread(args[0])
+            return self.spread(args[0])
         if op.endswith("_lane"):
-            return self._by_lane(op.removesuffix("_lane"), args)
+            last = self._by_lane(*args[-2:])
+            return self._join(op.removesuffix("_lane"), [*map(self.attempt, args[:-2]), last])
         if op.endswith("_n"):
-            last = self._spread(args[-1])
-            rest = [self.attempt(x) for x in args[:-1]]
-            return None if last is None else self._join(op.removesuffix("_n"), [*rest, last])
+            last = self.spread(args[-1])
+            return None if last is None else self._join(op.removesuffix("_n"), [*map(self.attempt, args[:-1]), last])
         return self._join(op, [self.attempt(x) for x in args])
 
-    def _by_lane(self, op: str, args: Sequence[Node]) -> Value | None:
-        """The last two arguments are a register and the number of one of its lanes."""
-        group, lane = self.attempt(args[-2]), args[-1]
-        if group is None or group.op not in ("group", "load") or lane.kind != "number":
+    def _by_lane(self, register: Node, lane: Node) -> V | None:
+        """A register and the number of one of its lanes."""
+        group = self.attempt(register)
+        if group is None or lane.kind != "number":
             return None
         limit = self.isa.vec(self.elem).group
         if int(lane.text) >= limit:
             raise Unread(f"lane {lane.text} of {limit}")
-        one = Value("dup", of=group.of, at=group.at + int(lane.text))
-        return self._join(op, [*(self.attempt(x) for x in args[:-2]), one])
+        return self.lane(group, int(lane.text))
 
-    def _spread(self, node: Node) -> Value | None:
-        number = _literal(node)
+    def _join(self, op: str, args: Sequence[V | None]) -> V | None:
+        known = [x for x in args if x is not None]
+        return None if len(known) < len(args) else self.operation(op, known)
+
+
+class UniformReader(LaneReader[Value]):
+    """Values that are the same in every lane but for the lane's number. `scalar` and `address` read what is no vector,
+    and know the names."""
+
+    def __init__(
+        self,
+        isa: Isa,
+        elem: str,
+        name: Callable[[str], Value | None],
+        scalar: Callable[[Node], Value | None],
+        address: Callable[[Node], tuple[str, Poly] | None],
+    ) -> None:
+        super().__init__(isa, elem)
+        self.name, self.scalar, self.address = name, scalar, address
+
+    def named(self, name: str) -> Value | None:
+        return self.name(name)
+
+    def loaded(self, address: Node, group: bool) -> Value | None:
+        where = self.address(address)
+        return None if where is None else Value("group" if group else "load", of=where[0], at=where[1])
+
+    def spread(self, node: Node) -> Value | None:
+        number = literal(node)
         if number is not None:
             return Value("number", of=number)
         one = self.scalar(node)
         return None if one is None else one._replace(op="const" if one.op == "const" else "dup")
 
-    def _join(self, op: str, args: Sequence[Value | None]) -> Value | None:
-        known = [x for x in args if x is not None]
-        if len(known) < len(args) or any(x.op in ("scalar", "group") for x in known):
-            return None
-        return operation(op, known)
+    def lane(self, group: Value, number: int) -> Value | None:
+        loaded = group.op in ("group", "load")
+        return Value("dup", of=group.of, at=group.at + number) if loaded else None
+
+    def operation(self, op: str, args: Sequence[Value]) -> Value | None:
+        return None if any(x.op in ("scalar", "group") for x in args) else operation(op, args)
 
 
-def _literal(node: Node) -> str | None:
+def literal(node: Node) -> str | None:
     """A literal number, its sign and its cast left out of account."""
     if node.kind == "cast":
-        return _literal(node.kids[0])
+        return literal(node.kids[0])
     if node.kind == "unary" and node.text == "-":
-        inner = _literal(node.kids[0])
+        inner = literal(node.kids[0])
         return None if inner is None else f"-{inner}"
     return node.text if node.kind == "number" else None
 

@@ -12,18 +12,19 @@ from codegen.target.microkernel import name as kernel_name
 from codegen.target.microkernel import nr_max
 from codegen.target.product_view import ProductView, Wanted
 from codegen.target.tiles import all_kernels, micro_kernel_of
-from codegen.verify.text.claim import COLUMN, ROW, Claim, Side
+from codegen.verify.text.blocks import block_text, bounds, renamed
+from codegen.verify.text.claim import Claim, Side
+from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.execute import Run
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
 from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
-from codegen.verify.text.state import TARGET, nodes
+from codegen.verify.text.state import TARGET
 
 _BEGIN = re.compile(r"\{\s*const long tw_rows = [^;]*,\s*tw_columns = [^;]*,\s*tw_depth = ")
 _PROVEN: set[str] = set()  # what was proven before in this process
-_PLAIN = re.compile(r"tw_free\(tw_right\);\s*\} else \{")
 
 
 def wrong_products(text: str, views: Sequence[ProductView]) -> str:
@@ -34,7 +35,7 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
     for start, v in zip(places, views, strict=True):
         if not covered(v):
             continue
-        problem = wrong_product(product_text(text, start), v)
+        problem = wrong_product(block_text(text, start), v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""
@@ -47,33 +48,13 @@ def covered(v: ProductView) -> bool:
     return plain and load_isa(v.how.isa, v.how.bits).bits > 0
 
 
-def product_text(text: str, start: int) -> str:
-    """The block that begins at `start`, without the plain nest in it."""
-    block = text[start : _closing(text, start)]
-    plain = _PLAIN.search(block)
-    if plain is None:
-        return block
-    end = _closing(block, plain.end() - 1)
-    return f"{block[: plain.end()]} {block[end - 1 :]}"
-
-
-def _closing(text: str, start: int) -> int:
-    """Past the brace that closes the one at `start`."""
-    depth = 0
-    for m in re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}]", re.S).finditer(text, start):
-        depth += (m[0] == "{") - (m[0] == "}")
-        if depth == 0:
-            return m.end()
-    raise Unread("a block without an end")
-
-
 def wrong_product(text: str, v: ProductView) -> str:
     """Why one product's block does not do what it should."""
     problem = ""
     for numbers in (True, False):  # large numbers by names first: that is as good, and shorter
         try:
             (block,) = read_statements(text)
-            short = _bounds(block, v, numbers)
+            short = bounds(block, _ranges(v), numbers)
             block, wanted = renamed(block, short), claim(v.wanted, short)
             key = _key(block, wanted)
             if key not in _PROVEN:
@@ -85,6 +66,10 @@ def wrong_product(text: str, v: ProductView) -> str:
             if not any(x.isdigit() for x in v.wanted.past):
                 return problem
     return problem
+
+
+def _ranges(v: ProductView) -> list[tuple[str, str, str]]:
+    return list(zip(v.wanted.first, v.wanted.past, (b.size for b in (v.rows, v.columns, v.depth)), strict=True))
 
 
 def _key(block: Node, c: Claim) -> str:
@@ -100,36 +85,6 @@ def _key(block: Node, c: Claim) -> str:
     parts = (block, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     rest = (c.left.width, c.left.copies, c.right.width, len(c.left.values), c.kernels, c.rounds, c.packed, c.careful)
     return f"{tuple(map(spell, parts))} {rest}"
-
-
-def _bounds(block: Node, v: ProductView, numbers: bool) -> dict[Node, Node]:
-    """Names for the bounds that are expressions: how they come about matters to no loop. Sizes are told by them."""
-    local = {n.text for n in nodes(block) if n.kind == "declare"}
-    facts = Facts()
-    short: dict[Node, Node] = {}
-    for first, past, size in zip(
-        v.wanted.first, v.wanted.past, (b.size for b in (v.rows, v.columns, v.depth)), strict=True
-    ):
-        pair = [read_expression(first), read_expression(past)]
-        for e in pair:
-            plain = e.kind == "name" or (e.kind == "number" and not (numbers and len(e.text) > 1))
-            if not plain and local.isdisjoint(n.text for n in nodes(e)):
-                short.setdefault(e, Node("name", f"tw_bound{len(short)}"))
-        whole, ints = read_expression(size), Integers(facts, {})
-        if ints.value(whole) != ints.value(pair[1]) - ints.value(pair[0]):
-            raise Unread(f"{size} is not from {first} to {past}")
-        if pair[0] in short or pair[1] in short:
-            low, high = (short.get(e, e) for e in pair)
-            short.setdefault(whole, high if low == Node("number", "0") else Node("binary", "-", (high, low)))
-    return short
-
-
-def renamed(node: Node, short: Mapping[Node, Node]) -> Node:
-    """With names in place of expressions."""
-    if node in short:
-        return short[node]
-    kids = tuple(renamed(k, short) for k in node.kids)
-    return node if kids == node.kids else node._replace(kids=kids)
 
 
 def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:

@@ -25,12 +25,14 @@ class Node(NamedTuple):
 
 NOTHING = Node("nothing")
 _TOKEN = re.compile(
-    r"\s+|/\*.*?\*/|//[^\n]*|(#[^\n]*)"
+    r"(?:\s|/\*.*?\*/|//[^\n]*)*(?:(#[^\n]*)"
     r"|([A-Za-z_]\w*)|((?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)[uUlLfF]*)"
     r'|("(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\')'
-    r"|(<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}\[\]])",
+    r"|(<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}\[\]])|\Z)",
     re.S,
 )
+_KINDS = ("", "line", "name", "number", "string", "sign")
+_END = ("sign", ";")
 _WORDS = frozenset(
     ("const", "long", "int", "short", "char", "double", "float", "unsigned", "signed", "void", "struct", "_Bool")
 )
@@ -72,15 +74,28 @@ def read_function(text: str, types: frozenset[str] = frozenset()) -> tuple[str, 
     return head[1], parameters, read_statements(body[:-1], types)
 
 
+def nodes(node: Node) -> list[Node]:
+    """The node and all below it."""
+    found = [node]
+    for n in found:
+        found.extend(n.kids)
+    return found
+
+
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
-    while at < len(text):
-        m = _TOKEN.match(text, at)
-        if m is None:
-            raise Unread(f"`{text[at : at + 10]}`")
-        at = m.end()
-        if m.lastindex is not None and m[m.lastindex] not in _SILENT:
-            yield ("line", "name", "number", "string", "sign")[m.lastindex - 1], m[m.lastindex]
+    for m in _TOKEN.finditer(text):
+        start, end = m.span()
+        if start != at:
+            break
+        at = end
+        kind = m.lastindex
+        if kind is not None:
+            word = m[kind]
+            if word not in _SILENT:
+                yield _KINDS[kind], word
+    if at != len(text):
+        raise Unread(f"`{text[at : at + 10]}`")
     yield "end", ""
 
 
@@ -88,6 +103,7 @@ class _Reader:
     def __init__(self, text: str, types: frozenset[str]) -> None:
         self.tokens = list(_tokens(text))
         self.types = types | _WORDS
+        self.read: dict[tuple[tuple[str, str], ...], Node] = {}  # simple statements, which printed code repeats
         self.at = 0
         self.kind, self.text = self.tokens[0]
 
@@ -136,6 +152,24 @@ class _Reader:
             value = NOTHING if self.text == ";" else self.expression()
             self.expect(";")
             return Node("return", "", (value,))
+        end = self._past_semicolon()
+        words = tuple(self.tokens[self.at : end])
+        if words not in self.read:
+            self.read[words] = self._simple()
+            if self.at != end:
+                raise Unread(f"`{self.text}` in a statement")
+        self.at = end
+        self.kind, self.text = self.tokens[end]
+        return self.read[words]
+
+    def _past_semicolon(self) -> int:
+        try:
+            return self.tokens.index(_END, self.at) + 1
+        except ValueError:
+            raise Unread("a statement without an end") from None
+
+    def _simple(self) -> Node:
+        """A declaration or an expression, up to its semicolon."""
         if self._declares():
             return self._declaration()
         found = self._list()

@@ -34,14 +34,14 @@ class Samples:
         other.defined, other.random, other.all = self.defined, self.random, list(self.all)
         return other
 
-    def draw(self, conditions: Sequence[Poly]) -> None:
+    def draw(self, conditions: Sequence[Poly], enough: int = ENOUGH) -> None:
         """New ones, in which conditions hold."""
         found: list[Sample] = []
         for _ in range(TRIES):
             s: Sample = {}
             if all(self.value(p, s) >= 0 for p in conditions):
                 found.append(s)
-            if len(found) == ENOUGH:
+            if len(found) == enough:
                 break
         self.all = found
 

@@ -194,8 +194,7 @@ def agree(cases: Sequence[Case]) -> Effect | None:
 def _right(rep: Effect, e: Effect | None, facts: Facts) -> bool:
     if e is rep:
         return True
-    if e is None or empty(e, facts):
-        return empty(rep, facts)
-    if rep.base != e.base or rep.spans.keys() != e.spans.keys():
-        return False
-    return all(_alike(rep.spans[c], e.spans[c], facts) for c in rep.spans)
+    alike = e is not None and rep.base == e.base and rep.spans.keys() == e.spans.keys()
+    if alike and e is not None and all(_alike(rep.spans[c], e.spans[c], facts) for c in rep.spans):
+        return True
+    return (e is None or empty(e, facts)) and empty(rep, facts)

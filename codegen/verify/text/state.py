@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from codegen.verify.text.claim import COLUMN, DEPTH, ROW, Claim
+from codegen.verify.text.claim import Claim
+from codegen.verify.text.compare import COLUMN, DEPTH, ROW, Names, same
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.poly import ONE, ZERO, Poly
@@ -56,7 +57,6 @@ class Heap(NamedTuple):
     size: Poly
 
 
-Names = dict[str, Any]
 Effects = dict[str, Effect]
 Made = tuple[Facts, Effects, tuple[Poly, ...]]  # what is done in a case, and what it is given
 
@@ -100,32 +100,8 @@ class State:
         return Integers(self.facts, self.names)
 
     def _same(self, printed: Node, wanted: Node, at: Mapping[str, Poly], names: Names | None = None) -> bool:
-        """The same expression, with subscripts compared as polynomials; `at` are the values of tw_I, tw_J and tw_K."""
-        names = self.names if names is None else names
-        if wanted.kind == "name" and wanted.text in at:
-            return self._same_number(printed, wanted, at, names)
-        if wanted.kind == "name" and wanted.text in names:
-            return False  # a local of the generated code hides what is meant
-        if wanted.kind == "index":
-            bases = printed.kind == "index" and self._same(printed.kids[0], wanted.kids[0], at, names)
-            return bases and self._same_number(printed.kids[1], wanted.kids[1], at, names)
-        alike = printed[:2] == wanted[:2] and len(printed.kids) == len(wanted.kids)
-        if alike and all(self._same(p, w, at, names) for p, w in zip(printed.kids, wanted.kids, strict=True)):
-            return True
-        # The value of an iterator may be a sum of several names.
-        mentions = any(n.kind == "name" and n.text in at for n in nodes(wanted))
-        plain = not any(n.kind in ("index", "call", "member") for n in nodes(wanted))
-        return mentions and plain and self._same_number(printed, wanted, at, names)
-
-    def _same_number(self, printed: Node, wanted: Node, at: Mapping[str, Poly], names: Names) -> bool:
-        if any(n.kind == "name" and n.text in names and n.text not in at for n in nodes(wanted)):
-            return False
-        try:
-            mine = Integers(self.facts, names).value(printed)
-            theirs = Integers(self.facts, dict(at)).value(wanted)
-        except Unread:
-            return printed == wanted
-        return self.facts.expand(mine - theirs) == ZERO
+        """The same expression; `at` are the values of tw_I, tw_J and tw_K."""
+        return same(printed, wanted, at, self.names if names is None else names, self.facts)
 
     def _holds_value(self, value: Node, wanted: Node, at: Mapping[str, Poly]) -> bool:
         """Is a stored value the wanted one?"""
@@ -178,10 +154,3 @@ class State:
 
     def _const_names(self) -> list[str]:
         return [f"tw_s{k}" for k in range(len(self.claim.consts))]
-
-
-def nodes(node: Node) -> list[Node]:
-    found = [node]
-    for n in found:
-        found.extend(n.kids)
-    return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.verify.text.claim import COLUMN, ROW, Side
+from codegen.verify.text.claim import Side
+from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly

@@ -1,0 +1,57 @@
+"""Where printed products stand in a region's text, and names for their bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from codegen.verify.text.facts import Facts
+from codegen.verify.text.integers import Integers
+from codegen.verify.text.read import Node, Unread, nodes, read_expression
+
+_TOKENS = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}]", re.S)
+_ELSE = re.compile(r"\}\s*else\s*\{")
+
+
+def block_text(text: str, start: int) -> str:
+    """The block that begins at `start`, without the plain nest in it, which stands behind its last `else`."""
+    depth, plain = 0, None
+    for m in _TOKENS.finditer(text, start):
+        depth += (m[0] == "{") - (m[0] == "}")
+        if depth == 1 and m[0] == "}":
+            plain = _ELSE.match(text, m.start()) or plain
+        if depth == 0:
+            end = text.rindex("}", start, m.start())
+            return text[start : m.end()] if plain is None else f"{text[start : plain.end()]} {text[end : m.end()]}"
+    raise Unread("a block without an end")
+
+
+def bounds(block: Node, ranges: Iterable[tuple[str, str, str]], numbers: bool) -> dict[Node, Node]:
+    """Names for bounds that are expressions: how they come about matters to no loop. Sizes are told by them. A range is
+    its first value, the one past its last, and its size. With `numbers`, large numbers get names, too."""
+    local = {n.text for n in nodes(block) if n.kind == "declare"}
+    facts = Facts()
+    short: dict[Node, Node] = {}
+    for first, past, size in ranges:
+        pair = [read_expression(first), read_expression(past)]
+        for e in pair:
+            plain = e.kind == "name" or (e.kind == "number" and not (numbers and len(e.text) > 1))
+            if not plain and local.isdisjoint(n.text for n in nodes(e)):
+                short.setdefault(e, Node("name", f"tw_bound{len(short)}"))
+        whole, ints = read_expression(size), Integers(facts, {})
+        if ints.value(renamed(whole, short)) != ints.value(short.get(pair[1], pair[1])) - ints.value(
+            short.get(pair[0], pair[0])
+        ):
+            raise Unread(f"{size} is not from {first} to {past}")
+        if pair[0] in short or pair[1] in short:
+            low, high = (short.get(e, e) for e in pair)
+            short.setdefault(whole, high if low == Node("number", "0") else Node("binary", "-", (high, low)))
+    return short
+
+
+def renamed(node: Node, short: Mapping[Node, Node]) -> Node:
+    """With names in place of expressions."""
+    if node in short:
+        return short[node]
+    kids = tuple(renamed(k, short) for k in node.kids)
+    return node if kids == node.kids else node._replace(kids=kids)

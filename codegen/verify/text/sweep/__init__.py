@@ -1,0 +1,1 @@
+"""Printed matrix-vector products: the kernel lane by lane, and the block that calls it."""

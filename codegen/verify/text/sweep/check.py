@@ -1,0 +1,42 @@
+"""A region's matrix-vector products, read back from the text that was printed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codegen.target.matvec import MatvecView
+from codegen.verify.text.blocks import block_text, bounds, renamed
+from codegen.verify.text.read import Unread, read_expression, read_statements
+from codegen.verify.text.sweep.block import Block
+from codegen.verify.text.sweep.operands import claimed
+
+_BEGIN = re.compile(r"\{\s*const long tw_rows = (?:(?!tw_columns)[^;])*,\s*tw_depth = [^;]*;\s*const double tw_work = ")
+_PROVEN: set[str] = set()  # what was proven before in this process
+
+
+def wrong_sweeps(text: str, views: Sequence[MatvecView]) -> str:
+    """Why the text of a region does not carry out its matrix-vector products; empty when it does."""
+    places = [m.start() for m in _BEGIN.finditer(text)] if views else []
+    if len(places) != len(views):
+        return f"{len(places)} matrix-vector products were printed in place of {len(views)}"
+    for start, v in zip(places, views, strict=True):
+        problem = wrong_sweep(block_text(text, start), v)
+        if problem:
+            return f"{v.comment}: {problem}"
+    return ""
+
+
+def wrong_sweep(text: str, v: MatvecView) -> str:
+    """Why one product's block does not do what it should."""
+    key = f"{text} {v.wanted}"
+    try:
+        if key not in _PROVEN:
+            (block,) = read_statements(text)
+            short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
+            claim = claimed(v.wanted, lambda e: renamed(read_expression(e), short))
+            Block(claim).prove(renamed(block, short))
+            _PROVEN.add(key)
+    except Unread as error:
+        return str(error)
+    return ""
