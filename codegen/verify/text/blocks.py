@@ -30,7 +30,6 @@ def bounds(block: Node, ranges: Iterable[tuple[str, str, str]], numbers: bool) -
     """Names for bounds that are expressions: how they come about matters to no loop. Sizes are told by them. A range is
     its first value, the one past its last, and its size. With `numbers`, large numbers get names, too."""
     local = {n.text for n in nodes(block) if n.kind == "declare"}
-    facts = Facts()
     short: dict[Node, Node] = {}
     for first, past, size in ranges:
         pair = [read_expression(first), read_expression(past)]
@@ -38,15 +37,23 @@ def bounds(block: Node, ranges: Iterable[tuple[str, str, str]], numbers: bool) -
             plain = e.kind == "name" or (e.kind == "number" and not (numbers and len(e.text) > 1))
             if not plain and local.isdisjoint(n.text for n in nodes(e)):
                 short.setdefault(e, Node("name", f"tw_bound{len(short)}"))
-        whole, ints = read_expression(size), Integers(facts, {})
-        if ints.value(renamed(whole, short)) != ints.value(short.get(pair[1], pair[1])) - ints.value(
-            short.get(pair[0], pair[0])
-        ):
+        whole = read_expression(size)
+        if not any(_apart(whole, pair[0], pair[1], names) for names in (dict[Node, Node](), short)):
             raise Unread(f"{size} is not from {first} to {past}")
         if pair[0] in short or pair[1] in short:
             low, high = (short.get(e, e) for e in pair)
             short.setdefault(whole, high if low == Node("number", "0") else Node("binary", "-", (high, low)))
     return short
+
+
+def _apart(size: Node, first: Node, past: Node, short: Mapping[Node, Node]) -> bool:
+    """Are the bounds so far apart, with names for some expressions?"""
+    ints = Integers(Facts(), {})
+    try:
+        low, high, count = (ints.value(renamed(e, short)) for e in (first, past, size))
+    except Unread:
+        return False
+    return count == high - low
 
 
 def renamed(node: Node, short: Mapping[Node, Node]) -> Node:
