@@ -25,11 +25,9 @@ from codegen.lower.tree import lowered
 from codegen.machine import Machine
 from codegen.obeyed import as_obeyed, check_obeyed, missed
 from codegen.options import FUSIONS, GenOptions
-from codegen.plan.choice import Decision
 from codegen.plan.gain import Gain
 from codegen.plan.hinted import plan_hint, with_own_plan
 from codegen.plan.model import Plan, Unroll
-from codegen.plan.strategy import default_plan, source_plan
 from codegen.plan.text import show
 from codegen.recognize.lasting import keep_last, own_remarks
 from codegen.recognize.privates import privatize, privatize_roomy
@@ -42,6 +40,9 @@ from codegen.scop.tree import Node
 from codegen.source.named import without_names
 from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
+from codegen.strategy.author import Considered
+from codegen.strategy.choice import Decision
+from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.computed import ComputedText
 from codegen.target.emit import Kernel
 from codegen.target.links import Links
@@ -108,6 +109,7 @@ class Made:
     tree: Node
     code: CNode
     remarks: tuple[Diagnostic, ...]
+    considered: tuple[Considered, ...] = ()  # techniques that the planner thought of
 
 
 def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
@@ -311,7 +313,7 @@ def attempt(
                 return None, None
             tried.add(text)
             made, findings = finish(decision.program, decision.plan, decision.remarks)
-            made = made and _as_obeyed(made)
+            made = made and replace(_as_obeyed(made), considered=decision.considered)
     except Exhausted:
         made, findings = None, (Finding("effort", TOO_MUCH),)
     except InputError as error:

@@ -13,7 +13,7 @@ from codegen.plan.wavefront import ROWS
 from codegen.recognize.alike import alike
 from codegen.recognize.strides import coefficients, move
 from codegen.scop.model import Statement
-from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements, walk
+from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements
 from codegen.scop.tree import loops as all_loops
 from codegen.transform.program import Program, carried
 
@@ -32,56 +32,56 @@ WRITTEN_OUT = 64
 Found = tuple[tuple[str, ...], tuple[Directive, ...]]
 
 
-def chains(p: Program, free: Callable[[Band], bool], machine: Machine) -> Iterator[Found]:
-    """For each nest that ends in sequential loops right inside a parallel one: all statements concerned, and what to
-    do: blocks of rows, and in each the sequential loops around the rows. Then a row's next point need not wait for the
+def chain_of(p: Program, node: Band, free: Callable[[Band], bool], machine: Machine) -> Found | None:
+    """For a nest that ends in sequential loops right inside a parallel one: all statements concerned, and what to do:
+    blocks of rows, and in each the sequential loops around the rows. Then a row's next point need not wait for the
     last one, and what lies along columns is read by whole lines. `free` says that no variable of the region lives
     along the loops of a band; those that do get an element for each row of a block."""
-    for _, node in walk(p.tree):
-        if not isinstance(node, Band) or node.product is not None:
-            continue
-        row = node.loops[-1]
-        if not has_band(node.child):
-            ordered = len(node.loops) > 1 and not row.coincident and node.loops[-2].coincident
-            if ordered and free(node) and worth_rows(p, statements(node), machine):
-                name = statements(node)[0]
-                rows, inner = LoopRef(node.loops[-2].name, name), LoopRef(row.name, name)
-                cut = (Tile(((rows, ROWS), (inner, 0))), Order((inner, rows)))
-                yield statements(node), (*cut, *_abreast(p, node.child, rows, node.loops[-2]))
-        elif row.coincident and isinstance(node.child, Seq):
-            inside = [k for k in node.child.children if isinstance(k, Band)]
-            if len(inside) == 1:
-                yield from _below(p, node, inside[0], free, machine)
+    if node.product is not None:
+        return None
+    row = node.loops[-1]
+    if not has_band(node.child):
+        ordered = len(node.loops) > 1 and not row.coincident and node.loops[-2].coincident
+        if not ordered or not free(node) or not worth_rows(p, statements(node), machine):
+            return None
+        name = statements(node)[0]
+        rows, inner = LoopRef(node.loops[-2].name, name), LoopRef(row.name, name)
+        cut = (Tile(((rows, ROWS), (inner, 0))), Order((inner, rows)))
+        return statements(node), (*cut, *_abreast(p, node.child, rows, node.loops[-2]))
+    if not row.coincident or not isinstance(node.child, Seq):
+        return None
+    inside = [k for k in node.child.children if isinstance(k, Band)]
+    return _below(p, node, inside[0], free, machine) if len(inside) == 1 else None
 
 
 def _below(
     p: Program, node: Band, inside: Band, free: Callable[[Band], bool], machine: Machine
-) -> Iterator[Found]:
+) -> Found | None:
     """For a loop around other statements and the nest `inside`."""
     loops = _chain(p, inside)
     if not loops:
-        return
+        return None
     row, names = node.loops[-1], statements(node)
     if _used_elsewhere(p, names) or divides(p, statements(inside), machine) or _members(p, row, statements(inside)):
-        return
+        return None
     if all(_window(p.scop.statement(n), loops) for n in statements(inside)):
-        return
+        return None
     shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
     along = shifts is not None
     if not along and not waiting(p, statements(inside), machine):
-        return  # compilers make vectors of it as it is: extremes and sums of whole numbers
+        return None  # compilers make vectors of it as it is: extremes and sums of whole numbers
     single = len(loops) == 1 and len(node.loops) == 1
     stays = single and free(inside) and free(node)
     if not along and not stays and (not single or len(statements(inside)) == 1):
-        return  # a sum: it stays in a register
+        return None  # a sum: it stays in a register
     if stays and not along and not worth_rows(p, statements(inside), machine):
-        return
+        return None
     size = ROWS if stays else ALONG if along else KEPT_ROWS
     name, first = statements(inside)[0], LoopRef(row.name, names[0])
     rows, inner = LoopRef(row.name, name), tuple(LoopRef(lp.name, name) for lp in loops)
     last = _abreast(p, inside.child, rows, row) if stays else tuple(_kept(p, row, names, size))
     skews = (Skew(LoopRef(lp.name, name), factor, rows) for lp, factor in shifts or ())
-    yield names, (*skews, Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
+    return names, (*skews, Tile(((first, size),)), Distribute(first), Order((*inner, rows)), *last)
 
 
 def has_chains(p: Program) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
@@ -26,6 +26,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
 from codegen.source.slice import RegionSlice
+from codegen.strategy.author import Considered
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited
 
@@ -150,6 +151,19 @@ def _result(made: Made, machine: Machine) -> list[str]:
         f"{copies} statements in the code"
     )
     out += [f"  {r.message}" for r in made.remarks if r.severity.value == "remark"]
+    if made.considered:
+        out += ["  techniques", *(f"    {line}" for line in technique_lines(made.considered))]
+    return out
+
+
+def technique_lines(found: Sequence[Considered]) -> list[str]:
+    """What the planner thought of, for the region and for each nest, in the order of its table."""
+    out = []
+    for stmts in dict.fromkeys(c.stmts for c in found):
+        where = f"for {', '.join(stmts)}" if stmts else "for the region"
+        out.append(where)
+        for c in dict.fromkeys(c for c in found if c.stmts == stmts):
+            out.append(f"  {c.technique}: {c.why or 'taken'}")
     return out
 
 

@@ -9,12 +9,12 @@ from typing import Protocol
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
-from codegen.plan.choice import Decision
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.model import Block, Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
 from codegen.plan.shape import active
 from codegen.plan.wavefront import diagonals
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
+from codegen.strategy.choice import Decision
 from codegen.sunway.handing import Dealt, handed_on
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.threads import Grid

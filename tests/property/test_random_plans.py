@@ -13,9 +13,9 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.plan.parse import DIRECTIVES, parse, planned_regions
-from codegen.plan.strategy import source_plan
 from codegen.plan.text import show
 from codegen.region import Modelled, _by_user_plan, model_region
+from codegen.strategy.planner import source_plan
 from tests.property.plans import Names, names_of, random_plan
 
 BODIES = {

@@ -7,11 +7,11 @@ import pytest
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.choice import Decision
 from codegen.plan.cost import cycles
 from codegen.plan.model import Order, Store, Tile, Vector
-from codegen.plan.strategy import default_plan, usual_order
 from codegen.region import model_region
+from codegen.strategy.choice import Decision
+from codegen.strategy.planner import default_plan, usual_order
 from codegen.transform.program import Program
 
 MACHINE = load("neoverse-n1")

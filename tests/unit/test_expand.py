@@ -13,12 +13,12 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import Expand
-from codegen.plan.strategy import default_plan
 from codegen.recognize.expand import Expansion, NoExpansion, expand, shared_loops
 from codegen.region import model_region
 from codegen.scop.expr import Binary, Lit
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import statements
+from codegen.strategy.planner import default_plan
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.expansion import wrong_expansion

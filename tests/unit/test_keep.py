@@ -10,12 +10,10 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.plan.choice import Decision
 from codegen.plan.distribute import circles
 from codegen.plan.keeping import keeps
 from codegen.plan.model import Block, Keep, LoopRef, Tile
 from codegen.plan.parse import parse
-from codegen.plan.strategy import default_plan
 from codegen.plan.text import show
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.extract import frame, nests
@@ -23,6 +21,8 @@ from codegen.region import finish, model_region
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
+from codegen.strategy.choice import Decision
+from codegen.strategy.planner import default_plan
 from codegen.transform import tile
 from codegen.transform.apply import apply, apply_plan
 from codegen.transform.program import Program

@@ -5,8 +5,8 @@ from __future__ import annotations
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.plan.strategy import default_plan
 from codegen.recognize.ownership.search import thread_loops
+from codegen.strategy.planner import default_plan
 from tests.unit.test_keep import program
 from tests.unit.test_ownership import nest_of
 

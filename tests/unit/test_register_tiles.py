@@ -8,10 +8,10 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
 from codegen.plan.model import Jam, Vector
-from codegen.plan.strategy import default_plan
 from codegen.recognize.ownership.registers import Budget, RegisterTile, Side, register_tile, unit
 from codegen.region import model_region
 from codegen.scop.model import Statement
+from codegen.strategy.planner import default_plan
 from codegen.transform.program import Program
 
 FIVE = """for (int t = 0; t < m; t++) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)

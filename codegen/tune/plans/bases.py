@@ -10,14 +10,14 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
-from codegen.plan.choice import Decision
 from codegen.plan.model import Plan
 from codegen.plan.parse import parse
-from codegen.plan.strategy import default_plan, loop_plan, source_plan
 from codegen.plan.text import show
 from codegen.record import record
 from codegen.scop.effort import PER_SECOND, Exhausted, at_most
 from codegen.scop.tree import loops
+from codegen.strategy.choice import Decision
+from codegen.strategy.planner import default_plan, loop_plan, source_plan
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
 from codegen.tune.plans.subject import Subject

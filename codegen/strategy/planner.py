@@ -1,4 +1,4 @@
-"""The default plan: products if there are any, tiles over time where that is the shape, else isl's order and tiles."""
+"""The planner: techniques for whole regions and for nests, in one table, the best first."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
 from codegen.plan import told
-from codegen.plan.author import Author
 from codegen.plan.chains import has_chains
-from codegen.plan.choice import Decision, no_slower
 from codegen.plan.expansion import Expanded, blocked, expand_for_products
 from codegen.plan.fold_lines import cheaper_lines, would_be
-from codegen.plan.fusion import AUTO, fuse
+from codegen.plan.fusion import AUTO, Fusion, fuse
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.lines import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
@@ -28,7 +26,24 @@ from codegen.recognize.work import leaves_out
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
-from codegen.scop.tree import enclosing
+from codegen.scop.tree import Band, enclosing, has_band, loops, statements, walk
+from codegen.strategy.author import Author, Considered
+from codegen.strategy.choice import Decision, no_slower
+from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
+from codegen.strategy.technique import NOT_THIS_KIND, Job, RegionTechnique, Site, Technique, Unsuited, first_that_suits
+from codegen.strategy.tiling import ROWS_IN_TURN, SHARED_TILES, STRIPS, THROUGH_RECURRENCE, TILES, WAVEFRONT
+from codegen.strategy.vectors import (
+    AROUND_TAPS,
+    DATA_DECIDES,
+    EXPLICIT,
+    FAR,
+    IN_ORDER,
+    MARKED,
+    OUTER,
+    REDUCTION,
+    TRANSPOSED,
+    worth_vectors,
+)
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -36,23 +51,105 @@ from codegen.transform.program import Program
 def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: int = 2) -> Decision:
     """A plan for a region given in source order. `fusion` is none, smart, max, or auto for the best of them. Lower
     effort leaves out isolation (1) and tiling (0)."""
-    given = "smart" if fusion == AUTO else fusion
-    best, first = _with_products(source, machine, given)
-    if best.products.directives:
-        p = best.program.with_tree(best.products.tree)
-        return decorate(p, machine, effort, best.products, (*first, *best.directives), best.remarks)
-    over_time = _over_time(_in_order(source), machine, given) if effort > 1 else None
-    if over_time is not None:
-        return replace(over_time, program=replace(over_time.program, deps=source.deps))
-    fused = fuse(source, machine, fusion, usual_order)
-    turned = cheaper_lines((source, fused.program), machine) if effort else None
-    if turned is not None:
-        return decorate(turned.program, machine, effort, best.products, remarks=turned.remarks, rows=turned.threads)
+    job, lost = Job(source, machine, fusion, effort), list[Considered]()
+    for t in REGIONS:
+        try:
+            made = t.propose(job)
+        except Unsuited as error:
+            lost.append(Considered(t.name, (), str(error) or f"needs {t.needs}"))
+            continue
+        return replace(made, considered=(*lost, Considered(t.name, ()), *made.considered))
+    raise AssertionError("the last technique suits every region")
+
+
+def _products(job: Job) -> Decision:
+    best, first = _with_products(job.source, job.machine, job.kind)
+    if not best.products.directives:
+        raise Unsuited(NOT_THIS_KIND)
+    p = best.program.with_tree(best.products.tree)
+    return decorate(p, job.machine, job.effort, best.products, (*first, *best.directives), best.remarks)
+
+
+def _time_tiles(job: Job) -> Decision:
+    if job.effort < 2:
+        raise Unsuited("left out: a plan with it took too much work")
+    made = _over_time(_in_order(job.source), job.machine, job.kind)
+    return replace(made, program=replace(made.program, deps=job.source.deps))
+
+
+def _reduced_rows(job: Job) -> Decision:
+    fused = _fused(job.source, job.machine, job.fusion)
+    turned = cheaper_lines((job.source, fused.program), job.machine) if job.effort else None
+    if turned is None:
+        raise Unsuited(NOT_THIS_KIND)
+    products = _with_products(job.source, job.machine, job.kind)[0].products
+    return decorate(turned.program, job.machine, job.effort, products, remarks=turned.remarks, rows=turned.threads)
+
+
+def _nests(job: Job) -> Decision:
+    source, machine = job.source, job.machine
+    fused = _fused(source, machine, job.fusion)
+    products = _with_products(source, machine, job.kind)[0].products
     words = (*fused.remarks, *would_be(source, machine))
-    made = decorate(fused.program, machine, effort, best.products, remarks=words)
-    if fusion != AUTO:
+    made = decorate(fused.program, machine, job.effort, products, remarks=words)
+    if job.fusion != AUTO:
         return made
-    return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, effort), machine)
+    return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, job.effort), machine)
+
+
+# Whole regions, the best first: a product runs at the speed of the arithmetic units, tiles over time at that of the
+# cache, and whatever is left at that of its nests, each by the techniques below.
+REGIONS = (
+    RegionTechnique("products", "statements become blocked matrix products or sweeps of a matrix and vectors",
+                    "sums of products over at least two loops", _products),
+    RegionTechnique("tiles over time", "several time steps of a stencil go through a tile while it is in the cache",
+                    "a time loop around stencils that overwrite what they read", _time_tiles),
+    RegionTechnique("reductions row by row", "reductions along rows run side by side, along the lines of their arrays",
+                    "reductions into rows whose elements the innermost loop does not step through", _reduced_rows),
+    RegionTechnique("nest by nest", "isl's order or the source's, whichever costs less, and the techniques for nests",
+                    "nothing", _nests),
+)  # fmt: skip
+# Nests, pass by pass. Of the techniques in one pass a nest gets the first that suits; what got one is left out of the
+# passes behind. Recurrences come first: what they wait for costs more than any cache.
+TILING = ((ROWS_IN_TURN,), (THROUGH_RECURRENCE,), (SHARED_TILES,), (WAVEFRONT, STRIPS, TILES))
+THREADS = (REDUCTION_STRIPS, WORK_SHARING)
+# Innermost loops. What compilers do better by themselves comes before what asks them for vectors.
+VECTORS = (AROUND_TAPS, DATA_DECIDES, REDUCTION, TRANSPOSED, FAR, EXPLICIT, MARKED, OUTER, IN_ORDER)
+
+
+def _cut(author: Author, full: bool) -> None:
+    """Cut loops, pass by pass."""
+    done: set[str] = set()
+    for techniques in TILING:
+        for _, node in list(walk(author.p.tree)):
+            if not isinstance(node, Band) or done & set(statements(node)) or not _concerns(techniques[-1], node):
+                continue
+            if first_that_suits(author, Site(node, full=full), techniques) is not None or techniques is TILING[-1]:
+                done |= set(statements(node))
+
+
+def _concerns(t: Technique, node: Band) -> bool:
+    """Is it a band for the techniques of a pass? Tiles are for innermost ones."""
+    return t is not TILES or (node.permutable and not has_band(node.child))
+
+
+def _share(author: Author) -> None:
+    """The outermost legal loop of every nest becomes parallel."""
+    for place in sorted(loops(author.p.tree), key=lambda q: (len(q.names), q.path)):
+        if worth_threads(author.p, place):
+            first_that_suits(author, Site(place.band, place), THREADS)
+
+
+def _vectorize(author: Author) -> None:
+    """Innermost loops get vectors, or are left to the compiler."""
+    for _, node in list(walk(author.p.tree)):
+        if isinstance(node, Band) and worth_vectors(author.p, node):
+            first_that_suits(author, Site(node), VECTORS)
+
+
+@remember(1)
+def _fused(source: Program, machine: Machine, fusion: str) -> Fusion:
+    return fuse(source, machine, fusion, usual_order)
 
 
 def loop_plan(
@@ -76,25 +173,25 @@ def _in_order(source: Program) -> Program:
     return replace(source, deps=compute_dependences(source.scop, source.tree, {}))
 
 
-def _over_time(source: Program, machine: Machine, fusion: str) -> Decision | None:
+def _over_time(source: Program, machine: Machine, fusion: str) -> Decision:
     """Tiles over time, when the region is of that kind and each of them can be written as vector loops. Not where all
-    steps are kept: those have to go to memory in any case (wave-1d: 0.87 of gcc)."""
+    steps are kept: those have to go to memory in any case (wave-1d: 0.87 of gcc). Raises Unsuited."""
     if any(leaves_out(s) for s in source.scop.statements) or _kept_apart(source):
-        return None
+        raise Unsuited(NOT_THIS_KIND)
     from codegen.plan.stencils import time_tiles
 
     usual = isl_schedule(source.scop, source.deps, source.tree, fusion)
     found = time_tiles(source, machine, usual)
     if found is None:
-        return None
+        raise Unsuited(NOT_THIS_KIND)
     author = Author(source, [], [], machine)
     first = source.scop.statements[0].name
     cut = next((c for c in found.cuts if author.all_or_none((found.schedule, *c.tiles, *found.inside))), None)
     if cut is None:
-        return None
+        raise Unsuited(author.why)
     threads = machine.cores > 1 and author.all_or_none(cut.threads)
     if not all(author.attempt(d) for d in found.vectors):
-        return None
+        raise Unsuited(author.why)
     for d in found.rows:
         author.attempt(d)
     author.remark("passed", "time-tiles", cut.text + (f"; {cut.way}" if threads else ""), first)
@@ -198,11 +295,13 @@ def decorate(
                 author.remark("missed", "no-product", f"no product: {author.why}", d.stmt)
         author.remarks.extend(products.missed)
     for steps in rows if machine.cores > 1 else ():
-        author.behind(steps)
+        rows_behind(author, steps)
     if effort:
-        author.tile(full=effort > 1)
-    author.threads()
-    author.vectors()
+        _cut(author, full=effort > 1)
+    _share(author)
+    _vectorize(author)
     author.remarks.extend(owner_remarks(author.p, machine))
     author.remarks.extend(told.nothing(p.scop, author.directives))
-    return Decision(Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
+    return Decision(
+        Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p, tuple(author.considered)
+    )

@@ -11,6 +11,7 @@ from codegen.plan.cost import SIZE, cycles, shape, short
 from codegen.plan.gather import is_strip
 from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
+from codegen.strategy.author import Considered
 from codegen.transform.program import Program
 
 # Another order has to promise this much; and when it is tiled, which the model does not look at, the source's order has
@@ -25,6 +26,7 @@ class Decision:
     plan: Plan
     remarks: tuple[Diagnostic, ...]
     program: Program
+    considered: tuple[Considered, ...] = ()
 
 
 def no_slower(
@@ -52,10 +54,11 @@ def no_slower(
         f"the source's order of loops is kept: about {short(one[0])} cycles with parameters of {SIZE}, against "
         f"{short(one[1])} in the order with most parallel loops"
     )
+    lost = (Considered("order with most parallel loops", (), f"about {short(one[1])} cycles against {short(one[0])}"),)
     told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
     said = {d.id for d in other.remarks}
     missed = tuple(d for d in made.remarks if d.id in ("no-product", "fold-order") and d.id not in said)  # always true
-    return Decision(other.plan, (told, *missed, *other.remarks), other.program)
+    return Decision(other.plan, (told, *missed, *other.remarks), other.program, (*lost, *other.considered))
 
 
 def _cut(made: Decision) -> bool:

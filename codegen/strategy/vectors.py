@@ -1,0 +1,235 @@
+"""Techniques for innermost loops: vectors of several kinds, values kept in registers, or the compiler's own ways."""
+
+from __future__ import annotations
+
+from codegen.plan.carrying import carry_gain
+from codegen.plan.gather import gathering
+from codegen.plan.model import Carry, LoopRef, Vector
+from codegen.plan.near import over_again
+from codegen.plan.outer import around_taps
+from codegen.plan.tiles import written_out
+from codegen.plan.turned import across_rows
+from codegen.plan.wavefront import ROWS
+from codegen.recognize.reductions import find_reductions
+from codegen.recognize.work import leaves_out, next_by_step
+from codegen.recognize.wraps import usual_move
+from codegen.scop.expr import DataLoop, Ref
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.tree import ABREAST, Band, enclosing, has_band, loops, statements
+from codegen.strategy.author import Author
+from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
+from codegen.strategy.tiling import waits_along
+from codegen.transform.program import Program
+
+
+def worth_vectors(p: Program, band: Band) -> bool:
+    """Is it an innermost loop of which nothing was decided yet?"""
+    if has_band(band.child) or band.product is not None or band.loops[-1].kind == ABREAST:
+        return False
+    around = enclosing(p.tree, statements(band)[0])
+    few_rows = any(lp.of == band.loops[-1].name and 0 < lp.tile <= ROWS for lp in around)
+    return not few_rows and not any(x.width for x in around)
+
+
+def _ref(site: Site) -> LoopRef:
+    return LoopRef(site.band.loops[-1].name, site.stmts[0])
+
+
+def _around(author: Author, site: Site) -> None:
+    """A loop around sequential ones in vectors."""
+    found = around_taps(author.p, site.band, author.machine)
+    if found is None:
+        raise Unsuited(NOT_THIS_KIND)
+    why = author.why
+    if not author.all_or_none(found.steps):
+        refused, author.why = author.why, why
+        raise Unsuited(refused)
+    how = found.vector
+    text = f"{how.times} vectors along loop {how.loop.name}, through the loops inside in registers"
+    author.remark("passed", "vector", text, site.stmts[0])
+    author.remark("analysis", "register-tile", found.tile.reason, site.stmts[0])
+
+
+def _written_out(author: Author, site: Site) -> None:
+    if not written_out(author.p.scop, site.band.loops[-1], site.stmts):
+        raise Unsuited(NOT_THIS_KIND)
+    try:
+        _around(author, site)
+    except Unsuited:
+        return  # compilers write the loop out
+
+
+AROUND_TAPS = Technique(
+    "a few iterations written out",
+    "compilers write the loop out; vectors run along the loop around it where there are some",
+    "an innermost loop with a small, fixed number of iterations",
+    _written_out,
+)
+
+
+def _data_decides(author: Author, site: Site) -> None:
+    p = author.p
+    if not any(isinstance(e, DataLoop) for n in site.stmts for e in walk_expr(p.scop.statement(n).rhs)):
+        raise Unsuited(NOT_THIS_KIND)
+    text = f"loop {site.band.loops[-1].name} is left to the compiler: data decide how often a loop in it runs"
+    author.remark("missed", "not-vector", text, site.stmts[0])
+
+
+DATA_DECIDES = Technique(
+    "a loop that data decide about",
+    "it is left to the compiler",
+    "a loop inside that runs as often as data say",
+    _data_decides,
+)
+
+
+def _reduction(author: Author, site: Site) -> None:
+    found = gathering(author.p, site.band, author.machine)
+    if found is None:
+        raise Unsuited(NOT_THIS_KIND)
+    if not author.attempt(found):
+        raise Unsuited(author.why)
+    name = site.band.loops[-1].name
+    text = f"loop {name} gathers in {found.times} vectors of {found.width} bytes side by side"
+    author.remark("passed", "vector", text, site.stmts[0])
+
+
+REDUCTION = Technique(
+    "reduction in vectors",
+    "several vectors of partial results side by side, joined behind the loop",
+    "a loop that reduces to one element, in an order that may change",
+    _reduction,
+)
+
+
+def _transposed(author: Author, site: Site) -> None:
+    """Vectors along the loop around, of rows transposed in registers."""
+    if not far_array(author.p, site.stmts):
+        raise Unsuited(NOT_THIS_KIND)
+    why, found = author.why, across_rows(author.p, site.band, author.machine)
+    if found is None:
+        raise Unsuited("its rows cannot be transposed in registers")
+    if not author.attempt(found):
+        refused, author.why = author.why, why
+        raise Unsuited(refused)
+    side = f"{found.times} vectors side by side along loop {found.loop.name}"
+    text = f"{side}; what is read along {site.band.loops[-1].name} is turned in registers"
+    author.remark("passed", "vector", text, site.stmts[0])
+
+
+TRANSPOSED = Technique(
+    "vectors of transposed blocks",
+    "vectors along the loop around; what is read along the innermost one is transposed in registers",
+    "an innermost loop that does not step through its arrays element by element",
+    _transposed,
+)
+
+
+def _far(author: Author, site: Site) -> None:
+    far = far_array(author.p, site.stmts)
+    if not far:
+        raise Unsuited(NOT_THIS_KIND)
+    if not author.possible(Vector(_ref(site))):
+        raise Unsuited("its iterations depend on each other")
+    name = site.band.loops[-1].name
+    text = f"loop {name} is left to the compiler: it does not step through `{far}` element by element"
+    author.remark("missed", "not-vector", text, site.stmts[0])
+
+
+FAR = Technique(
+    "a loop with strides",
+    "it is left to the compiler",
+    "an innermost loop that does not step through its arrays element by element",
+    _far,
+)
+
+
+def far_array(p: Program, names: tuple[str, ...]) -> str:
+    """An array that the innermost loop around these statements does not go through element by element, where it does so
+    with none, or does not write so, unless others fill the gaps. Marked for vectors, compilers gather and scatter
+    whatever that costs; by themselves they know better. lbm-d2q9: 0.57 of gcc marked, 1.00 unmarked; red-black-gs 0.74
+    and 1.0. haar-wavelet, which interleaves: 1.10 marked, 0.56 unmarked."""
+    far, unit = "", False
+    writes = [a.array for n in names for a in p.scop.statement(n).accesses if a.write]
+    for name in names:
+        s, around = p.scop.statement(name), enclosing(p.tree, name)
+        apart = leaves_out(s)
+        for a in s.accesses:
+            m = usual_move(p.scop, s, a, around, len(around) - 1)
+            rank = p.scop.arrays[a.array].rank
+            lines = next_by_step(s, a) and not isinstance(s.rhs, Ref) if apart else m.unit
+            alone = apart or writes.count(a.array) == 1
+            if a.write and alone and rank and not m.still and not lines:
+                return a.array
+            unit = unit or (bool(rank) and lines)
+            far = far or ("" if m.still else a.array)
+    return "" if unit else far
+
+
+def _explicit(author: Author, site: Site) -> None:
+    again = over_again(author.p, site.band, author.machine)
+    if again is None:
+        raise Unsuited(NOT_THIS_KIND)
+    if not author.attempt(again):
+        raise Unsuited(author.why)
+    text = f"loop {again.loop.name} is written as vectors of {again.width} bytes, {again.times} at a time"
+    author.remark("passed", "vector", text, site.stmts[0])
+
+
+EXPLICIT = Technique(
+    "vectors written out",
+    "the loop is written as vectors, and reads what it read before from registers",
+    "a loop that reads neighbouring elements more than once",
+    _explicit,
+)
+
+
+def _marked(author: Author, site: Site) -> None:
+    if not author.attempt(Vector(_ref(site))):
+        raise Unsuited(author.why)
+    author.remark("passed", "vector", f"loop {site.band.loops[-1].name} is marked for the vectorizer", site.stmts[0])
+
+
+MARKED = Technique(
+    "vectors by the compiler",
+    "the loop is marked for the compiler's vectorizer",
+    "an innermost loop whose iterations do not depend on each other",
+    _marked,
+)
+
+OUTER = Technique(
+    "vectors along an outer loop",
+    "vectors along a loop around, through sequential loops in registers",
+    "sequential loops inside a parallel one that steps through its arrays element by element",
+    _around,
+)
+
+
+def _in_order(author: Author, site: Site) -> None:
+    """A loop that has to run in order keeps what its next iterations use again in registers, where values on their way
+    through memory are what it waits for; not if that order is only about what is overwritten, which vectors of the
+    compiler's do not mind."""
+    names, ref = site.stmts, _ref(site)
+    author.remark("missed", "not-vector", author.why, names[0], _permission(author.p, names))
+    if not waits_along(author.p, ref.name, names):
+        return
+    place = next(q for q in loops(author.p.tree) if q.loop.name == ref.name and names[0] in statements(q.band))
+    gain = carry_gain(author.p, place, author.machine)
+    if gain is not None and gain.pays and author.attempt(Carry(ref)):
+        text = f"elements that iterations of {ref.name} use again stay in registers: {gain.text}"
+        author.remark("passed", "carried", text, names[0])
+
+
+IN_ORDER = Technique(
+    "scalar replacement",
+    "the loop runs in order; where it waits for elements of iterations before, those stay in registers",
+    "a sequential loop",
+    _in_order,
+)
+
+
+def _permission(p: Program, names: tuple[str, ...]) -> str:
+    """What would free a loop whose order is only that of a floating-point sum or product."""
+    if p.reassociate or not any(r.stmt in names and not r.exact for r in find_reductions(p.scop)):
+        return ""
+    return "--reassociate, or `#pragma tilewright reassociate` before the region, allows another order of the sum"
