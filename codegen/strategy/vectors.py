@@ -221,7 +221,7 @@ def _in_order(author: Author, site: Site) -> None:
 
 
 IN_ORDER = Technique(
-    "scalar replacement",
+    "the order of the source",
     "the loop runs in order; where it waits for elements of iterations before, those stay in registers",
     "a sequential loop",
     _in_order,
