@@ -13,8 +13,6 @@ GOLDEN = Path(__file__).parent / "golden"
 # The search for leaks takes seconds where a program may not be traced. Tests of memory that generated code asks for
 # (test_own_memory, test_paths, test_kernels of sparse formats) turn it on.
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-# Each test proves what it prints, whatever ran before.
-os.environ["TILEWRIGHT_CACHE"] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

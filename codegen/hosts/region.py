@@ -82,20 +82,11 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
 
 
 def _wrong_text(emitted: RegionText) -> str:
-    """Why the text is wrong; not asked again for text that was proven before."""
-    if not emitted.kernels and not emitted.products and not emitted.sweeps:
-        return ""
-    from codegen.verify.remembered import key_of, proven_before, remember_proof
-
-    key = key_of(emitted)
-    if proven_before(key):
+    if not (emitted.products or emitted.sweeps or emitted.kernels):
         return ""
     from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
 
-    problem = wrong_text(emitted)
-    if not problem:
-        remember_proof(key)
-    return problem
+    return wrong_text(emitted)
 
 
 def _threads_only(source: Program, made: Made) -> bool:
