@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
+from math import gcd
 
 from codegen.verify.text.poly import ONE, ZERO, Monomial, Poly, poly, var
 from codegen.verify.text.samples import Samples
-from codegen.verify.text.search import Defined, shown, whole_form
+from codegen.verify.text.search import Defined, extremes, shown, whole_form
 
 
 class Facts:
@@ -129,7 +130,7 @@ class Facts:
                 return whole
             if d.number is not None and d.number > 0:
                 q, r = n.divided(d)
-                if q != ZERO and self.holds(r) and self.holds(d - 1 - r):
+                if self.holds(r) and self.holds(d - 1 - r):
                     return q
         m = self._name("div", n, d)
         if self.holds(n) and self.holds(d - 1):
@@ -221,12 +222,37 @@ class Facts:
             found = self.proven[goal] = False
         if found is None:
             whole = self.expand(goal)
-            found = (whole != goal and shown(self, whole, True, 2)) or shown(self, goal, False)
-            found = found or (whole != goal and shown(self, whole, True)) or self._by_unit(whole)
+            unit = self._unit(whole) if self.units else None
+            if unit is not None:  # a multiple of that is not negative if it is more than minus that
+                q = whole.over(unit)
+                assert q is not None
+                found = (len(q.terms) == 1 and self.holds(q)) or self.holds(goal + unit - 1) or self.holds(q)
+            else:
+                found = (whole != goal and shown(self, whole, True, 2)) or shown(self, goal, False)
+                found = found or (whole != goal and shown(self, whole, True)) or self._by_unit(goal)
             self.proven[goal] = found
         return found
 
-    def _by_unit(self, whole: Poly) -> bool:
-        """Is it a multiple of something positive that is not negative?"""
-        parts = [q for u in self.units if (q := whole.over(var(u))) is not None and q != ZERO]
-        return any(self.holds(q) for q in parts)
+    def _unit(self, whole: Poly) -> Poly | None:
+        """A positive number of more than 1 that it is a multiple of."""
+        for u in self.units:
+            q = whole.over(var(u))
+            if q is not None:
+                return var(u) * gcd(*q.terms.values())
+        return None
+
+    def _by_unit(self, goal: Poly) -> bool:
+        """By multiples of units, where what minima and maxima are makes some of it."""
+        if not self.units:
+            return False
+        whole = whole_form(goal)
+        return any(all(map(self.holds, either)) for either in (*extremes(self, whole), *self._bounds(whole)))
+
+    def _bounds(self, goal: Poly) -> list[list[Poly]]:
+        """What to show instead: a minimum is at most each operand, a maximum at least."""
+        found = []
+        for m, c in goal.terms.items():
+            d = self.defined.get(m[0]) if len(m) == 1 else None
+            if d is not None and d.op == ("max" if c > 0 else "min"):
+                found += [[goal + (a - var(m[0])) * c] for a in d.args]
+        return found

@@ -42,10 +42,9 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
 
 
 def covered(v: ProductView) -> bool:
-    """Whether this proof speaks of such products. Not yet: tables of offsets, depths of which elements take a part,
-    fewer rows or columns than a tile has, and vectors whose length only the processor knows."""
-    plain = not v.tables and not (v.cut and v.cut.deep) and v.left.full and v.right.full
-    return plain and load_isa(v.how.isa, v.how.bits).bits > 0
+    """Whether this proof speaks of such products. Not yet: tables of offsets, and depths of which elements take a
+    part."""
+    return not v.tables and not (v.cut and v.cut.deep)
 
 
 def wrong_product(text: str, v: ProductView) -> str:

@@ -40,13 +40,13 @@ def shown(facts: Known, goal: Poly, expand: bool, deep: int = 4) -> bool:
         return True
     if deep:
         whole = whole_form(facts.expand(goal) if expand else goal)
-        for either in _extremes(facts, whole):
+        for either in extremes(facts, whole):
             if all(shown(facts, g, expand, deep - 1) for g in either):
                 return True
     return deep > 1 and _Search(facts, STEPS if deep == 4 else FEW, expand, 1).shows(goal)
 
 
-def _extremes(facts: Known, goal: Poly) -> list[list[Poly]]:
+def extremes(facts: Known, goal: Poly) -> list[list[Poly]]:
     """What to show instead of a goal, all of it, by what an operation in it means: both operands of a minimum must be
     large, or of a maximum small."""
     found = []
@@ -90,7 +90,7 @@ class _Search:
                 continue
             self.seen.add(one)
             if self.split:
-                for either in _extremes(self.facts, one):
+                for either in extremes(self.facts, one):
                     if all(_Search(self.facts, FEW, self.expand, self.split - 1).shows(g) for g in either):
                         return True
             for f, g in self._steps(one, used):

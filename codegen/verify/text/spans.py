@@ -57,6 +57,8 @@ def over_loop(e: Effect, lp: Loop, facts: Facts, shared: bool = False) -> Effect
         raise Unread(f"a loop moves {len(moving)} coordinates of what it covers")
     (c,) = moving
     lo, hi = e.spans[c]
+    if facts.holds(lp.first + lp.step - lp.past) and not facts.mentions(lo, (v,)):
+        return _only(e, c, lp, facts)
     further, end = facts.put(lo, {v: var(v) + lp.step}), facts.put(lo, {v: lp.past})
     inner = facts.copy().learn(lp.past - 1 - var(v) - lp.step)
     if not inner.equal(hi, further):
@@ -77,6 +79,19 @@ def over_loop(e: Effect, lp: Loop, facts: Facts, shared: bool = False) -> Effect
             raise Unread("iterations overwrite different parts")
         wiped = {**e.wiped, c: Span(first, first)}
     return e._replace(spans={**e.spans, c: Span(first, end)}, wiped=wiped, when=())
+
+
+def _only(e: Effect, c: str, lp: Loop, facts: Facts) -> Effect:
+    """Of a loop with one iteration, where it begins with what does not depend on it. It is as long as the loop, so that
+    nothing is left of it where the loop does not run at all."""
+    lo, hi = e.spans[c]
+    whole = lp.past - lp.first
+    if not facts.equal(hi - lo, whole):
+        raise Unread(f"the only iteration ends at {hi} in place of {lo + whole}")
+    if e.wiped is not None and any(facts.mentions(s.lo, (lp.name,)) for s in e.wiped.values()):
+        raise Unread("the only iteration overwrites something else")
+    wiped = None if e.wiped is None else {**e.wiped, c: Span(lo, lo)}
+    return e._replace(spans={**e.spans, c: Span(lo, lo + whole)}, wiped=wiped, when=())
 
 
 def _swept(s: Span, lp: Loop, facts: Facts) -> Span:

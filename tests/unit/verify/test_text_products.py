@@ -73,25 +73,47 @@ GUARDED = """void f(int n, double A[n][n], double B[n][n], double C[n][n])
 """
 
 
-def options(target: str) -> GenOptions:
-    return GenOptions(target=target, isa="avx2")
+FEW = """void f(int l, double A[3][l], double B[l][5], double C[3][5])
+{
+#pragma scop
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < l; k++)
+      for (int j = 0; j < 5; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def options(target: str, isa: str = "avx2") -> GenOptions:
+    return GenOptions(target=target, isa=isa)
 
 
 @cache
-def printed(target: str, source: str = SOURCE) -> RegionText:
-    """The text of a product of doubles for AVX2, in register tiles of 6 x 8."""
-    chosen = options(target)
+def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
+    """The text of a product of doubles, for AVX2 in register tiles of 6 x 8."""
+    chosen = options(target, isa)
     (s,) = open_source("in.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
-    made = make(model, chosen, load_for("generic", "avx2"))
+    made = make(model, chosen, load_for("generic", isa))
     return emit_region(made.program.scop, made.code, target != "c", "", "", "")
 
 
-@pytest.mark.parametrize("source", [SOURCE, TRIANGLE, NUMBERS, GUARDED], ids=["box", "triangle", "numbers", "guarded"])
+FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW}
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("target", ["c", "openmp"])
-def test_products_are_proven(target: str, source: str) -> None:
-    emitted = printed(target, source)
+def test_products_are_proven(target: str, form: str) -> None:
+    emitted = printed(target, FORMS[form])
+    assert emitted.products and all(map(covered, emitted.products))
+    assert wrong_text(emitted) == ""
+
+
+@pytest.mark.parametrize("target", ["c", "openmp"])
+def test_products_in_vectors_of_any_length_are_proven(target: str) -> None:
+    emitted = printed(target, SOURCE, "sve")
     assert emitted.products and all(map(covered, emitted.products))
     assert wrong_text(emitted) == ""
 
@@ -208,6 +230,34 @@ COMPARED = {
 }
 
 
+# Vectors have a length that only the processor knows: tiles are tw_nr columns wide.
+ANY_LENGTH = {
+    "tiles of another width": ("tw_nr = 4 * tw_sve_lanes_f64()", "tw_nr = 3 * tw_sve_lanes_f64()", 0),
+    "slivers of the right operand overlap": ("jt < tw_full; jt += tw_nr", "jt < tw_full; jt += 4", 0),
+    "tiles leave columns out": ("jt < tw_stop; jt += tw_nr", "jt < tw_stop; jt += 2 * tw_nr", 0),
+    "columns and depth are exchanged": ("kr * tw_nr + jr", "jr * tw_nr + kr", 0),
+    "the rest of columns is not packed": ("if (tw_n) {", "if (tw_n > 1) {", 0),
+    "the copy has rows of another length": ("tw_tile[ir * tw_nr + jr] = C", "tw_tile[ir * 8 + jr] = C", 0),
+    "the copy goes past the edge": (
+        "for (long jr = 0; jr < tw_n; jr++) tw_tile",
+        "for (long jr = 0; jr < tw_nr; jr++) tw_tile",
+        0,
+    ),
+    "a kernel of too few vectors": ("tw_sve_f64_6x4v_add_mul(tw_k", "tw_sve_f64_6x3v_add_mul_of_6x4v(tw_k", 0),
+    "the buffer is a vector too small": (
+        "tw_alloc((tw_nc + tw_team * tw_mc)",
+        "tw_alloc((tw_nc - 1 + tw_team * tw_mc)",
+        0,
+    ),
+}
+FEWER = {
+    "zeros overwrite what was packed": ("tw_z < tw_k * 8", "tw_z < tw_kc * 16", 0),
+    "a row too many": ("tw_m = tw_min(6, tw_r - it)", "tw_m = tw_min(6, tw_r - it + 1)", 0),
+    "packing leaves out a column": ("jr < tw_n; jr++)", "jr < tw_n - 1; jr++)", 0),
+    "packing reads another row": ("A[ib + it + ir]", "A[ib + it + ir + 1]", -1),
+}
+
+
 def changed(text: str, old: str, new: str, which: int) -> str:
     """The text with one place, or all, changed; however its lines are broken."""
     pattern = r"\s+".join(map(re.escape, old.split()))
@@ -234,6 +284,18 @@ def test_damaged_teams_are_refused(what: str) -> None:
 def test_damaged_triangles_are_refused(what: str) -> None:
     emitted = printed("openmp", TRIANGLE)
     assert wrong_products(changed(emitted.plain, *CORNERS[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", ANY_LENGTH)
+def test_damaged_products_in_vectors_of_any_length_are_refused(what: str) -> None:
+    emitted = printed("c", SOURCE, "sve")
+    assert wrong_products(changed(emitted.plain, *ANY_LENGTH[what]), emitted.products)
+
+
+@pytest.mark.parametrize("what", FEWER)
+def test_damaged_products_of_few_rows_and_columns_are_refused(what: str) -> None:
+    emitted = printed("c", FEW)
+    assert wrong_products(changed(emitted.plain, *FEWER[what]), emitted.products)
 
 
 @pytest.mark.parametrize("what", COMPARED)
