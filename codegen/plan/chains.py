@@ -140,15 +140,20 @@ def _window(s: Statement, chain: Sequence[Loop]) -> bool:
 def _shifts(
     p: Program, row: Loop, chain: Sequence[Loop], names: Sequence[str]
 ) -> tuple[tuple[Loop, int], ...] | None:
-    """Loops of a chain that go around the row, and how to count them from there; then there are long rows for given
-    values of the other loops. None if there is no such way."""
+    """Loops of a chain that go around the row, and how to count them from there, so that there are long rows for given
+    values of the other loops: the longest, where one way has all rows of the others. None if there is no such way."""
     stmts = [p.scop.statement(n) for n in names]
-    ways = [(), *(((lp, factor),) for lp in chain for factor in (-1, 1))]
-    return next((w for w in ways if all(_long(s, row, enclosing(p.tree, s.name), w) for s in stmts)), None)
+    ways: list[tuple[tuple[Loop, int], ...]] = [(), *(((lp, factor),) for lp in chain for factor in (-1, 1))]
+    best, spans = None, list[isl.Set]()
+    for way in ways:
+        found = [_span(s, row, enclosing(p.tree, s.name), way) for s in stmts]
+        if all(map(_long, found)) and (best is None or _longer(found, spans)):
+            best, spans = way, found
+    return best
 
 
-def _long(s: Statement, row: Loop, around: Sequence[Loop], shifts: Sequence[tuple[Loop, int]]) -> bool:
-    """Are there more than a few rows for given values of the other loops? A point may have its neighbours alone."""
+def _span(s: Statement, row: Loop, around: Sequence[Loop], shifts: Sequence[tuple[Loop, int]]) -> isl.Set:
+    """How far apart rows are for given values of the other loops. A point may have its neighbours alone."""
     same = isl.Map.from_domain_and_range(s.domain, s.domain)
     for lp in around:
         if lp.name == row.name:
@@ -159,8 +164,22 @@ def _long(s: Statement, row: Loop, around: Sequence[Loop], shifts: Sequence[tupl
                 value = value.add(row.exprs[s.name].scale_val(isl.Val(factor)))
         at = isl.Map.from_pw_aff(value)
         same = same.intersect(at.apply_range(at.reverse()))
-    apart = same.deltas().dim_max_val(_iterator(row, s.name))
+    d, apart = _iterator(row, s.name), same.deltas()
+    beyond = apart.dim(isl.dim_type.set) - d - 1
+    return apart.project_out(isl.dim_type.set, d + 1, beyond).project_out(isl.dim_type.set, 0, d)
+
+
+def _long(span: isl.Set) -> bool:
+    """Are there more than a few rows?"""
+    apart = span.dim_max_val(0)
     return bool(apart.is_infty()) or apart.to_python() >= ALONG // 4
+
+
+def _longer(found: Sequence[isl.Set], spans: Sequence[isl.Set]) -> bool:
+    """Are there more rows, whatever the parameters? A window around each point, of 7 by 7 in 500 by 600 points in f32:
+    0.90 of gcc's speed with rows as long as the window, 6.8 times with taps counted from the point."""
+    pairs = list(zip(found, spans, strict=True))
+    return all(old.is_subset(new) for new, old in pairs) and not all(new.is_subset(old) for new, old in pairs)
 
 
 def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Directive]:

@@ -25,6 +25,7 @@ from codegen.scop.expr import (
     Unary,
 )
 from codegen.scop.model import Access, Scop, Statement, Step
+from codegen.scop.types import INT
 from codegen.target.cexpr import IntPrinter
 from codegen.target.decided import decided
 
@@ -222,6 +223,8 @@ class BodyPrinter:
         if isinstance(e, Gather):
             text = self._gather(e, s, at)
             return text, UNARY if text.startswith("*") else ATOM
+        if isinstance(e, Affine) and e.ctype == INT and self.ints.is_int(at.values[e.value]):
+            return self.ints.text(at.values[e.value]), ATOM
         if isinstance(e, Affine):
             return f"({e.ctype.spelling}){self.ints.text(at.values[e.value], 8)}", UNARY
         if isinstance(e, Unary):

@@ -1,6 +1,6 @@
 """Integer expressions of the C tree as C text: minimal parentheses, and no arithmetic narrower than 64 bits.
 
-Loop variables are `long`. A parameter of a narrower type is widened by a cast exactly where arithmetic would
+Loop variables are `long`, but for a few. What has a narrower type is widened by a cast exactly where arithmetic would
 otherwise be done in its own type, so no overflow arises that the source did not have.
 """
 
@@ -18,16 +18,22 @@ _UNARY, _ATOM = 7, 8
 
 @dataclass
 class IntPrinter:
-    """Prints expressions. `names` maps loop variables to C identifiers; `helpers` collects what was used."""
+    """Prints expressions. `names` maps loop variables to C identifiers; `helpers` collects what was used. The variables
+    `narrow` are of type int."""
 
     params: Mapping[str, Param]
     names: Mapping[str, str]
     helpers: set[str] = field(default_factory=set)
+    narrow: frozenset[str] = frozenset()
 
     def text(self, e: CExpr, level: int = 0) -> str:
         """C text that binds at least as tightly as `level`."""
         text, own = self._print(e)
         return f"({text})" if own < level else text
+
+    def is_int(self, e: CExpr) -> bool:
+        """Is it a loop variable of type int?"""
+        return isinstance(e, Name) and e.name in self.narrow
 
     def wide(self, e: CExpr, level: int = 0) -> str:
         """C text whose type is long, for use as an operand."""
@@ -117,7 +123,7 @@ class IntPrinter:
         if isinstance(e, Int):
             return -(1 << 31) < e.value < (1 << 31)
         if isinstance(e, Name):
-            return e.name in self.params and self.params[e.name].ctype.bits < 64
+            return self.is_int(e) or (e.name in self.params and self.params[e.name].ctype.bits < 64)
         if isinstance(e, Bin) and e.op in "/%":
             return self._narrow(e.left) and self._narrow(e.right)
         if isinstance(e, Cond):

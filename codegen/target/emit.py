@@ -193,7 +193,7 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> l
     words = words_of(views) | set(re.findall(r"[A-Za-z_]\w*", ahead))
     bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in texts_of(views):
-        found = re.match(r"long (\w+) =", text)
+        found = re.match(r"(?:long|int) (\w+) =", text)
         if found:
             bound.add(found.group(1))
     return [n for n in scop.outside if n not in words or n in bound]

@@ -36,6 +36,7 @@ from codegen.target.body import BodyAfter, BodyPrinter
 from codegen.target.buffers import memory_of, shape
 from codegen.target.cexpr import IntPrinter
 from codegen.target.code import code_views
+from codegen.target.counters import int_counter
 from codegen.target.pieces import View, fresh, words_of
 from codegen.target.pragmas import Maker, Pragma, collapsed
 
@@ -62,6 +63,7 @@ class ViewBuilder:
     _stage: tuple[For, str] | None = None  # the loop over stages of the pipeline around, and its turn's name
     _copied: set[str] = field(default_factory=set)  # what is gathered in variables of the same name
     _known: Mapping[tuple[Instance, int], str] = field(default_factory=dict)  # values that were read ahead
+    _narrow: frozenset[str] = frozenset()  # the counter of the loop around, where it is an int
 
     def build(self, node: CNode) -> tuple[View, ...]:
         return self._views(node, {}, {}, reserved(self.scop))
@@ -69,7 +71,7 @@ class ViewBuilder:
     def _views(
         self, node: CNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> tuple[View, ...]:
-        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+        ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers, self._narrow)
         if isinstance(node, Block):
             out: list[View] = []
             for child in node.children:
@@ -260,7 +262,8 @@ class ViewBuilder:
         name = fresh(node.loop.name, taken)
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        head = f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
+        kind = "int" if int_counter(self.scop, node) else "long"
+        head = f"{kind} {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         if isinstance(node.form, Keeping):
             return self._carried(node, node.form, head, ints, inner, held, taken | {name})
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
@@ -268,7 +271,9 @@ class ViewBuilder:
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
         seen = self._seen(node, pragma)
         self._copied |= set(seen)
+        self._narrow = frozenset({node.var} if kind == "int" else ())
         body = self._views(node.body, inner, held, taken | {name})
+        self._narrow = frozenset()
         self._inside = outside
         self._copied -= set(seen)
         if isinstance(node.body, For) and [v.kind for v in body] == ["for"]:

@@ -47,12 +47,12 @@ void halve(int n, const float *src, float *dst, int *lane)
           dst[i / 2] = src[i];
         if ((double)n < TW_PARALLEL_MIN) {
 #pragma omp simd
-          for (long i = 0; i < n; i++)
-            lane[i] = (int)i % 8;
+          for (int i = 0; i < n; i++)
+            lane[i] = i % 8;
         } else {
 #pragma omp parallel for simd
-          for (long i = 0; i < n; i++)
-            lane[i] = (int)i % 8;
+          for (int i = 0; i < n; i++)
+            lane[i] = i % 8;
         }
       } else {
         for (int i = 0; i < n; i++) {

@@ -18,6 +18,19 @@ CUT = """\
         for (int q = MAX(0, j - 2); q <= MIN(m - 1, j + 2); q++)
           s += in[p][q] * f[p - i + 2][q - j + 2];
 """
+# How far a window reaches is not known: rows for a given tap are as long as that, counted from the point as the line.
+REACH = """\
+      for (int p = i - r; p <= i + r; p++)
+        for (int q = j - r; q <= j + r; q++)
+          if (p >= 0 && p < n && q >= 0 && q < m)
+            s += in[p][q];
+"""
+BEHIND = """\
+      for (int q = MAX(0, j - r + 1); q <= j; q++)
+        s += in[i][q];
+"""
+# Rows are as long either way.
+TRIANGLE = BEHIND.replace("MAX(0, j - r + 1)", "0")
 # Compilers write such a window out.
 WINDOW = """\
       for (int p = 0; p < 3; p++)
@@ -56,7 +69,7 @@ void k(int n, double x[restrict n], double out[restrict n])
 def plan_of(sums: str) -> str:
     text = (
         "#include <math.h>\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
-        "void k(int n, int m, double in[n][m], double f[9][9], double out[n][m])\n{\n#pragma scop\n"
+        "void k(int n, int m, int r, double in[n][m], double f[9][9], double out[n][m])\n{\n#pragma scop\n"
         "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++) {\n      double s = 0;\n"
         f"{sums}      out[i][j] = s;\n    }}\n#pragma endscop\n}}\n"
     )
@@ -72,6 +85,14 @@ def test_a_padded_filter_runs_along_lines() -> None:
 def test_taps_that_go_with_the_point_are_counted_from_there() -> None:
     plan = plan_of(CUT)
     assert "skew S2.q by -1*S2.j" in plan and "order S2.p, S2.q, S2.j" in plan and "vector S2.j" in plan
+
+
+@pytest.mark.parametrize(
+    "sums, skewed", [(REACH, True), (BEHIND, True), (TRIANGLE, False)], ids=["box", "behind", "triangle"]
+)
+def test_rows_are_the_longest_that_there_are(sums: str, skewed: bool) -> None:
+    plan = plan_of(sums)
+    assert ("skew S2.q by -1*S2.j" in plan) == skewed and "vector S2.j" in plan
 
 
 @pytest.mark.parametrize("sums", [ACROSS, WINDOW], ids=["across lines", "small window"])
