@@ -78,7 +78,7 @@ lint: dev
 corpus: dev
 	@$(COMPILE)
 	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
-	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py
+	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py tests/unit/verify/test_text_corpus.py
 
 # Random programs, most options, every compiler that is there; what is done stays done when it is stopped and started
 # again. Other seeds: make fuzz F='5000000 20000 -j 16'

@@ -622,6 +622,14 @@ TABLE: tuple[Entry, ...] = (
         "The remark names the condition that fails.",
     ),
     Entry(
+        "not-read-back",
+        REMARK,
+        "What is printed of products and matrix-vector products is read back and proven once more, from the text. This "
+        "one has a form that the reading does not know yet: its loops are proven as always, the text of its blocks is "
+        "trusted.",
+        "Run `check` on it, which compares it with the original.",
+    ),
+    Entry(
         "not-vector",
         REMARK,
         "An innermost loop carries a dependence or jumps through an array, and is not marked for the vectorizer. Or it "

@@ -7,7 +7,7 @@ from dataclasses import replace
 from codegen.ast.ctree import walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
-from codegen.diagnostics import Unsupported
+from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.machine import Machine
 from codegen.obeyed import summarize
 from codegen.options import GenOptions
@@ -16,6 +16,7 @@ from codegen.plan.gain import Gain, predicted
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import Made, Modelled, RegionOutcome, as_written, indent, make
+from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
 from codegen.target.alias import alias_test
 from codegen.target.emit import RegionText, emit_region
@@ -52,7 +53,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         scop, made.code, threads, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
     )  # fmt: skip
-    problem = _wrong_text(emitted)
+    problem, unread = _read_back(emitted)
     if problem:
         raise Unsupported(
             "no-proof",
@@ -65,6 +66,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
         first = s.region.called(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
+    remarks = (*model.remarks, *made.remarks, *alias.remarks, *_not_read_back(scop, unread))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -73,7 +75,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         emitted.kernels,
         show((plan,), {scop.region: scop}),
         summary,
-        tuple(dict.fromkeys((*model.remarks, *made.remarks, *alias.remarks))),  # parts of one statement say the same
+        tuple(dict.fromkeys(remarks)),  # parts of one statement say the same
         links=links,
         names=emitted.names,
         kept=tuple(sorted(model.kept)),
@@ -81,12 +83,27 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )
 
 
-def _wrong_text(emitted: RegionText) -> str:
-    if not (emitted.products or emitted.sweeps or emitted.kernels):
-        return ""
-    from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
+def _read_back(emitted: RegionText) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What is wrong with the text, and which of its products were not read back, and why."""
+    if not (emitted.products or emitted.sweeps or emitted.kernels or emitted.nests):
+        return "", ()
+    from codegen.verify.text.check import not_read, wrong_text  # only then: start-up time counts in a build
 
-    return wrong_text(emitted)
+    return wrong_text(emitted), not_read(emitted)
+
+
+def _not_read_back(scop: Scop, unread: tuple[tuple[str, str], ...]) -> tuple[Diagnostic, ...]:
+    """Remarks on products of which the tree alone is proven."""
+    return tuple(
+        Diagnostic(
+            Severity.REMARK,
+            "not-read-back",
+            f"the text of the product {name} was not read back, only its loops are proven: {why}",
+            scop.statement(name).loc,
+            kind="analysis",
+        )
+        for name, why in unread
+    )
 
 
 def _threads_only(source: Program, made: Made) -> bool:

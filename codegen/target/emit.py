@@ -79,6 +79,7 @@ class RegionText:
     plain: str = ""  # the text with the tool's own names
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
     sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
+    nests: tuple[str, ...] = ()  # statements that run in nests of a given order
 
 
 def emit_region(
@@ -149,9 +150,10 @@ def emit_region(
     every = tuple(_every(views))
     products = tuple(v.product for v in every if v.product is not None)
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
+    nests = tuple(v.stmt for v in every if v.nested is not None or (v.product is not None and v.product.exact))
     plain = text if plain == spelled and not new else plain
     kernels = frozenset(builder.kernels)
-    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps)
+    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests)
 
 
 def _every(views: Sequence[View]) -> Iterator[View]:

@@ -66,6 +66,7 @@ class ProductPrinter:
         low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
         consts = tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
         return ProductView(
+            self.s.name,
             self._comment(),
             C_TYPES[what.step.elem],
             C_TYPES[kernel.narrow or what.step.elem],

@@ -65,6 +65,7 @@ class Wanted:
 class ProductView:
     """Everything the template prints."""
 
+    stmt: str
     comment: str
     elem: str
     packed: str  # the type of packed operands

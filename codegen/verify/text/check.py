@@ -27,6 +27,16 @@ def wrong_text(emitted: RegionText) -> str:
     return problem
 
 
+def not_read(emitted: RegionText) -> tuple[tuple[str, str], ...]:
+    """Statements whose printed text no proof reads back yet, and why; what was proven of their trees holds for all."""
+    found = [(name, "it runs in nests of a given order") for name in emitted.nests]
+    if emitted.products:
+        from codegen.verify.text.product import not_covered
+
+        found += [(v.stmt, why) for v in emitted.products if (why := not_covered(v))]
+    return tuple(dict.fromkeys(found))
+
+
 @cache
 def _wrong(kernel: Kernel) -> str:
     name, bits, what = kernel

@@ -33,7 +33,7 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
     if len(places) != len(views):
         return f"{len(places)} products were printed in place of {len(views)}"
     for start, v in zip(places, views, strict=True):
-        if not covered(v):
+        if not_covered(v):
             continue
         problem = wrong_product(block_text(text, start), v)
         if problem:
@@ -41,10 +41,11 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
     return ""
 
 
-def covered(v: ProductView) -> bool:
-    """Whether this proof speaks of such products. Not yet: tables of offsets, and depths of which elements take a
-    part."""
-    return not v.tables and not (v.cut and v.cut.deep)
+def not_covered(v: ProductView) -> str:
+    """Why this proof does not speak of such a product; empty where it does."""
+    if v.tables:
+        return "several loops make its rows, columns or depth"
+    return "its elements take different numbers of steps" if v.cut and v.cut.deep else ""
 
 
 def wrong_product(text: str, v: ProductView) -> str:

@@ -19,11 +19,11 @@ from codegen.target.emit import RegionText, emit_region
 from codegen.target.isa.load import load as load_isa
 from codegen.target.microkernel import MicroKernel, micro_kernel
 from codegen.target.product import ProductPrinter
-from codegen.verify.text.check import wrong_text
+from codegen.verify.text.check import not_read, wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel
 from codegen.verify.text.poly import poly, var
-from codegen.verify.text.product import covered, wrong_products
+from codegen.verify.text.product import wrong_products
 
 SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
 {
@@ -107,14 +107,14 @@ FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUA
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_products_are_proven(target: str, form: str) -> None:
     emitted = printed(target, FORMS[form])
-    assert emitted.products and all(map(covered, emitted.products))
+    assert emitted.products and not not_read(emitted)
     assert wrong_text(emitted) == ""
 
 
 @pytest.mark.parametrize("target", ["c", "openmp"])
 def test_products_in_vectors_of_any_length_are_proven(target: str) -> None:
     emitted = printed(target, SOURCE, "sve")
-    assert emitted.products and all(map(covered, emitted.products))
+    assert emitted.products and not not_read(emitted)
     assert wrong_text(emitted) == ""
 
 
@@ -312,6 +312,27 @@ def test_a_printer_that_errs_leaves_the_region_as_it_is(monkeypatch: pytest.Monk
     outcome = process_region(s, SOURCE, chosen, load_for("generic", "avx2"))
     assert outcome.text is None
     assert [n.id for d in outcome.diagnostics for n in d.notes] == ["no-proof"]
+
+
+SEVERAL = """void f(int n, double A[n][n][n], double B[n][n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        for (int l = 0; l < n; l++)
+          C[i][j] += A[i][k][l] * B[l][k][j];
+#pragma endscop
+}
+"""
+
+
+def test_a_product_that_is_not_read_back_has_a_remark() -> None:
+    chosen = options("c")
+    (s,) = open_source("in.c", SEVERAL, chosen).slices
+    outcome = process_region(s, SEVERAL, chosen, load_for("generic", "avx2"))
+    assert outcome.text is not None
+    assert "not-read-back" in [d.id for d in outcome.diagnostics]
 
 
 ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
