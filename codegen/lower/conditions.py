@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, For, Instance, expr_names
-from codegen.ast.lowered import Ahead
 from codegen.lower.shift import runs_for_sure
 from codegen.lower.statements import Statements
 from codegen.scop.expr import Affine, Call, Expr, Gather, Ref, Ternary, walk
@@ -39,16 +38,11 @@ def without_condition(s: Statement) -> Statement:
     return replace(s, rhs=s.rhs.yes)
 
 
-def still_read(scop: Scop, node: For, ahead: tuple[Ahead, ...], conditions: int) -> tuple[Ahead, ...]:
-    """Reads ahead of a loop that its statements make without their conditions, too."""
-    out = []
-    for x in ahead:
-        s = scop.statement(x.at.stmt)
-        for _ in range(conditions):
-            s = without_condition(s)
-        if any(isinstance(e, Ref) and e.access == x.access for e in walk(s.rhs)):
-            out.append(x)
-    return tuple(out)
+def without_conditions(s: Statement, count: int) -> Statement:
+    """A statement as it is where so many of its conditions hold."""
+    for _ in range(count):
+        s = without_condition(s)
+    return s
 
 
 def _shared(node: For, found: Statements) -> bool:

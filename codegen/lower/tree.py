@@ -10,7 +10,7 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loop
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
-from codegen.lower.conditions import asked_ahead, still_read
+from codegen.lower.conditions import asked_ahead
 from codegen.lower.folds import folded
 from codegen.lower.jam import abreast, jammed
 from codegen.lower.lanes import in_lanes
@@ -46,7 +46,7 @@ def _loop(scop: Scop, node: For) -> For:
         node = with_lets(node)
     inside = lowered(scop, node.body)
     asked = asked_ahead(scop, node)
-    ahead = still_read(scop, node, read_ahead(scop, node), len(asked))
+    ahead = read_ahead(scop, node, len(asked))
     alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
     sure = bool(ahead or node.carried or asked) and runs_for_sure(node)
     made = replace(node, body=inside, form=None, alone=alone, ahead=ahead, sure=sure, asked=asked)

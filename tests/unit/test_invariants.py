@@ -21,6 +21,10 @@ def made(body: str) -> str:
         ("for (int j = 1; j < n; j++) x[j] /= x[0];", "if (1 < n) { const double c0 = x[0];"),
         ("for (int j = 0; j < n; j++) x[j] += y[2] * y[2];", "x[j] += c0 * c0;"),
         ("for (int j = 0; j < n; j++) x[j] += w[3];", "if (0 < n) { const int c0 = w[3];"),
+        (  # under a condition that is asked before the loop
+            "for (int i = 0; i < n; i++) if (w[i] > 0) for (int j = 0; j < n; j++) A[i][j] += x[i] * B[i][j];",
+            "if (cond1) { if (0 < n) { const double c0 = x[i];",
+        ),
     ],
 )
 def test_read_ahead_if_the_loop_runs(body: str, line: str) -> None:
@@ -37,6 +41,7 @@ def test_a_loop_that_always_runs_needs_no_test() -> None:
     [
         "for (int j = 0; j < n; j++) x[j] = x[j] > 0 ? y[0] : 1;",  # perhaps never read
         "for (int j = 0; j < n; j++) x[j] = x[j] > 0 && y[0] > 0;",
+        "for (int i = 0; i < n; i++) if (w[i]) for (int j = 0; j < n; j++) if (w[j]) A[i][j] += x[i];",
         "for (int j = 0; j < n; j++) { x[j] = w[j]; A[j][1] = x[j] + 1; }",  # nothing stays
     ],
 )

@@ -96,6 +96,10 @@ CASES = {
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (x[i] > c) B[i][j] = A[i][j] + x[i];",
         "vector j",
     ),
+    "asked, then read": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (x[i] > c) B[i][j] = A[i][j] + y[i];",
+        "vector j",
+    ),
     "named": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = A[i < 3 ? 0 : i > 7 ? 9 : i][j];",
         "vector j",
@@ -277,6 +281,9 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
     "a last value that is not stored": ("last", Keeping, 0, lambda k: replace(k, last=()), "the last value"),
     "a condition that is asked where the loop may not run": (
         "asked", For, 1, lambda f: replace(f, asked=(False,)), "may not be there",
+    ),
+    "a read ahead whose condition is not asked": (
+        "asked, then read", For, 1, lambda f: replace(f, asked=()), "may not be there",
     ),
     "a condition too many": ("asked", For, 1, lambda f: replace(f, asked=(True, True)), "stores without it"),
     "a condition of statements that have none": (

@@ -14,6 +14,8 @@ from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form
 from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Keeping, Plain, Split, Strips, Together
 from codegen.recognize.exists import certain
+from codegen.scop.expr import Ternary
+from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.carried import written_before
 from codegen.verify.evidence import Evidence, Finding
@@ -159,6 +161,13 @@ def _wrong_ahead(e: Evidence, lp: For, inside: Sequence[Run]) -> str:
     return ""
 
 
+def _under(s: Statement, conditions: int) -> Statement:
+    """The statement where so many of its conditions hold. They are asked before anything is read ahead of its loop."""
+    for _ in range(conditions):
+        s = replace(s, rhs=s.rhs.yes) if isinstance(s.rhs, Ternary) else s
+    return s
+
+
 def _wrong_read(e: Evidence, lp: For, inside: Sequence[Run], x: Ahead, elements: dict[str, object]) -> str:
     s = e.scop.statement(x.at.stmt)
     what = f"`{s.accesses[x.access].array}` in {s.name} (`{s.source}`)"
@@ -169,7 +178,7 @@ def _wrong_read(e: Evidence, lp: For, inside: Sequence[Run], x: Ahead, elements:
     if elements.setdefault(x.name, element) != element:
         return f"one variable would be two elements, one of them {what}"
     every = lp.body.children if isinstance(lp.body, Block) else (lp.body,)
-    if x.at not in every or not certain(e.scop, s, x.access):
+    if x.at not in every or not any(certain(e.scop, q, x.access) for q in (s, _under(s, len(lp.asked)))):
         return f"{what} is read, which may not be there"
     if any(lp.var in expr_names(i) for i in x.at.accesses[x.access]):
         return f"{what} is read, which moves with it"
