@@ -143,6 +143,8 @@ def _values(self: Any) -> tuple[Any, ...]:
 
 
 def _eq(self: Any, other: object) -> Any:
+    if self is other:
+        return True
     return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
 
 

@@ -24,6 +24,7 @@ from codegen.ast.ctree import (
     Name,
     Neg,
     block,
+    node_kids,
     substitute,
     walk,
 )
@@ -289,7 +290,19 @@ def _declare_runs(node: Block, held: Held, users: frozenset[str], around: frozen
 
 
 def _uses(node: CNode, users: frozenset[str]) -> bool:
-    return any(isinstance(n, Instance) and n.stmt in users for n in walk(node))
+    return not users.isdisjoint(_below(node))
+
+
+def _below(node: CNode) -> frozenset[str]:
+    """Statements in a part of the tree. Asked for again and again; the answer stays with the node, which never
+    changes."""
+    if isinstance(node, Instance):
+        return frozenset((node.stmt,))
+    known: frozenset[str] | None = node.__dict__.get("_below")
+    if known is None:
+        known = frozenset[str]().union(*map(_below, node_kids(node)))
+        node.__dict__["_below"] = known
+    return known
 
 
 def depth_of(tree: Node) -> int:

@@ -99,15 +99,15 @@ def time_map(s: Statement, row: Sequence[isl.PwAff | int], width: int) -> isl.Ma
 
 
 def accesses_of(scop: Scop, array: str, write: bool) -> list[isl.Map]:
-    return [a.relation for _, a in scop.accesses() if a.array == array and a.write == write]
+    return [a.relation for _, a in scop.accesses_to(array) if a.write == write]
 
 
 def one_object(scop: Scop, name: str, write: bool) -> isl.UnionMap:
     """Accesses to a variable as if all iterations shared one object."""
     total = isl.UnionMap.empty(param_space(scop))
     scope = scop.arrays[name].scope
-    for _, a in scop.accesses():
-        if a.array == name and a.write == write:
+    for _, a in scop.accesses_to(name):
+        if a.write == write:
             shared = a.relation.project_out(isl.dim_type.out, 0, scope).set_tuple_name(isl.dim_type.out, name)
             total = total.union(isl.UnionMap.from_map(shared))
     return total
@@ -180,7 +180,7 @@ Found = TypeVar("Found")
 
 def known_through(scop: Scop, tree: Node, name: str, question: str, find: Callable[[], Found]) -> Found:
     """The answer to a question about one array's accesses in the order of a tree: found, or known from another form."""
-    users = [(s, a) for s, a in scop.accesses() if a.array == name]
+    users = scop.accesses_to(name)
     times = _relative([order(tree, n) for n in dict.fromkeys(s.name for s, _ in users)])
     objects = (scop.context, *(x for _, a in users for x in (a.relation, a.write)), *times)
     key = (hash((name, question)), *(x if isinstance(x, int) else id(x) for x in objects))

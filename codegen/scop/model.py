@@ -234,7 +234,11 @@ class Scop:
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
 
     def statement(self, name: str) -> Statement:
-        return next(s for s in self.statements if s.name == name)
+        known: dict[str, Statement] | None = self.__dict__.get("_by_name")
+        if known is None:  # asked for again and again; the answer stays with the region, which never changes
+            known = {s.name: s for s in reversed(self.statements)}
+            self.__dict__["_by_name"] = known
+        return known[name]
 
     def param(self, name: str) -> Param:
         return next(p for p in self.params if p.name == name)
@@ -243,3 +247,13 @@ class Scop:
         for s in self.statements:
             for a in s.accesses:
                 yield s, a
+
+    def accesses_to(self, array: str) -> tuple[tuple[Statement, Access], ...]:
+        """Those of one array, in textual order."""
+        known: dict[str, list[tuple[Statement, Access]]] | None = self.__dict__.get("_by_array")
+        if known is None:
+            known = {}
+            for s, a in self.accesses():
+                known.setdefault(a.array, []).append((s, a))
+            self.__dict__["_by_array"] = known
+        return tuple(known.get(array, ()))

@@ -155,7 +155,7 @@ def _place(scop: Scop, array: Array) -> Place:
 
 
 def _accesses(scop: Scop, array: Array) -> list[Access]:
-    return [a for _, a in scop.accesses() if a.array == array.name]
+    return [a for _, a in scop.accesses_to(array.name)]
 
 
 def _same(scop: Scop, one: Array, two: Array) -> bool:

@@ -20,7 +20,7 @@ class Pointer:
 def pointer_of(scop: Scop, name: str) -> Pointer | None:
     """None where elements hang on several pointers, as rows behind pointers to pointers do."""
     array = scop.arrays[name]
-    paths = {a.path for _, a in scop.accesses() if a.array == name}
+    paths = {a.path for _, a in scop.accesses_to(name)}
     found = {_way(p) for p in paths}
     if array.inside or array.scattered or len(found) != 1:
         return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 import islpy as isl
 
-from codegen.recognize.ownership.algebra import Row
+from codegen.recognize.ownership.algebra import Matrix, Row
 from codegen.recognize.ownership.model import Axis, Coordinate, Form, Frame, Reference
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
@@ -64,7 +65,7 @@ def reference(scop: Scop, s: Statement, number: int) -> Reference:
     rows = [affine(a.index.get_pw_aff(k), scop) for k in range(a.index.dim(isl.dim_type.out))]
     form = None
     if all(r is not None for r in rows):
-        form = Form(tuple(r.matrix[0] for r in rows if r), tuple(r.offset[0] for r in rows if r))
+        form = _form(tuple(r.matrix[0] for r in rows if r), tuple(r.offset[0] for r in rows if r))
     name = scop.arrays[a.array].base
     shown = form.matrix and _subscripts(form, s, scop, scop.arrays[a.array].scope) if form else "[...]"
     return Reference(s.name, number, a.array, a.write, f"{name}{shown or ''}", len(s.iterators), a.relation, form)
@@ -79,7 +80,13 @@ def affine(value: isl.PwAff, scop: Scop) -> Form | None:
         return None
     n = aff.dim(isl.dim_type.in_)
     row = tuple(_fraction(aff.get_coefficient_val(isl.dim_type.in_, k)) for k in range(n))
-    return Form((row,), (_offset(aff, scop),))
+    return _form((row,), (_offset(aff, scop),))
+
+
+@lru_cache(maxsize=1024)
+def _form(matrix: Matrix, offset: Matrix) -> Form:
+    """One object for equal forms, so that comparing them takes no time."""
+    return Form(matrix, offset)
 
 
 def _offset(aff: isl.Aff, scop: Scop) -> Row:

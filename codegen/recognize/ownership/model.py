@@ -18,6 +18,14 @@ class Form:
     matrix: Matrix
     offset: Matrix
 
+    def __hash__(self) -> int:
+        """Computed once: fractions take long, and tests ask for the same few forms over and over."""
+        own = self.__dict__
+        if "_hash" not in own:
+            own["_hash"] = hash((self.matrix, self.offset))
+        found: int = own["_hash"]
+        return found
+
     def row(self, k: int) -> "Form":
         return Form((self.matrix[k],), (self.offset[k],))
 
