@@ -37,6 +37,8 @@ from codegen.target.pragmas import pragma_makers
 from codegen.target.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
+from codegen.verify.cores.check import KernelTask, wrong_kernel
+from codegen.verify.cores.records import Words
 from codegen.verify.readback import Point
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -254,14 +256,26 @@ def _functions(scop: Scop, launch: Launch, body: tuple[View, ...]) -> tuple[list
     fields = _fields(scop, launch)
     w = launch.words
     made = []
-    for f in launch.functions:
+    for k, f in enumerate(launch.functions):
         inner = prune(f.body)
         made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
+        if k in launch.tasks:
+            _prove(launch, launch.tasks[k], made[-1])
     entry = Function(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
     return fields, [*made, entry]
+
+
+def _prove(launch: Launch, task: KernelTask, f: Function) -> None:
+    """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
+    w, grid = launch.words, launch.grid
+    words = Words(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
+    text = str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
+    problem = wrong_kernel(launch.source, launch.deps, task, text, words)
+    if problem:
+        raise Unsupported("no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc)
 
 
 def _ids(launch: Launch, body: tuple[View, ...]) -> tuple[View, ...]:

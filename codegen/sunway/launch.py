@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -32,6 +32,7 @@ from codegen.sunway.threads import Grid
 from codegen.sunway.views import Function, View, line, texts
 from codegen.target.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
+from codegen.verify.cores.check import KernelTask
 from codegen.verify.readback import Point, enter
 
 
@@ -70,8 +71,10 @@ class Launch:
     owned: list[Owned] = field(default_factory=list)
     residents: list[Resident] = field(default_factory=list)
     missed: dict[str, str] = field(default_factory=dict)  # arrays that pass through main memory between kernels
+    tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions whose text is to be proven, by their number
 
     def __post_init__(self) -> None:
+        self.source = self.scop
         self.scop = with_folds(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
@@ -119,8 +122,10 @@ class Launch:
                 out += views
             return out, open_
         if isinstance(node, If):
-            then, a = self._node(node.then, at, names, open_)
-            orelse, b = ([], open_) if node.orelse is None else self._node(node.orelse, at, names, open_)
+            cond = at.condition(node.cond)
+            yes, no = (replace(at, domain=d.coalesce()) for d in (at.domain.intersect(cond), at.domain.subtract(cond)))
+            then, a = self._node(node.then, yes, names, open_)
+            orelse, b = ([], open_) if node.orelse is None else self._node(node.orelse, no, names, open_)
             return [View("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
         if isinstance(node, Declare):
             for h in node.slots:
@@ -239,6 +244,9 @@ class Launch:
                 (*phase.declarations(), *body),
             )
         )
+        if mesh is None and not self.model:
+            task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node))
+            self.tasks[len(self.functions) - 1] = task
         call = "".join(f", {n}" for n in (*outer, *(f"{r.box.name}_kept" for r in mine)))
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
 

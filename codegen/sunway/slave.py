@@ -11,7 +11,7 @@ from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.bodies import Local, StagedBody, Words, base_type
 from codegen.sunway.cost import cost_text
-from codegen.sunway.local import Buffer, SNode, Stage
+from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.machine import CoreGroup
 from codegen.sunway.mesh import Mesh
 from codegen.sunway.mesh_views import mesh_declarations, mesh_views
@@ -48,6 +48,7 @@ class Phase:
     fetched: frozenset[str] = frozenset()  # those whose values matter when they come
     buffers: list[Buffer] = field(default_factory=list)
     _bound: int = 0
+    _one: bool = False  # inside of what one core runs for all that share its tile
 
     def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
         taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
@@ -107,6 +108,12 @@ class Phase:
         ints = self._ints(names)
         if isinstance(node, Block) and not node.children:
             return ()
+        if self._for_one(node):
+            self._one = True
+            inside = self._views(node, names, held, taken, local)
+            self._one = False
+            who = self.words.id if self.deal else self.words.column
+            return (View("if", f"{who} == 0", inside),)
         if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
             found = vectorized(self, node, names, held, taken, local)
             if found is not None:
@@ -135,6 +142,11 @@ class Phase:
             return (*decls, *self._views(node.body, names, now, taken, local))
         assert not isinstance(node, Multiply)
         return self._for(node, names, held, taken, local)
+
+    def _for_one(self, node: SNode) -> bool:
+        """Is it beside the second of two bound loops, where all that share the first one's tile would run it?"""
+        between = self.wide == 2 and self._bound == 1 and not self._one
+        return between and not isinstance(node, (Block, Declare, Stage)) and not _bound_below(node)
 
     def _declaration(self, h: Held) -> str:
         array = self.scop.arrays[h.array]
@@ -263,6 +275,10 @@ def _has_stage(node: SNode) -> bool:
     if isinstance(node, If):
         return _has_stage(node.then) or (node.orelse is not None and _has_stage(node.orelse))
     return isinstance(node, (For, Declare)) and _has_stage(node.body)
+
+
+def _bound_below(node: SNode) -> bool:
+    return any(isinstance(n, For) and n.loop.kind in THREADED for n in staged_nodes(node))
 
 
 def _bound_inside(node: SNode) -> bool:

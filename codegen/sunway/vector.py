@@ -8,6 +8,7 @@ target has to be kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names
 from codegen.recognize.lanes import has_vectors, plainly, same
@@ -96,9 +97,27 @@ def plan_nest(scop: Scop, node: CNode, writable: Callable[[int], bool]) -> Block
     lanes = [lp for lp in nest.loops if motion(target, lp.var) == "unit"]
     for lane in lanes:
         found = _with_lane(s, nest, lane, used)
-        if found is not None:
+        if found is not None and told_apart(found, target):
             return found
     return None
+
+
+def told_apart(b: Blocked, target: Sequence[CExpr]) -> bool:
+    """Do iterations that change their order write different elements, unless they differ only in loops that do not move
+    the target at all? Else sums would be added up in another order.
+
+    Loops that come first, and stay there, keep their order. A subscript in which one variable is not known yet tells
+    that variable."""
+    moving = {lp.var for lp in b.nest.loops if motion(target, lp.var) != "still"}
+    first = takewhile(lambda lp: any(lp is x for x in b.outer), b.nest.loops)
+    known = {lp.var for lp in first} & moving
+    while known != moving:
+        more = {v for e in target for v in moving - known
+                if coefficient(e, v) and not (expr_names(e) & moving) - known - {v}}  # fmt: skip
+        if not more:
+            return False
+        known |= more
+    return True
 
 
 def _used(s: Statement) -> list[int]:

@@ -34,7 +34,8 @@ _TOKEN = re.compile(
 _KINDS = ("", "line", "name", "number", "string", "sign")
 _END = ("sign", ";")
 _WORDS = frozenset(
-    ("const", "long", "int", "short", "char", "double", "float", "unsigned", "signed", "void", "struct", "_Bool")
+    ("const", "long", "int", "short", "char", "double", "float", "unsigned", "signed", "void", "struct", "_Bool",
+     "volatile")
 )
 _LEVELS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
@@ -207,7 +208,12 @@ class _Reader:
             stars = ""
             while self.text in ("*", "const", "restrict"):
                 stars += self.next()
+            rows = self.accept("(")  # a pointer to rows
+            while rows and self.text in ("*", "const"):
+                stars += self.next()
             name, sizes = self.next(), []
+            if rows:
+                self.expect(")")
             while self.accept("["):
                 sizes.append(self.expression())
                 self.expect("]")

@@ -1,0 +1,65 @@
+"""What is found in the text of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from codegen.ast.ctree import CExpr, For, Instance
+from codegen.verify.cores.memory import Command, Copy
+from codegen.verify.cores.vectors import Order
+from codegen.verify.readback import Point
+from codegen.verify.text.read import Node
+
+NEXT = "\0next"  # stands for the next iteration of a loop, in what is fetched for it
+
+
+class Words(NamedTuple):
+    """Names that generated code has of its own, and the cores that run it."""
+
+    args: str
+    id: str
+    row: str
+    column: str
+    turn: str
+    tile: str
+    stays: str
+    rows: int
+    columns: int
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What counts tiles."""
+        return self.turn, self.tile
+
+
+class Stage(NamedTuple):
+    """Boxes in local memory, for an iteration of the loops around."""
+
+    copies: tuple[Copy, ...]
+    at: Point
+
+
+class Fetch(NamedTuple):
+    """Commands for an iteration whose value is in NEXT, where a condition holds."""
+
+    cond: Node
+    value: CExpr
+    commands: Mapping[str, Command]
+
+
+class Leaf(NamedTuple):
+    """A statement of the tree as the text has it: the boxes around it, and the one in which each access is found."""
+
+    instance: Instance
+    at: Point
+    stages: tuple[Stage, ...]
+    places: Mapping[int, str]
+
+
+class Found(NamedTuple):
+    """A nest of a statement whose iterations come in an order of their own."""
+
+    leaf: Leaf
+    loops: tuple[For, ...]
+    order: Order

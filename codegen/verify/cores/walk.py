@@ -1,0 +1,229 @@
+"""The text of a kernel beside the part of the proven tree that it is to run, statement by statement.
+
+Loops, conditions and statements have to be those of the tree; around them the text fetches boxes of arrays and brings
+them back. What comes out is where each statement finds its elements, for `staging.py`, and in which order nests run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, Int, Name
+from codegen.verify.cores.commands import Buffer
+from codegen.verify.cores.frame import Frame, View, puts_in
+from codegen.verify.cores.heads import with_integer
+from codegen.verify.cores.memory import outside_of
+from codegen.verify.cores.moves import Moves
+from codegen.verify.cores.records import Fetch, Stage
+from codegen.verify.cores.values import Scope
+from codegen.verify.readback import Point
+from codegen.verify.text.lanes import show
+from codegen.verify.text.read import NOTHING, Node, Unread
+
+
+class Walk(Moves):
+    """The text of one kernel."""
+
+    def run(self, body: Sequence[Node], kernel: CNode, sc: Scope, at: Point) -> None:
+        """Raises Unread with what the text does differently."""
+        self._find_puts(body, set())
+        left = self._list(body, [kernel], sc, at, ())
+        if left:
+            raise Unread("a part of the kernel is left out")
+        if not set(self.late.values()) <= self._done:
+            raise Unread("the last puts are not waited for")
+
+    # -- lists of statements -----------------------------------------------------------------------
+
+    def _list(
+        self, body: Sequence[Node], nodes: Sequence[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
+        frame: Frame | None = None,
+    ) -> list[CNode]:  # fmt: skip
+        """Runs a list of statements on nodes of the tree; gives those that it does not run."""
+        f = frame or Frame(self.buffers)
+        todo = _flat(nodes)
+        left = list(body)
+        first: Fetch | None = None
+        now = ""
+        while left:
+            s = left.pop(0)
+            if s.kind == "several":
+                left[:0] = s.kids
+            elif s.kind == "declare" and todo and isinstance(todo[0], Declare) and s.text in _slots(todo[0]):
+                sc, todo = self._held(s, todo, sc)
+            elif s.kind == "declare" and s.kids[0].text == "int" and s.text.endswith("_now"):
+                now = s.text
+                if sc.integer(s.kids[2]) != Int(0):
+                    raise Unread(f"`{now}` begins elsewhere")
+            elif s.kind == "declare" and s.kids[0].text == "long" and s.text not in self.words.counted:
+                todo = self._nest([s, *left], todo, sc, at, stages)
+                left = []
+            elif self._tile(s):
+                pass
+            elif s.kind == "declare":
+                sc = self._declare(s, sc, f)
+            elif self._transfer(s, sc, f, None):
+                pass
+            elif s.kind == "if" and fetches(s):
+                fetch = self._fetch(s, sc, f)
+                first = fetch if f.loop is None else None
+            elif s.kind == "if" and s.kids[2] == NOTHING and self._guarded(s, sc, f):
+                pass
+            elif s.kind == "if" and s.kids[1] == Node("continue"):
+                self._deal(s, f)
+            else:
+                copies = f.begin(puts_in(sc, self.buffers, left, self._test))
+                if copies:
+                    sc = sc._replace(copies={**sc.copies, **copies})
+                    stages = (*stages, Stage(tuple(copies.values()), at))
+                todo = self._node(s, todo, sc, at, stages, (now, first))
+        f.end()
+        for b in f.late:
+            self.late[b] = next(c for c, r in self._counters.items() if self._puts[r] == b)
+        return todo
+
+    def _held(self, s: Node, todo: list[CNode], sc: Scope) -> tuple[Scope, list[CNode]]:
+        node = todo[0]
+        assert isinstance(node, Declare)
+        slot = next(h for h in node.slots if h.array == s.text)
+        array = self.scop.arrays[slot.array]
+        sizes = [array.extents[k - array.scope] if n < 0 else str(n) for k, n in enumerate(slot.sizes) if n]
+        if [show(x) for x in s.kids[1].kids] != sizes:
+            raise Unread(f"`{s.text}` has another size")
+        sc = sc._replace(held={**sc.held, s.text: slot}, shared=sc.shared - {s.text})
+        rest = tuple(h for h in node.slots if h is not slot)
+        return sc, [replace(node, slots=rest), *todo[1:]] if rest else [*_flat([node.body]), *todo[1:]]
+
+    def _tile(self, s: Node) -> bool:
+        """Does it count this core's tiles, or ask whether one of them stays? What stays is judged elsewhere."""
+        if s == Node("do", "", (Node("after", "++", (Node("name", self.words.tile),)),)):
+            return True
+        return s.kind == "declare" and (s.text == self.words.tile or s.text.endswith(self.words.stays))
+
+    # -- declarations ------------------------------------------------------------------------------
+
+    def _declare(self, s: Node, sc: Scope, f: Frame) -> Scope:
+        kind, sizes, value = s.kids
+        words = kind.text.replace("*", " * ").split()
+        if "*" in words:
+            return self._pointer(s, sc, f)
+        if words[0] == "const" and words[-1] in ("long", "int") and not sizes.kids:
+            member = self._member(value)
+            if member:
+                known = next((p for p in self.scop.params if p.text == member), None)
+                if member != s.text:
+                    raise Unread(f"`{s.text}` has the value of `{member}`")
+                return sc if known is None else with_integer(sc, s.text, Name(known.name))
+            return with_integer(sc, s.text, self._own(s.text, value, sc))
+        if self._member(value):
+            if self._member(value) != s.text:
+                raise Unread(f"`{s.text}` has the value of another")
+            return sc
+        if s.text == self.words.turn and words == ["long"] and sc.integer(value) == Int(0):
+            self._turn = True
+            return sc
+        begins = value != NOTHING and sc.integer(value) == Int(0)
+        if words == ["volatile", "int"] and (value == NOTHING or begins):
+            self._replies.add(s.text)
+            self._nought |= {s.text} if begins else set()
+            return sc
+        if words == ["int"] and begins and not sizes.kids:
+            self._nought.add(s.text)
+            return sc
+        if sizes.kids and value == NOTHING:
+            numbers = [sc.integer(x) for x in sizes.kids]
+            if len(numbers) > 2 or not all(isinstance(x, Int) for x in numbers):
+                raise Unread(f"`{s.text}` has no fixed size")
+            known_sizes = [x.value for x in numbers if isinstance(x, Int)]
+            copies = known_sizes[0] if len(known_sizes) == 2 else 1
+            self.buffers[s.text] = Buffer(known_sizes[-1], copies, _bytes(kind))
+            return sc
+        raise Unread(f"`{s.text}`")
+
+    def _own(self, name: str, value: Node, sc: Scope) -> CExpr:
+        """The value of a constant; the number of a core's row and column are names of their own."""
+        w = self.words
+        id_, columns = Node("name", w.id), Node("number", str(w.columns))
+        if name == w.row and value == Node("binary", "/", (id_, columns)):
+            return Name(w.row)
+        if name == w.column and value == Node("binary", "%", (id_, columns)):
+            return Name(w.column)
+        if name in (w.row, w.column):
+            raise Unread("cores are counted in another way")
+        return sc.integer(value)
+
+    def _member(self, e: Node) -> str:
+        if e.kind == "cast" and e.text == "void *":
+            e = e.kids[0]
+        plain = e.kind == "member" and e.text == "->" and e.kids[0] == Node("name", self.words.args)
+        return e.kids[1].text if plain else ""
+
+    def _pointer(self, s: Node, sc: Scope, f: Frame) -> Scope:
+        _, sizes, value = s.kids
+        shape = tuple(sc.integer(x) for x in sizes.kids)
+        member = self._member(value)
+        if member:
+            array = next((a for a in self.scop.arrays.values() if a.base == member and not a.inside), None)
+            if array is None or member != s.text or _bytes(s.kids[0]) != array.elem.bytes:
+                raise Unread(f"`{s.text}` is another array")
+            texts = {p.text: Name(p.name) for p in self.scop.params}
+            return sc._replace(outsides={**sc.outsides, s.text: outside_of(self.scop, array, shape, texts)})
+        if value.kind == "cast" and value.text == "void *":
+            value = value.kids[0]
+        if value.kind == "choose":
+            value = value.kids[2]  # the other one is a tile that stays
+        copy = ""
+        if value.kind == "index":
+            value, at = value.kids
+            copy = show(at)
+        if value.kind != "name" or value.text not in self.buffers or f.open:
+            raise Unread(f"`{s.text}` addresses no buffer")
+        if _bytes(s.kids[0]) != self.buffers[value.text].bytes:
+            raise Unread(f"`{s.text}` addresses elements of another type")
+        f.views.append(View(s.text, value.text, copy, shape))
+        return sc
+
+    # -- what the tree has ---------------------------------------------------------------------------
+
+    def _node(
+        self, s: Node, todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
+        ahead: tuple[str, Fetch | None],
+    ) -> list[CNode]:  # fmt: skip
+        """A statement that runs the first of these nodes; gives the others."""
+        raise NotImplementedError
+
+    def _nest(
+        self, body: Sequence[Node], todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...]
+    ) -> list[CNode]:
+        raise NotImplementedError
+
+    def _fetch(self, s: Node, sc: Scope, f: Frame) -> Fetch:
+        raise NotImplementedError
+
+    def _deal(self, s: Node, f: Frame) -> None:
+        raise NotImplementedError
+
+
+def _flat(nodes: Sequence[CNode]) -> list[CNode]:
+    return [x for n in nodes for x in (_flat(n.children) if isinstance(n, Block) else [n])]
+
+
+def _slots(node: Declare) -> set[str]:
+    return {h.array for h in node.slots}
+
+
+def _bytes(kind: Node) -> int:
+    """Of an element of this type."""
+    words = kind.text.replace("*", " ").split()
+    sizes = {"double": 8, "float": 4, "long": 8, "int": 4, "short": 2, "char": 1}
+    found = [sizes[w] for w in words if w in sizes]
+    if len(found) != 1:
+        raise Unread(f"elements of type {' '.join(words)}")
+    return found[0]
+
+
+def fetches(s: Node) -> bool:
+    """Does a condition hold commands for another iteration?"""
+    body = s.kids[1].kids if s.kids[1].kind == "block" else (s.kids[1],)
+    return bool(body) and body[0].kind == "declare" and body[0].text.endswith("_next")
