@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fast import is_fast, listed
+from tests.warm import MANY, warm
 
 GOLDEN = Path(__file__).parent / "golden"
 # The search for leaks takes seconds where a program may not be traced. Tests of memory that generated code asks for
@@ -25,6 +26,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         known = listed()
         config.hook.pytest_deselected(items=[x for x in items if not is_fast(x.nodeid, known)])
         items[:] = [x for x in items if is_fast(x.nodeid, known)]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if len(session.items) >= MANY:
+        warm()
 
 
 @pytest.fixture
