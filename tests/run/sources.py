@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 from codegen.options import GenOptions
 from codegen.verify.check import CheckReport, check
 
@@ -9,6 +12,17 @@ from codegen.verify.check import CheckReport, check
 def run(text: str, options: GenOptions | None = None, path: str = "in.c") -> CheckReport:
     """Check a source without a word on the way."""
     return check(path, text, options or GenOptions(), lambda line: None)
+
+
+def run_together(texts: Mapping[str, str], options: GenOptions, head: str = "") -> dict[str, str]:
+    """Check functions `f` of one region each as one file, compiled once: what is said about each, by its name.
+
+    The functions are numbered; `head` stands above them all.
+    """
+    numbered = (re.sub(r"\bf\(", f"f{k}(", text, count=1) for k, text in enumerate(texts.values()))
+    report = run(head + "\n".join(numbered), options)
+    assert report.ok, report.lines
+    return dict(zip(texts, report.lines, strict=True))
 
 
 STRUCTS = """
