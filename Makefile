@@ -73,12 +73,12 @@ lint: dev
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-# Every kernel with every element type, every compiler's opinion, threads under ThreadSanitizer, and every pair of sparse
-# formats with every policy; the tests take some, with one type each.
+# Every kernel with every element type, every compiler's opinion, threads under ThreadSanitizer, every pair of sparse
+# formats with every policy, every processor with every product: `make test` takes some of each (tests/corpus.py).
 corpus: dev
 	@$(COMPILE)
-	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q tests/run/test_corpus.py tests/run/test_races.py \
-	  tests/run/test_nothing.py tests/golden/test_kernels_compile.py tests/sparse/test_conversions.py tests/unit/verify/test_text_corpus.py
+	TILEWRIGHT_ALL_TYPES=1 $(PY) -m pytest -n 2 --dist worksteal -q \
+	  $$(grep -rlE '^from tests.corpus import .*(ALL|some|kernels)' --include='test_*.py' tests)
 
 # Random programs, most options, every compiler that is there; what is done stays done when it is stopped and started
 # again. Other seeds: make fuzz F='5000000 20000 -j 16'

@@ -43,8 +43,7 @@ def artefacts(kernel: str, seed: str, cwd: Path, source: str, out: Path) -> list
 def test_same_bytes(kernel: str, tmp_path: Path) -> None:
     here = artefacts(kernel, "0", KERNELS, f"{kernel}.c", tmp_path / "a")
     assert b"tilewright: region 1" in here[0] and b"region 1" in here[1]
-    assert artefacts(kernel, "1", KERNELS, f"{kernel}.c", tmp_path / "b") == here
-    assert artefacts(kernel, "4242", tmp_path, str(KERNELS / f"{kernel}.c"), tmp_path / "c") == here
+    assert artefacts(kernel, "4242", tmp_path, str(KERNELS / f"{kernel}.c"), tmp_path / "b") == here
 
 
 def test_same_bytes_twice_in_one_process(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.source.write import read_source
 from tests.compilers import with_openmp
-from tests.corpus import KERNELS, kernels, lost
+from tests.corpus import COMPILED, KERNELS, kernels, lost
 
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-fsyntax-only"]
 
@@ -27,7 +27,7 @@ def complaints(compiler: str, path: Path, *flags: str) -> list[str]:
 
 # Known to fail where a variable of the function becomes one of the region: its declaration is left unused.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [p.stem for p in kernels(1, 4, half=True)])
+@pytest.mark.parametrize("name", [p.stem for p in kernels(*COMPILED)])
 def test_kernel(name: str, tmp_path: Path) -> None:
     path = KERNELS / f"{name}.c"
     made = generate(str(path), read_source(str(path)), GenOptions(cpp=CppOptions(args=(f"-I{KERNELS}",))))

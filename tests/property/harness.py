@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from tests.compilers import finds_openmp, quick, with_openmp
+from tests.compilers import finds_openmp, with_openmp
 from tests.property.driver import driver_text
 from tests.property.generate import LONG, Effort, Failure, Outcome, run_program
 from tests.property.model import ALL, Features, Program
@@ -66,7 +66,7 @@ class Build:
 @cache
 def sanitizer(compiler: str) -> tuple[str, ...]:
     """Flags that stop at undefined behaviour, with a message where the library for it is there."""
-    flags = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", *quick(compiler))
+    flags = ("-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all")
     tried = subprocess.run([compiler, *flags, "-xc", "-", "-o", os.devnull], input=b"int main(void) { return 0; }",
                            capture_output=True)
     return flags if tried.returncode == 0 else (*flags, "-fsanitize-undefined-trap-on-error")

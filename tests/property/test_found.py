@@ -15,8 +15,10 @@ import pytest
 from codegen.diagnostics import InputError, Severity
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.corpus import some
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.c"))
+AGAIN = frozenset(some(FOUND, 0, 4))  # whose plans are read back
 FLAGS = ("-O1", "-fopenmp", "-ffp-contract=off", "-DTW_PARALLEL_MIN=0", "-Wunused-variable")
 
 
@@ -50,5 +52,6 @@ def test_found(path: Path, tmp_path: Path) -> None:
     assert "no-proof" not in [n.id for d in got.diagnostics for n in d.notes]
     printed, left = _output("new", got.text, tmp_path)
     assert printed == want and left <= unused
-    again = generate(str(path), text, GenOptions(reassociate=options.reassociate, plan_text=got.plan))
-    assert again.plan == got.plan
+    if path in AGAIN:
+        again = generate(str(path), text, GenOptions(reassociate=options.reassociate, plan_text=got.plan))
+        assert again.plan == got.plan

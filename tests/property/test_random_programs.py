@@ -12,9 +12,9 @@ import pytest
 from tests.property.generate import SHORT
 from tests.property.harness import PRODUCTS, run_batch
 
-FIRST, COUNT = 1000, 75
-BATCH = 25
-MANY = COUNT // 5  # programs around products
+FIRST, COUNT = 1000, 30
+BATCH = 15
+MANY = COUNT // 3  # programs around products
 STARTS = range(FIRST, FIRST + COUNT, BATCH)
 
 

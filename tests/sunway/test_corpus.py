@@ -1,7 +1,7 @@
 """PolyBench and more of the corpus on the emulator: results equal to the original's, bit by bit.
 
-Every program runs on one of the six grids, in turn, at a ragged and a padded size; `make sunway-corpus` runs them on
-all grids and at all four sets of sizes."""
+Every second program runs on one of the six grids, in turn, at a ragged and a padded size; `make sunway-corpus` runs all
+of them on all grids and at all four sets of sizes."""
 
 import pytest
 
@@ -10,10 +10,11 @@ from benchmarks.tensor_contractions import contractions
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from tests.corpus import some
 from tests.sunway.programs import build
 
 ON_MASTER = {"nussinov": "no-parallelism"}
-SUBJECTS = [s.thinned() for s in subjects()]
+SUBJECTS = [s.thinned() for s in some(subjects(), 1, 2)]
 
 
 @pytest.mark.slow

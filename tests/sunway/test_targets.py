@@ -5,6 +5,7 @@ import pytest
 from benchmarks.sunway import TABLE, Bench, mean, percent, sizes_of
 from benchmarks.sunway_bound import lower_bound
 from benchmarks.sunway_programs import SIZES
+from tests.corpus import some
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +17,13 @@ def bench(tmp_path_factory):
 def test_the_thirteen_programs(bench):
     """Against the published scheme, at sizes that are no multiple of anything, and in bytes that are moved."""
     ratios = {}
+    thorough = some(list(TABLE), 0, 2)
     for name in TABLE:
-        ragged, padded = (bench.predict(name, "full", sizes_of(name, k)) for k in (0, 1))
+        ragged = bench.predict(name, "full", sizes_of(name, 0))
         ratios[name] = bench.predict(name, "published", sizes_of(name, 0)).cycles / ragged.cycles
+        if name not in thorough:
+            continue
+        padded = bench.predict(name, "full", sizes_of(name, 1))
         assert ragged.cycles <= 1.05 * padded.cycles, name
         # Small enough for isl to count. Panels that cores share come in slices, which is another bound.
         sizes = dict(zip(TABLE[name][0].split(), SIZES[name][1], strict=True))

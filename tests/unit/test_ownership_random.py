@@ -14,8 +14,9 @@ from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import disjoint_images, private
 from codegen.recognize.ownership.linear import equal_subscripts, linear, remark2, theorem1
 from codegen.recognize.ownership.model import Axis, Form, Frame, Reference
+from tests.corpus import ALL
 
-PARTS, CASES = 4, 2_500
+PARTS, CASES = 4, 2_500 if ALL else 1_000
 Rows = list[list[int]]
 
 
