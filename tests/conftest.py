@@ -14,6 +14,8 @@ GOLDEN = Path(__file__).parent / "golden"
 # The search for leaks takes seconds where a program may not be traced. Tests of memory that generated code asks for
 # (test_own_memory, test_paths, test_kernels of sparse formats) turn it on.
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+# Threads of one program that wait for each other leave the processors to the tests beside it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -33,7 +33,7 @@ def kernels(part: int, parts: int) -> list[Path]:
 
 # Which tests take which: those that run what was generated, and those that have compilers look at it. Plans of the
 # rest are looked at in test_fallbacks.py.
-RUN, COMPILED = (0, 8), (1, 8)
+RUN, COMPILED = (0, 12), (1, 12)
 
 
 # Kernels whose first plan is not carried out, and why that is no loss. A name that is missing here is an optimisation

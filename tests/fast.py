@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LIST = Path(__file__).parent / "slow.txt"
-SLOW = 0.5  # seconds of its longest case that make a function slow
+SLOW = 0.4  # seconds of its longest case that make a function slow
 LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 

@@ -12,8 +12,8 @@ import pytest
 from tests.property.generate import SHORT
 from tests.property.harness import PRODUCTS, run_batch
 
-FIRST, COUNT = 1000, 30
-BATCH = 15
+FIRST, COUNT = 1000, 24
+BATCH = 12
 MANY = COUNT // 3  # programs around products
 STARTS = range(FIRST, FIRST + COUNT, BATCH)
 

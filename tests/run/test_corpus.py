@@ -1,6 +1,6 @@
 """Kernels of the corpus against their originals.
 
-Half of PolyBench's and an eighth of the others, with one of its element types each (which one differs from kernel to
+Half of PolyBench's and a twelfth of the others, with one of its element types each (which one differs from kernel to
 kernel); `make corpus` runs them all.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,6 @@ def test_panels_give_the_bits_of_the_source(tmp_path: Path) -> None:
     files = [str(tmp_path / f) for f in ("old.c", "new.c", "driver.c")]
     subprocess.run([cc, *flags, *files, "-o", str(tmp_path / "run"), "-lm"], check=True)
     run = subprocess.run(
-        [str(tmp_path / "run")], capture_output=True, text=True, timeout=200, env={"OMP_NUM_THREADS": "3"}
+        [str(tmp_path / "run")], capture_output=True, text=True, timeout=200, env={**os.environ, "OMP_NUM_THREADS": "3"}
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -17,6 +17,7 @@ from codegen.tune.plans.contractions import planned, sole_product, trees_of
 from codegen.tune.plans.space import space_of
 from codegen.tune.plans.subject import Subject, open_file
 from codegen.tune.tree import parse as parse_tree
+from tests.corpus import some
 from tests.tune.sources import PRODUCT
 
 OPTIONS = GenOptions(machine="generic", cpp=CppOptions(enabled=False))
@@ -149,7 +150,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(OTHERS))
+@pytest.mark.parametrize("name", some(sorted(OTHERS), 0, 2))
 def test_other_operands_are_computed_before(name: str, tmp_path: Path) -> None:
     subject = opened(OTHERS[name])
     base = space_of(subject, 1).bases[0]
