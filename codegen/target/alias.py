@@ -15,8 +15,16 @@ from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
 from codegen.target.cexpr import IntPrinter
-from codegen.target.pointers import pointer_of
-from codegen.target.spans import cell_text, is_followed, may_lead_nowhere, pointee, span_pointer, span_text
+from codegen.target.pointers import pointer_of, table_of
+from codegen.target.spans import (
+    cell_text,
+    is_followed,
+    may_lead_nowhere,
+    pointee,
+    span_pointer,
+    span_text,
+    start_pointer,
+)
 
 SEPARATE = "arrays do not overlap"  # what generated code says about it
 
@@ -58,6 +66,7 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
             raise _unknown(scop, what, p.two if what is p.one else p.one, p.shown)
         else:
             remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
+            tested |= {x.name: x for x in _alike(scop, p)}
     written = _written(scop)
     cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
     over = {n: scop.arrays[n] for names in cells.values() for n in names}
@@ -70,7 +79,8 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     ints = IntPrinter({p.name: p for p in scop.params}, {})
     spans: dict[str, list[Array]] = {}
     for name in sorted(tested, key=lambda n: (n not in written, n)):
-        spans.setdefault(span_pointer(scop, tested[name]), []).append(tested[name])
+        x = tested[name]
+        spans.setdefault(span_pointer(scop, x) or start_pointer(scop, x), []).append(x)
     first = sum(any(x.name in written for x in same) for same in spans.values())
     texts = [span_text(scop, same, ints) for same in spans.values()]
     texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
@@ -79,6 +89,14 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
 
 
 # -- which arrays may overlap --------------------------------------------------------------------------
+
+
+def _alike(scop: Scop, pair: _Pair) -> tuple[Array, ...]:
+    """Both arrays of a pair that no test can tell apart, if at least their beginnings can be compared: pointers to rows
+    with pointers to rows, elements with elements."""
+    both = pair.one, pair.two
+    same = pair.one.scattered == pair.two.scattered
+    return both if same and all(span_pointer(scop, x) or start_pointer(scop, x) for x in both) else ()
 
 
 def may_overlap(scop: Scop, trust: bool) -> list[tuple[str, str]]:
@@ -275,7 +293,7 @@ def _hidden(scop: Scop, text: str, other: str) -> Unsupported:
 
 def _may_not_be_followed(scop: Scop, array: Array, other: str) -> Unsupported:
     """Its pointer is in a struct that the source reads only where data say so."""
-    at = pointer_of(scop, array.name)
+    at = table_of(scop, array.name)
     assert at is not None
     return Unsupported(
         "alias-unknown",

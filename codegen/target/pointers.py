@@ -19,10 +19,15 @@ class Pointer:
 
 def pointer_of(scop: Scop, name: str) -> Pointer | None:
     """None where elements hang on several pointers, as rows behind pointers to pointers do."""
+    return None if scop.arrays[name].scattered else table_of(scop, name)
+
+
+def table_of(scop: Scop, name: str) -> Pointer | None:
+    """The pointer that all ways to the elements begin with; behind it may be further ones, such as those to rows."""
     array = scop.arrays[name]
     paths = {a.path for _, a in scop.accesses_to(name)}
     found = {_way(p) for p in paths}
-    if array.inside or array.scattered or len(found) != 1:
+    if array.inside or len(found) != 1:
         return None
     way = next(iter(found))
     text = array.base + "".join(("->" if step.kind == "arrow" else ".") + step.text for step in way)

@@ -9,12 +9,13 @@ import islpy as isl
 
 from codegen.ast.ctree import Fun
 from codegen.ast.generate import expression
+from codegen.frontend.affine import constant_of
 from codegen.recognize.reach import reach
 from codegen.scop.certain import followed, leads, may_be_skipped
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.target.cexpr import IntPrinter
 from codegen.target.computed import condition_text
-from codegen.target.pointers import pointer_of
+from codegen.target.pointers import pointer_of, table_of
 
 Uses = Sequence[tuple[Statement, Access]]
 
@@ -29,10 +30,27 @@ def span_pointer(scop: Scop, array: Array) -> str:
     return "" if at is None or may_lead_nowhere(scop, array) else at.text
 
 
+def start_pointer(scop: Scop, array: Array) -> str:
+    """Of an array that `span_pointer` has no pointer for: where the pointers to its rows lie, or its first element if
+    data choose among them. Empty where that may not be looked at, either.
+
+    Who passes one array twice, to read and to write, passes the same pointer."""
+    at = table_of(scop, array.name)
+    if at is None or (array.opaque and array.scattered) or any(x.base == array.base for x in _others(scop, array)):
+        return ""
+    uses = (s.instances(a).params() for s, a in _uses(scop, [array]))
+    return at.text if "->" not in at.text or is_followed(scop, at.text, uses) else ""
+
+
+def _others(scop: Scop, array: Array) -> list[Array]:
+    """Arrays of the other kind, of which only some have subscripts that depend on data."""
+    return [x for x in scop.arrays.values() if x.opaque != array.opaque]
+
+
 def may_lead_nowhere(scop: Scop, array: Array) -> bool:
     """Is the pointer to the elements in a struct that the region need not follow wherever it uses the elements, as
     data decide? Then it may not be read ahead of the loops."""
-    at = None if array.opaque and not _bounded(scop, array) else pointer_of(scop, array.name)
+    at = None if array.opaque and not _bounded(scop, array) else table_of(scop, array.name)
     if at is None or "->" not in at.text:
         return False
     return not is_followed(scop, at.text, (s.instances(a).params() for s, a in _uses(scop, [array])))
@@ -61,10 +79,14 @@ def _where(scop: Scop, text: str) -> isl.Set | None:
 
 def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
     """From which element on, and up to which, arrays behind the same pointer are touched."""
-    name = span_pointer(scop, arrays[0])
-    at = pointer_of(scop, arrays[0].name)
-    if any(x.opaque for x in arrays):
-        return _opaque_span(scop, arrays, name)
+    name = span_pointer(scop, arrays[0]) or start_pointer(scop, arrays[0])
+    text = _opaque_span(scop, arrays, name) if any(x.opaque for x in arrays) else _span(scop, arrays, name, ints)
+    reached = _reached(scop, name, ints) if "->" in name else ""
+    return f"({reached} ? {text} : TW_NOWHERE)" if reached else text
+
+
+def _span(scop: Scop, arrays: Sequence[Array], name: str, ints: IntPrinter) -> str:
+    at = table_of(scop, arrays[0].name)
     if arrays[0].rank == 0 or at is None:
         return f"TW_SPAN({name}, 0, 1)"
     uses = [(s, a) for s, a in _uses(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
@@ -74,11 +96,8 @@ def span_text(scop: Scop, arrays: Sequence[Array], ints: IntPrinter) -> str:
     stride = next((x.strides[0] for _, a in uses for x in a.path if x.kind == "flat"), "")
     if stride:
         wide = f"(unsigned long){stride}" if "*" in stride else stride
-        text = f"TW_ROWS({name}, {low}, {past}, {wide})"
-    else:
-        text = f"TW_SPAN({name}, {low}, {past})"
-    reached = _reached(scop, name, ints) if "->" in name else ""
-    return f"({reached} ? {text} : TW_NOWHERE)" if reached else text
+        return f"TW_ROWS({name}, {low}, {past}, {wide})"
+    return f"TW_SPAN({name}, {low}, {past})"
 
 
 def _bounded(scop: Scop, array: Array) -> bool:
@@ -93,12 +112,24 @@ def _declared(array: Array) -> bool:
 
 
 def _opaque_span(scop: Scop, arrays: Sequence[Array], name: str) -> str:
-    """Everything that subscripts which depend on data may reach."""
+    """Everything that subscripts which depend on data may reach; the first elements where that is not known."""
     if _declared(arrays[0]):
         return f"TW_SPAN(&{name}, 0, 1)"
-    ends = [end for x in arrays if x.opaque for end in [reach(scop, x.name)] if end is not None]
+    ends = [reach(scop, x.name) or (0, _written_from(scop)) for x in arrays if x.opaque]
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
     return f"TW_SPAN({name}, {low}, {high + 1})"
+
+
+def _written_from(scop: Scop) -> int:
+    """The number of the element from which on arrays are written, if that is a number: who compares an array from its
+    beginning with one that is written has to look so far."""
+    found = [0]
+    for s, a in scop.accesses():
+        image = a.relation.intersect_domain(s.domain).range()
+        if a.write and not scop.arrays[a.array].opaque and image.dim(isl.dim_type.set) == 1 and not image.is_empty():
+            first = constant_of(image.dim_min(0))
+            found += [] if first is None else [first]
+    return max(found)
 
 
 def _uses(scop: Scop, arrays: Sequence[Array]) -> Uses:

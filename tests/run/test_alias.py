@@ -166,7 +166,7 @@ def test_check_finds_a_missing_test(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                     "    a[i] = b[i] + 1;\n#pragma endscop\n}\n")  # fmt: skip
     report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
     assert report.ok and "more with arrays that overlap" in report.lines[0]
-    monkeypatch.setattr("codegen.region.alias_test", lambda *_: AliasTest())
+    monkeypatch.setattr("codegen.hosts.region.alias_test", lambda *_: AliasTest())
     report = check(str(path), path.read_text(), GenOptions(), lambda _: None)
     assert not report.ok and "` one element after `" in report.lines[0]
 
@@ -230,3 +230,98 @@ def test_a_value_behind_a_pointer_in_memory_is_tested() -> None:
     made = generate("in.c", VALUE, GenOptions())
     assert not made.regions[0].transformed
     assert any("`to->in->w` is read only under conditions on data" in d.message for d in made.diagnostics)
+
+
+TWICE = """\
+struct cell { int n; double *r; };
+void rows(int n, int m, double **a, double **b)
+{
+#pragma scop
+  for (int i = 1; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i][j] = b[i - 1][j] + 1;
+#pragma endscop
+}
+void cells(int n, int m, struct cell *a, const struct cell *b)
+{
+#pragma scop
+  for (int i = 1; i < n; i++)
+    for (int j = 1; j < m; j++)
+      if (b[i].n)
+        a[i].r[j] = b[i - 1].r[j - 1] + 1;
+#pragma endscop
+}
+void pick(int n, int m, double *a, const double *b, const int *at)
+{
+#pragma scop
+  for (int i = 1; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i] += b[at[i]] * j;
+#pragma endscop
+}
+"""
+TWICE_DRIVER = """\
+#include <string.h>
+enum { N = 40, M = 30 };
+static double old[N][M], new[N][M], *of_old[N], *of_new[N];
+static struct cell old_cells[N], new_cells[N];
+static int at[N];
+static void start(void)
+{
+  for (int i = 0; i < N; i++) {
+    of_old[i] = old_cells[i].r = old[i], of_new[i] = new_cells[i].r = new[i];
+    old_cells[i].n = new_cells[i].n = i % 5, at[i] = i - 1;
+    for (int j = 0; j < M; j++)
+      old[i][j] = new[i][j] = i * 3 - j;
+  }
+}
+static int same(void) { return memcmp(old, new, sizeof old) == 0; }
+int main(void)
+{
+  start();
+  old_rows(N, M, of_old, of_old), new_rows(N, M, of_new, of_new);
+  int ok = same();
+  start();
+  old_cells_(N, M, old_cells, old_cells), new_cells_(N, M, new_cells, new_cells);
+  ok += 2 * same();
+  start();
+  old_pick(M, N, old[3], old[3], at), new_pick(M, N, new[3], new[3], at);
+  return ok + 4 * same();
+}
+"""
+
+
+def test_an_array_that_is_passed_twice_is_found(tmp_path: Path) -> None:
+    """The pointers to rows are compared, and where an array begins that data choose from."""
+    made = generate("new.c", TWICE, GenOptions())
+    assert all(r.transformed for r in made.regions)
+    texts = [" ".join(t.split()) for t in made.text.split("\nvoid ")[1:]]
+    assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (long)n - 1)" in texts[0]
+    assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (long)n - 1)" in texts[1]
+    assert "TW_SPAN(a, 1, n), TW_SPAN(at, 1, n), TW_SPAN(b, 0, 2)" in texts[2]
+    parts = [re.sub(r"\bvoid (\w+)\(", rf"void {p}_\1(", t) for p, t in (("old", TWICE), ("new", made.text))]
+    parts[1] = re.sub(r"^struct cell .*$", "", parts[1], flags=re.M)
+    parts = [re.sub(r"_cells\(", "_cells_(", t) for t in parts]
+    (tmp_path / "z.c").write_text("".join(parts) + TWICE_DRIVER)
+    flags = ("-O1", "-w", "-fopenmp", "-DTW_PARALLEL_MIN=0")
+    subprocess.run([compiler(""), *flags, str(tmp_path / "z.c"), "-o", str(tmp_path / "z")], check=True)
+    assert subprocess.run([str(tmp_path / "z")], timeout=60).returncode == 7
+
+
+def test_rows_that_only_data_lead_to_are_left_alone() -> None:
+    text = """\
+struct e { int n; double x; };
+struct g { struct e *at, **rows; };
+void f(int m, const struct g *f, struct g *t)
+{
+#pragma scop
+  for (int j = 1; j < m; j++)
+    if (f->at[j].n)
+      t->rows[j]->x = f->rows[j - 1]->x * 2;
+#pragma endscop
+}
+"""
+    made = generate("in.c", text, GenOptions())
+    assert not made.regions[0].transformed
+    assert any("`t->rows` is read only under conditions on data" in d.message for d in made.diagnostics)
+    assert generate("in.c", text, GenOptions(assume_no_alias=True)).regions[0].transformed
