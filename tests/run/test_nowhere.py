@@ -152,7 +152,8 @@ def test_what_stands_before_the_loops() -> None:
 
 def test_cores_get_values_that_were_read() -> None:
     params, body, _ = CASES["beside"]
-    body = body.replace("to->w * to->x[j]", "i")
+    body = body.replace("y[i * 300 + j] += to->w * to->x[j]", "y[i][j] += i")
+    params = params.replace("double *y", "double (*y)[300]")
     text = f"{HEAD}void f({params})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     made = generate("z.c", text, GenOptions(target="sunway"))
     assert made.regions[0].transformed
