@@ -19,16 +19,16 @@ class Buffers(Tiles):
         """A store into a buffer."""
         side, kb = self._side(base.of), self._block("k")
         x, k, o = self._cell(side, base.at + index)
-        self.filled.add(base.of)
-        self.packs.append(base.of)
-        if base.of in self.sealed:
+        self.buffers.filled.add(base.of)
+        self.buffers.packs.append(base.of)
+        if base.of in self.buffers.sealed:
             raise Unread(f"the {base.of} operand is packed again")
-        if base.of == "right" and self.team is not None:
-            if not self.dealing:
+        if base.of == "right" and self.team.most is not None:
+            if not self.team.dealing:
                 raise Unread("every thread fills a buffer that they share")
-            if self.dirty:
+            if self.team.dirty:
                 raise Unread("threads fill a buffer that others may still read")
-            self.unclean = True
+            self.team.unclean = True
         start = (self._block("j" if base.of == "right" else "i"), kb)
         if value == NOUGHT:
             return {base.of: Effect(base.of, {}, start, {"x": Span(x, x + side.width), "k": Span(k, k + 1)})}

@@ -21,7 +21,7 @@ class Cases(Declarations):
         out = dict(done)
         for kind, e in more.items():
             out[kind] = in_sequence(out[kind], e, self.facts) if kind in out else e
-            if kind in self.areas:
+            if kind in self.buffers.areas:
                 self.held[kind] = out[kind]
             elif kind in ("tile", "steps"):
                 self._keep_tile(out[kind])
@@ -93,10 +93,11 @@ class Cases(Declarations):
             if all(f.holds(var(lp.name) - lp.first - 1) for f in others):
                 inner = self.open[self.open.index(lp) + 1 :]
                 about = [*e.base, *(p for s in e.spans.values() for p in s)]
-                alone = kind in self.areas and kind not in self.packs[self.began[lp.name] : start]
+                b = self.buffers
+                alone = kind in b.areas and kind not in b.packs[b.began[lp.name] : start]
                 still = not any(self.facts.mentions(p, (lp.name,)) for p in about)
                 if alone and still and all(self._one(x, lp, about, f) for x in inner for f in others):
-                    self.sealed[kind] = lp.name
+                    self.buffers.sealed[kind] = lp.name
                     return {kind: e._replace(wiped=None)}
         return None
 

@@ -51,11 +51,11 @@ class Declarations(Buffers):
             down = var("tw_grid()")
             self.facts.samples.give(str(down), lambda s: s[str(size)] // 2 if s[str(size)] in (2, 4, 6) else 1)
             self.facts.learn(down - 1, size - down)
-            self.grid["down"] = down
+            self.team.grid["down"] = down
             return down
-        if value.kind == "binary" and value.text == "/" and "down" in self.grid:
+        if value.kind == "binary" and value.text == "/" and "down" in self.team.grid:
             x, y = (self._integers().value(k) for k in value.kids)
-            if x == var("tw_team_size()") and y == self.grid["down"]:
+            if x == var("tw_team_size()") and y == self.team.grid["down"]:
                 return self._across(x, y)
         if value.kind in ("choose", "binary") and takes_address(value):
             taken = self._taken(value)
@@ -63,13 +63,13 @@ class Declarations(Buffers):
         return self._integers().value(value)
 
     def _thread_number(self, call: str) -> Poly:
-        if self.team is None:
+        if self.team.most is None:
             raise Unread("threads outside of a team")
         size, me = var("tw_team_size()"), var("tw_thread()")
-        team, samples = self.team, self.facts.samples
+        team, samples = self.team.most, self.facts.samples
         samples.give(str(size), lambda s: max(1, min(6, samples.value(team, s))))
         samples.give(str(me), lambda s: samples.random.randrange(s[str(size)]))
-        self.facts.learn(size - 1, self.team - size, me, size - 1 - me)
+        self.facts.learn(size - 1, self.team.most - size, me, size - 1 - me)
         return size if call == "tw_team_size" else me
 
     def _across(self, size: Poly, down: Poly) -> Poly:
@@ -81,7 +81,7 @@ class Declarations(Buffers):
         f.samples.give(str(h), lambda s: s["tw_thread()"] % s[str(across)])
         f.learn(across - 1, g, down - 1 - g, h, across - 1 - h).same(size, down * across)
         f.same(var("tw_thread()"), g * across + h)
-        self.grid["across"] = across
+        self.team.grid["across"] = across
         f.places[var("tw_thread()"), across] = (g, h)
         return across
 
@@ -108,7 +108,7 @@ class Declarations(Buffers):
         if isinstance(found, Array):
             return Pointer(base.text, at)
         if isinstance(found, Heap):
-            if name == "tw_left" and "left" not in self.areas:
+            if name == "tw_left" and "left" not in self.buffers.areas:
                 return self._divided(found, at)
             return Pointer("right", at)
         if isinstance(found, Pointer) and found.of in ("left", "right"):
@@ -127,11 +127,11 @@ class Declarations(Buffers):
         me = "tw_thread()"
         size = at.part(me) if me in at.names else heap.size - at
         start = self.facts.put(at, {me: ZERO})
-        if me not in at.names and self.team is not None:
+        if me not in at.names and self.team.most is not None:
             raise Unread("threads share the left operand's buffer")
         if not (self.facts.holds(start) and self.facts.holds(heap.size - at - size) and self.facts.holds(size)):
             raise Unread(f"a buffer of {heap.size} elements is too small for {at + size}")
-        self.areas = {"right": start, "left": size}
+        self.buffers.areas = {"right": start, "left": size}
         return Pointer("left", ZERO)
 
 

@@ -50,7 +50,7 @@ class Run(Loops):
         if node.kind == "line":
             return self._directive(node.text)
         if node.kind == "block":
-            entering, self.entering = self.entering, False
+            entering, self.team.entering = self.team.entering, False
             found = self.block(node.kids)
             return self._threads(found) if entering else found
         if node.kind == "declare":
@@ -82,7 +82,7 @@ class Run(Loops):
             return {} if taken is NOTHING else self.block((taken,))
         cases = []
         self.forked += 1
-        before = len(self.packs)
+        before = len(self.buffers.packs)
         for body, part in ((then, c), (orelse, negated(c))):
             for given in ways(part):
                 cases += self._case(lambda: None, given, () if body is NOTHING else (body,))
@@ -137,13 +137,13 @@ class Run(Loops):
         if words[:3] == ["#pragma", "omp", "parallel"]:
             if words[3:] != ["num_threads((int)tw_team)", "if(tw_team", ">", "1)"]:
                 raise Unread(text)
-            self.team = self._integers().value(Node("name", "tw_team"))
-            self.entering = True
+            self.team.most = self._integers().value(Node("name", "tw_team"))
+            self.team.entering = True
         elif words == ["#pragma", "omp", "for"]:
-            self.shared = True
+            self.team.shared = True
         elif words == ["#pragma", "omp", "barrier"]:
             self._together()
-            self.dirty = False
+            self.team.dirty = False
         else:
             raise Unread(text)
         return {}

@@ -16,7 +16,7 @@ class Loops(Cases):
     """Loops and teams of threads."""
 
     def _loop(self, node: Node) -> Effects:
-        shared, self.shared = self.shared, False
+        shared, self.team.shared = self.team.shared, False
         if shared:
             self._together()
         lp, body = self._head(node), node.kids[3]
@@ -24,23 +24,23 @@ class Loops(Cases):
         if split is not None:
             return split
         local = lp.name.split(".")[0]
-        dirty, unclean, self.unclean = self.dirty, self.unclean, False
+        dirty, unclean, self.team.unclean = self.team.dirty, self.team.unclean, False
         names = dict(self.names)
         self.open.append(lp)
-        dealing, self.dealing = self.dealing, self.dealing or shared
+        dealing, self.team.dealing = self.team.dealing, self.team.dealing or shared
         found = self._all(lp, local, body, shared)
-        self.dealing = dealing
+        self.team.dealing = dealing
         self.open.pop()
         self.names = names
-        if self.unclean and self.dirty and not dirty:
+        if self.team.unclean and self.team.dirty and not dirty:
             raise Unread("threads fill a buffer that others may still read")
-        self.unclean = self.unclean or unclean
+        self.team.unclean = self.team.unclean or unclean
         return found
 
     def _all(self, lp: Loop, local: str, body: Node, shared: bool) -> Effects:
         """All iterations from what any one does."""
-        relied, filled = self.relied, self.filled
-        self.relied, self.filled = set(), set()
+        relied, filled = self.buffers.relied, self.buffers.filled
+        self.buffers.relied, self.buffers.filled = set(), set()
         facts = self.facts.copy()
         n = facts.fresh("n")
         v = var(lp.name)
@@ -50,17 +50,17 @@ class Loops(Cases):
         outer, self.facts = self.facts, facts
         self.names[local] = v
         self.frames.append(lp)
-        self.began[lp.name] = len(self.packs)
+        self.buffers.began[lp.name] = len(self.buffers.packs)
         try:
             found = self.block((body,))
         finally:
             self.facts = outer
         self.frames.pop()
-        self.sealed = {k: x for k, x in self.sealed.items() if x != lp.name}
-        lost = self.relied & self.filled
+        self.buffers.sealed = {k: x for k, x in self.buffers.sealed.items() if x != lp.name}
+        lost = self.buffers.relied & self.buffers.filled
         if lost:
             raise Unread(f"the {min(lost)} operand is read and packed again in one loop, and not before it is read")
-        self.relied, self.filled = relied | (self.relied - filled), filled | self.filled
+        self.buffers.relied, self.buffers.filled = relied | (self.buffers.relied - filled), filled | self.buffers.filled
         out: Effects = {}
         for kind, e in found.items():
             if kind == TARGET:
@@ -70,7 +70,7 @@ class Loops(Cases):
                 out[kind] = whole
             elif kind == TARGET:
                 raise Unread("a loop updates the same elements again")
-            if kind in self.areas:
+            if kind in self.buffers.areas:
                 self.held.pop(kind, None)
                 if whole is not None:
                     self.held[kind] = whole
@@ -78,7 +78,7 @@ class Loops(Cases):
 
     def _team(self, e: Effect, lp: Loop, facts: Facts) -> Effect:
         """Threads that have parts of an iteration: all of them together."""
-        h, across = "column of tw_me", self.grid.get("across")
+        h, across = "column of tw_me", self.team.grid.get("across")
         for s in e.spans.values():
             parts = facts.mentions(s.lo, (h,)) and facts.mentions(s.lo + s.hi, (lp.name,))
             if across is not None and parts and not facts.mentions(lp.first + lp.past + lp.step, (h,)):
@@ -88,7 +88,8 @@ class Loops(Cases):
     def _dealt(self, lp: Loop, kind: str) -> Loop:
         """Blocks that threads take in turn, as one loop over all of them."""
         size, me = var("tw_team_size()"), "tw_thread()"
-        if kind != TARGET or self.team is None or me not in lp.first.names or "tw_team_size()" not in lp.step.names:
+        dealt = me in lp.first.names and "tw_team_size()" in lp.step.names
+        if kind != TARGET or self.team.most is None or not dealt:
             return lp
         by = lp.step.over(size)
         base = self.facts.put(lp.first, {me: ZERO})
@@ -157,14 +158,14 @@ class Loops(Cases):
     def _together(self) -> None:
         """All threads come here equally often."""
         bounds = [p for lp in self.open for p in lp[1:]]
-        if self.team is None or self.forked or any(self.facts.mentions(p, THREAD) for p in bounds):
+        if self.team.most is None or self.forked or any(self.facts.mentions(p, THREAD) for p in bounds):
             raise Unread("threads would wait for others that do not come")
 
     def _threads(self, found: Effects) -> Effects:
         """Everything that the threads of a team have done."""
         e = found.get(TARGET)
-        self.team = None
+        self.team.most = None
         for thread, threads in (("column of tw_me", "across"), ("row of tw_me", "down")):
-            if e is not None and threads in self.grid:
-                e = over_team(e, thread, self.grid[threads], self.facts)
+            if e is not None and threads in self.team.grid:
+                e = over_team(e, thread, self.team.grid[threads], self.facts)
         return {TARGET: e} if e is not None else {}

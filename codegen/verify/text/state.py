@@ -3,6 +3,7 @@ expressions are the same there."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -61,40 +62,54 @@ Effects = dict[str, Effect]
 Made = tuple[Facts, Effects, tuple[Poly, ...]]  # what is done in a case, and what it is given
 
 
-class State:
+class Buffered:
+    """What is known of the operands' buffers, by their names."""
+
+    def __init__(self) -> None:
+        self.areas: dict[str, Poly] = {}  # elements of each
+        # Of one iteration of the loop around: those that it found filled and read, and those that it filled.
+        self.relied: set[str] = set()
+        self.filled: set[str] = set()
+        self.packs: list[str] = []  # those that were written to, in order
+        self.began: dict[str, int] = {}  # how many of those there were when a loop began
+        self.sealed: dict[str, str] = {}  # those that a loop's first iteration fills for all of them
+
+
+class Team:
+    """The threads of a team, and what they share."""
+
+    def __init__(self) -> None:
+        self.most: Poly | None = None  # as many as that, at most; None outside of a team
+        self.grid: dict[str, Poly] = {}
+        self.entering = False  # the next block is run by every thread
+        self.shared = False  # the next loop is shared by threads
+        self.dealing = False  # a loop around is
+        self.dirty = False  # somebody may still read what threads share
+        self.unclean = False  # it was filled before a barrier
+
+
+class State(ABC):
     """Where the run of a block stands."""
 
     def __init__(self, claim: Claim, facts: Facts) -> None:
         self.claim, self.facts = claim, facts
         self.names: Names = {}
         self.held: dict[str, Effect] = {}  # what buffers hold
-        # Of one iteration of the loop around: buffers that it found filled and read, and those that it filled.
-        self.relied: set[str] = set()
-        self.filled: set[str] = set()
-        self.areas: dict[str, Poly] = {}  # elements of each buffer
         self.staged: dict[str, list[Staged]] = {}
         self.tiles: dict[str, Tile] = {}
-        self.team: Poly | None = None
-        self.grid: dict[str, Poly] = {}
+        self.buffers, self.team = Buffered(), Team()
         self.open: list[Loop] = []  # the loops around
         self.frames: list[Loop] = []  # those of them that may have several iterations
-        self.packs: list[str] = []  # the buffers that were written to, in order
-        self.began: dict[str, int] = {}  # how many there were when a loop began
-        self.sealed: dict[str, str] = {}  # buffers that a loop's first iteration fills for all of them
         self.forked = 0  # conditions around that are not decided
-        self.entering = False  # the next block is run by every thread of a team
-        self.shared = False  # the next loop is shared by threads
-        self.dealing = False  # a loop around is
         self.belonging = False  # only elements that belong are moved here
-        self.dirty = False  # somebody may still read what threads share
-        self.unclean = False  # it was filled before a barrier
 
+    @abstractmethod
     def block(self, body: Sequence[Node]) -> Effects:
         """Runs statements; gives what they do."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _do(self, e: Node) -> Effects:
-        raise NotImplementedError
+        """Carries out an expression statement."""
 
     def _integers(self) -> Integers:
         return Integers(self.facts, self.names)

@@ -34,7 +34,7 @@ class Tiles(State):
         if side.unit == ONE:
             raise Unread("slivers of one row")
         most = self._integers().value(Node("name", "tw_kc"))
-        rows = self.areas[side.area].over(most * side.each)
+        rows = self.buffers.areas[side.area].over(most * side.each)
         if rows is None:
             raise Unread(f"the {side.area} operand's buffer is no number of rows of {most}")
         # With that many rows of that depth, a sliver that ends within the rows ends within the buffer.
@@ -110,10 +110,10 @@ class Tiles(State):
         full = all(f.equal(held.spans[c].lo, ZERO) and f.equal(held.spans[c].hi, n) for c, n in whole.items())
         if not full or not all(f.holds(g) for g in have) or not f.holds(count):
             raise Unread(f"a kernel reads more of the {side.area} operand than is packed")
-        if side.area not in self.filled:
-            self.relied.add(side.area)
-        if side.area == "right" and self.team is not None:
-            self.dirty = True
+        if side.area not in self.buffers.filled:
+            self.buffers.relied.add(side.area)
+        if side.area == "right" and self.team.most is not None:
+            self.team.dirty = True
         return held.base[0] + x, held.base[1] + k, count
 
     def _updates(
