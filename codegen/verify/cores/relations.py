@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.ast.ctree import CExpr
+from codegen.ast.ctree import Bin, CExpr, Fun, Int
 from codegen.scop.model import Scop
+from codegen.verify.cores.expr import same
 from codegen.verify.cores.memory import Copy
 from codegen.verify.cores.records import Leaf, Stage
 from codegen.verify.readback import Point, Run
@@ -45,12 +46,32 @@ def box_of(stage: Stage, copy: Copy) -> isl.Map:
     """Loop variables around a box to its elements."""
     total: isl.Map | None = None
     for low, size in zip(copy.lows, copy.lens, strict=True):
-        first = stage.at.value(low)
-        past = first.add(stage.at.value(size))
-        side = related(first, "ge").intersect(related(past, "lt"))
+        side = _side(stage.at, low, size)
         total = side if total is None else total.flat_range_product(side)
     assert total is not None
     return total.intersect_domain(domain_of(stage, copy))
+
+
+def _side(at: Point, low: CExpr, size: CExpr) -> isl.Map:
+    """Loop variables to the coordinates from `low` on. What is at least the greatest of some values is at least each of
+    them, and so on: few pieces keep isl fast."""
+    sides = [related(at.value(e), "ge") for e in _parts(low, "max")]
+    ends = isinstance(size, Bin) and size.op == "+" and size.right == Int(1)
+    apart = size.left if isinstance(size, Bin) and ends else None
+    if isinstance(apart, Bin) and apart.op == "-" and same(apart.right, low):
+        sides += [related(at.value(e), "le") for e in _parts(apart.left, "min")]
+    else:
+        sides += [related(at.value(Bin("+", low, e)), "lt") for e in _parts(size, "min")]
+    total = sides[0]
+    for s in sides[1:]:
+        total = total.intersect(s)
+    return total
+
+
+def _parts(e: CExpr, fun: str) -> list[CExpr]:
+    if isinstance(e, Fun) and e.name == fun:
+        return [p for a in e.args for p in _parts(a, fun)]
+    return [e]
 
 
 def related(value: isl.PwAff, how: str) -> isl.Map:
@@ -81,10 +102,10 @@ def span(at: Point, where: isl.Set, e: CExpr) -> tuple[int | None, int | None]:
     return low, high
 
 
-def forward(space: isl.Space, same: Sequence[int], order: Sequence[int]) -> isl.Map:
+def forward(space: isl.Space, equal: Sequence[int], order: Sequence[int]) -> isl.Map:
     """Pairs that agree in some coordinates and come one after the other by others."""
     base = isl.Map.universe(space)
-    for k in same:
+    for k in equal:
         base = base.equate(IN, k, OUT, k)
     total = isl.Map.empty(space)
     for k in order:

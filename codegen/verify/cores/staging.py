@@ -13,6 +13,7 @@ from math import prod
 
 import islpy as isl
 
+from codegen.ast.ctree import Bin
 from codegen.recognize.stores import conditional
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.isl_helpers import maps_of
@@ -29,6 +30,7 @@ from codegen.verify.cores.relations import (
     equal_first,
     executes,
     outermost,
+    related,
     span,
     touches,
 )
@@ -110,11 +112,10 @@ def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: Copy, mine: Seque
     if not mine:
         raise Unread(f"`{copy.buffer}` is there for nobody")
     depth = len(stage.at.vars)
-    used = _union([outermost(u.elements, depth) for u in mine])
-    whole = box_of(stage, copy)
-    if not used.is_subset(whole):
-        raise Unread(f"elements of `{copy.array}` are used that are not in `{copy.buffer}`")
+    used = _union([outermost(u.elements, depth) for u in mine]).coalesce()
     where = domain_of(stage, copy)
+    if copy.when is not None and not used.domain().is_subset(where):
+        raise Unread(f"elements of `{copy.array}` are used where `{copy.buffer}` is not there")
     spans = [span(stage.at, where, e) for e in copy.lens]
     if any(low is None or low < 1 for low, _ in spans):
         raise Unread(f"`{copy.buffer}` may have no elements")
@@ -122,16 +123,22 @@ def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: Copy, mine: Seque
     if len(most) < len(spans) or prod(most) > kernel.buffers[copy.buffer].elements:
         raise Unread(f"`{copy.buffer}` is too small")
     for k in range(len(copy.lens)):
-        _check_side(copy, k, whole, used)
+        _check_side(stage, copy, k, where, used)
 
 
-def _check_side(copy: Copy, k: int, whole: isl.Map, used: isl.Map) -> None:
-    """Along each dimension the box begins and ends where something is touched: so it lies in the array."""
+def _check_side(stage: Stage, copy: Copy, k: int, where: isl.Set, used: isl.Map) -> None:
+    """Along each dimension nothing is used outside of the box, and the box begins and ends where something is used: so
+    it lies in the array."""
     n = len(copy.lens)
-    side, line = (m.project_out(OUT, k + 1, n - k - 1).project_out(OUT, 0, k) for m in (whole, used))
+    line = used.project_out(OUT, k + 1, n - k - 1).project_out(OUT, 0, k)
+    first = stage.at.value(copy.lows[k])
+    past = stage.at.value(Bin("+", copy.lows[k], copy.lens[k]))
+    if not (line.intersect(related(first, "lt")).is_empty() and line.intersect(related(past, "ge")).is_empty()):
+        raise Unread(f"elements of `{copy.array}` are used that are not in `{copy.buffer}`")
     pairs = isl.Map.universe(line.get_space().range().map_from_set())
-    reach = line.apply_range(pairs.order_le(IN, 0, OUT, 0)).intersect(line.apply_range(pairs.order_ge(IN, 0, OUT, 0)))
-    if not side.is_subset(reach):
+    low, last = (isl.Map.from_pw_aff(v).intersect_domain(where) for v in (first, past.add_constant_val(isl.Val(-1))))
+    up, down = (line.apply_range(m) for m in (pairs.order_le(IN, 0, OUT, 0), pairs.order_ge(IN, 0, OUT, 0)))
+    if not (low.is_subset(up) and last.is_subset(down)):
         raise Unread(f"`{copy.buffer}` holds more than may be there of `{copy.array}`")
 
 
@@ -140,31 +147,35 @@ def _check_back(scop: Scop, stage: Stage, copy: Copy, mine: Sequence[Use], write
     depth, whole = len(stage.at.vars), box_of(stage, copy)
     sure = [outermost(u.elements, depth) for u in mine
             if u.write and not conditional(scop.statement(u.leaf.instance.stmt))]  # fmt: skip
-    rest = whole.subtract(_union(sure)) if sure else whole
     for u in writes:
         elsewhere = u.copy is not copy and _inside(u.leaf, stage)
         if elsewhere and not outermost(u.elements, depth).intersect(whole).is_empty():
             raise Unread(f"`{copy.buffer}` is brought back over what is written elsewhere")
+    bound = [k for k, lp in enumerate(stage.at.loops) if lp.loop.kind in THREADED]
+    if copy.get and not any(_disturbs(whole, u, stage, bound, outer) for u in writes):
+        return
+    rest = whole.subtract(_union(sure).coalesce()) if sure else whole
     if rest.is_empty():
         return
     if not copy.get:
         raise Unread(f"`{copy.buffer}` is brought back with elements that have no value")
-    bound = [k for k, lp in enumerate(stage.at.loops) if lp.loop.kind in THREADED]
-    for u in writes:
-        pairs = equal_first(rest.apply_range(u.elements.reverse()), outer)
-        loops = u.leaf.at.loops
-        if any(len(loops) <= k or loops[k] is not stage.at.loops[k] for k in bound):
-            apart = pairs
-        else:
-            apart = pairs.subtract(_agree(pairs, bound))
-        if not apart.is_empty():
-            raise Unread(f"`{copy.buffer}` is brought back over what other cores write")
+    if any(_disturbs(rest, u, stage, bound, outer) for u in writes):
+        raise Unread(f"`{copy.buffer}` is brought back over what other cores write")
 
 
-def _agree(pairs: isl.Map, places: Sequence[int]) -> isl.Map:
-    for k in places:
-        pairs = pairs.equate(IN, k, OUT, k)
-    return pairs
+def _disturbs(part: isl.Map, w: Use, stage: Stage, bound: Sequence[int], outer: int) -> bool:
+    """May another core write to this part of a box meanwhile?"""
+    pairs = equal_first(part.apply_range(w.elements.reverse()), outer)
+    loops = w.leaf.at.loops
+    if all(len(loops) > k and loops[k] is stage.at.loops[k] for k in bound):
+        return _apart(pairs, bound)
+    return not pairs.is_empty()
+
+
+def _apart(pairs: isl.Map, places: Sequence[int]) -> bool:
+    """Do any of the pairs differ in these coordinates?"""
+    sides = (side for k in places for side in (pairs.order_lt(IN, k, OUT, k), pairs.order_gt(IN, k, OUT, k)))
+    return any(not side.is_empty() for side in sides)
 
 
 def _check_read(scop: Scop, deps: Dependences, r: Use, writes: Sequence[Use], outer: int) -> None:
