@@ -11,7 +11,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.sweep.lanewise import Lanewise
-from codegen.verify.text.sweep.state import Front, Local, N, Needed, Spec, State, Vector
+from codegen.verify.text.sweep.state import SEVERAL, Front, K, Local, N, Needed, Spec, State, Vector
 from codegen.verify.text.sweep.stores import Stores
 from codegen.verify.text.sweep.terms import Choice, Leaf, Share, Steps, Terms
 
@@ -75,6 +75,9 @@ class Loops(Stores, ABC):
         turn = Turn(name, first, now, past, by)
         inner.facts.forms[str(now)] = first + by * turns
         inner.facts.learn(turns, now - first, past - 1 - now)
+        if past == SEVERAL:  # whole groups of lines: that all of a group are there is asked once, not for each
+            group = (K if self.spec.lanes else N) - now - by
+            inner.facts.learn(*([group] if inner.facts.holds(group) else []))
         inner.names[name] = now
         moving = self._moving(s, turn)
         if moving == "before":
