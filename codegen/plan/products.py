@@ -12,13 +12,13 @@ from codegen.machine import Machine
 from codegen.machine.formulas import Tile, gemm_blocks
 from codegen.machine.processor import processor
 from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
-from codegen.plan.distribute import Nest, distribute, only, part
+from codegen.plan.distribute import Arrange, Nest, distribute, only, part
 from codegen.plan.independent import independent
 from codegen.plan.isl_schedule import isl_schedule
 from codegen.plan.matvec import reason_against, sweep
 from codegen.plan.model import Directive, Multiply
 from codegen.plan.shape import arranged
-from codegen.plan.strips import in_strip, in_strips, parts_of
+from codegen.plan.strips import Strip, in_strip, in_strips, parts_of
 from codegen.plan.told import formula
 from codegen.plan.worth import busy_units, needs_wide_product, skips, too_small, unwanted
 from codegen.recognize.contraction import NoContraction, contraction
@@ -57,7 +57,7 @@ class Products:
 
 
 def find_products(p: Program, machine: Machine, fusion: str) -> Products:
-    """No directives when the region has no product."""
+    """No directives when the region has no product; its tree then means nothing."""
     known: dict[tuple[str, int], Contraction | None] = {}
     against: dict[str, str] = {}
 
@@ -66,25 +66,36 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
             known[name, depth] = _product(p, name, depth, machine, against)
         return known[name, depth]
 
-    def arranged(names: tuple[str, ...]) -> Node:
-        tree, found = distribute(
-            p.scop,
-            p.deps,
-            p.tree,
-            names,
-            lambda name, depth: product(name, depth) is not None,
-            lambda rest: _arranged(p, rest, fusion),
-        )
-        nests.extend(found)
-        return tree
+    def is_product(name: str, depth: int) -> bool:
+        return product(name, depth) is not None
+
+    def parted(arrange: Arrange) -> tuple[Node, tuple[Strip, ...]]:
+        nests.clear()
+
+        def arranged(names: tuple[str, ...]) -> Node:
+            tree, found = distribute(p.scop, p.deps, p.tree, names, is_product, arrange)
+            nests.extend(found)
+            return tree
+
+        return in_strips(p, product, machine, arranged)
 
     nests: list[Nest] = []
-    tree, strips = in_strips(p, product, machine, arranged)
+    others: list[tuple[str, ...]] = []  # statements beside products
+
+    def as_written(rest: tuple[str, ...]) -> Node:
+        others.append(rest)
+        return only(p.tree, rest)
+
+    def ordered(rest: tuple[str, ...]) -> Node:
+        return _arranged(p, rest, fusion)
+
+    tree, strips = parted(as_written)
+    if others and (nests or strips):  # only then isl is asked for an order of the others, which takes the most time
+        tree, strips = parted(ordered)
     while worse := unwanted(p, parts_of(tree), nests, product):
         against.update({n: f"no matrix-vector product: {why}" for n, why in worse.items()})
         known.update({key: None for key in known if key[0] in worse})
-        nests.clear()
-        tree, strips = in_strips(p, product, machine, arranged)
+        tree, strips = parted(ordered)
     directives = []
     remarks = []
     for made, what in ((x, w) for x in strips for w in x.products):
