@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -96,23 +97,30 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
         against.update({n: f"no matrix-vector product: {why}" for n, why in worse.items()})
         known.update({key: None for key in known if key[0] in worse})
         tree, strips = parted(ordered)
+    tree, directives, remarks = _directed(p, machine, tree, strips, [(n, product(n.stmt, n.depth)) for n in nests])
+    done = {d.stmt for d in directives}
+    missed = tuple(_missed(p.scop, n, why) for n, why in sorted(against.items()) if n not in done)
+    shape = tuple(d for x in strips for d in x.shape)
+    return Products(tree, directives, remarks, missed, shape)
+
+
+def _directed(
+    p: Program, machine: Machine, tree: Node, strips: Sequence[Strip], nests: Sequence[tuple[Nest, Contraction | None]]
+) -> tuple[Node, tuple[Multiply, ...], tuple[Diagnostic, ...]]:
+    """How each product is carried out, in a tree with its loops in the order that this takes."""
     directives = []
     remarks = []
     for made, what in ((x, w) for x in strips for w in x.products):
         directive, words = in_strip(p, made, what, machine)
         directives.append(directive)
         remarks.append(_remark(p.scop, what, words))
-    for nest in nests:
-        found = product(nest.stmt, nest.depth)
+    for nest, found in nests:
         assert found is not None
         tree = _ordered(p.scop, tree, nest, found)
         how, words = _how(p, found, machine)
         directives.append(_directive(tree, found, how))
         remarks.append(_remark(p.scop, found, words))
-    done = {d.stmt for d in directives}
-    missed = tuple(_missed(p.scop, n, why) for n, why in sorted(against.items()) if n not in done)
-    shape = tuple(d for x in strips for d in x.shape)
-    return Products(tree, tuple(directives), tuple(remarks), missed, shape)
+    return tree, tuple(directives), tuple(remarks)
 
 
 def in_panels(p: Program, machine: Machine, fusion: str) -> tuple[Program, tuple[Directive, ...], Products] | None:
