@@ -15,6 +15,9 @@ from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, kids, seq, statements
 
 # Relations of more pieces than this are replaced by their hull: a little less freedom, far less work.
 PIECES = 6
+# Exact dependences are not tried if they have more parts than this, and parts with more faces: what an order has to
+# fulfil is then found by work without an end, of which isl counts next to nothing.
+PARTS, FACES = 24, 8
 Relations = tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap, isl.UnionMap]
 
 
@@ -52,7 +55,7 @@ def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_pa
         schedule = _compute(scop, *short)
     except isl.Error:
         # What the shortened dependences add outside the domain can make them cyclic; the exact ones are not.
-        schedule = _compute(scop, *exact)
+        schedule = _compute(scop, *(exact if _few(exact) else _lean(scop, exact)))
     return rename(scop, _from_isl(schedule.get_root().child(0), scop))
 
 
@@ -64,6 +67,20 @@ def _constraints(scop: Scop, deps: Dependences, source: Node) -> tuple[Relations
     exact = (deps.union(), deps.union(("flow",)), *live_ranges(scop, deps, source))
     validity, flow, alive, reuse = (_short(r, everywhere) for r in exact)
     return exact, (validity, flow, alive, reuse)
+
+
+def _few(relations: Relations) -> bool:
+    """Are these dependences that the scheduler can cope with as they are?"""
+    parts = [b.remove_divs() for r in relations for m in maps_of(r) for b in m.get_basic_maps()]
+    faces = (sum(not c.is_equality() for c in b.get_constraints()) for b in parts)
+    return len(parts) <= PARTS or max(faces) <= FACES
+
+
+def _lean(scop: Scop, relations: Relations) -> Relations:
+    """Dependences without what the domains say, and all of their pieces."""
+    everywhere = domain(scop)
+    validity, flow, alive, reuse = (r.gist_domain(everywhere).gist_range(everywhere) for r in relations)
+    return validity, flow, alive, reuse
 
 
 def _short(relation: isl.UnionMap, everywhere: isl.UnionSet) -> isl.UnionMap:
