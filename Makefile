@@ -5,7 +5,7 @@ PY     := $(VENV)/bin/python
 OUT    ?= build/quickstart
 # Modules and templates, as bytecode: what is up to date is not compiled again, and where Python is told not to write any,
 # thousands of runs of the command would do it each for itself.
-COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.templates
+COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 # An editable install leaves out what lies beside a package: where find_package(), man and shells look.
 SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/share/$${pair\#*:} && \
   cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
@@ -140,7 +140,7 @@ $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 
 golden: dev
 	$(PY) -m pytest -q tests --refresh-golden -k golden
-	$(PY) -m codegen.cli.docs > docs/options.md
+	$(PY) -m codegen.cli.shell.docs > docs/options.md
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

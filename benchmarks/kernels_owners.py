@@ -14,8 +14,10 @@ from types import ModuleType
 
 from codegen import region
 from codegen.cli.main import main
-from codegen.plan import author, panels, stencils, strategy
-from codegen.plan.expansion import Expanded
+from codegen.plan import author, strategy
+from codegen.strategy.products import panels
+from codegen.strategy.loops import time_tiles as stencils
+from codegen.strategy.products.expansion import Expanded
 from codegen.recognize.ownership.registers import alone
 
 # What each part of the tool is told instead; where the name is gone from its module, so is the comparison.

@@ -12,12 +12,12 @@ from codegen.pipeline import open_source
 from codegen.region import finish, model_region
 from codegen.scop.dependences import param_space
 from codegen.sunway.launch import Launch
-from codegen.sunway.machine import SW26010
-from codegen.sunway.resident import elements_of_tiles
-from codegen.sunway.strategy import sunway_plan
-from codegen.sunway.style import STYLES
-from codegen.sunway.threads import parse_grid
-from codegen.sunway.tiles import TileModel
+from codegen.sunway.plan.machine import SW26010
+from codegen.sunway.plan.resident import elements_of_tiles
+from codegen.sunway.plan.strategy import sunway_plan
+from codegen.sunway.plan.style import STYLES
+from codegen.sunway.plan.threads import parse_grid
+from codegen.sunway.plan.tiles import TileModel
 from codegen.verify.readback import Point
 
 

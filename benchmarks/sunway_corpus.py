@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.sunway_outcomes import Kept, tool_digest
 from benchmarks.sunway_programs import GRIDS, Outcome, Subject, contraction_files, run_subject, subjects
-from codegen.sunway.host import build_library
+from codegen.sunway.emulation.host import build_library
 
 
 def main(words: Sequence[str]) -> int:

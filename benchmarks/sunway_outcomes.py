@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.sunway_programs import Outcome, Subject
-from codegen.sunway.host import FLAGS, emulator_folder
+from codegen.sunway.emulation.host import FLAGS, emulator_folder
 
 ROOT = Path(__file__).parents[1]
 

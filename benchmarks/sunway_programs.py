@@ -14,7 +14,7 @@ from codegen.limits import LimitPassed
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from codegen.record import record
-from codegen.sunway.host import compile_program, run_program
+from codegen.sunway.emulation.host import compile_program, run_program
 
 KERNELS = Path(__file__).parents[1] / "examples" / "kernels"
 GRIDS = ("16", "32", "64", "2,8", "4,8", "8,8")

@@ -16,7 +16,7 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.pipeline import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.record import record
-from codegen.source.linedirectives import line_directives
+from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of
 from codegen.source.nests import Nest, find_nests
 from codegen.source.preprocess import display_name

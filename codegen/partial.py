@@ -15,13 +15,13 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.build import extract
-from codegen.frontend.constructs import check_constructs
-from codegen.frontend.counted import assigned_in
+from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.statements.counted import assigned_in
 from codegen.frontend.prepare import prepared
 from codegen.frontend.symbols import RegionSite, part_of
 from codegen.record import record
-from codegen.source.lexis import blank_comments
-from codegen.source.outline import Block, blocks, matched, outline
+from codegen.source.layout.lexis import blank_comments
+from codegen.source.layout.outline import Block, blocks, matched, outline
 from codegen.source.pieces import DIRECTIVE
 from codegen.source.slice import Piece, RegionSlice
 

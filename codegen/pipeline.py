@@ -14,29 +14,29 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
-from codegen.isas import use as use_isa
+from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
-from codegen.source.baked import Baked, baked, region_text
-from codegen.source.inactive import with_inactive
+from codegen.source.macros.baked import Baked, baked, region_text
+from codegen.source.macros.inactive import with_inactive
 from codegen.source.language import language_of
 from codegen.source.marks import with_marks
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
-from codegen.source.named import with_names
+from codegen.source.macros.named import with_names
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
 from codegen.source.regions import Region, find_regions, first_conditional, written
 from codegen.source.slice import RegionSlice, slice_unit
 from codegen.source.splice import splice
 from codegen.supervise import run_region
-from codegen.target.lines import line_name
+from codegen.target.text.lines import line_name
 from codegen.targets.base import Extra
 from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
-    from codegen.target.links import Links
+    from codegen.target.text.links import Links
 
 MARK = "\ufeff"  # byte order mark
 SEVERAL = 3  # regions for which everything is loaded
@@ -139,7 +139,7 @@ def _load(regions: int = 1) -> None:
     gc.disable()
     for name in ("codegen.region", *(LATER if regions > SEVERAL else ())):
         import_module(name)
-    from codegen.target.templates import environment
+    from codegen.target.text.templates import environment
 
     environment()
     gc.freeze()
@@ -161,11 +161,11 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         banner = _banner(source, options, "", True)
         extra = target.extra((), options, banner, None)
         return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
-    from codegen.recognize.work import PARALLEL_MIN
-    from codegen.target.checks import checks, helpers_of, with_checks
+    from codegen.recognize.access.work import PARALLEL_MIN
+    from codegen.target.text.checks import checks, helpers_of, with_checks
     from codegen.target.emit import Kernel, emit_support, foreign
-    from codegen.target.fold import folded
-    from codegen.target.names import check_names, check_region_names, names_for, names_taken
+    from codegen.target.text.wrap import folded
+    from codegen.target.text.names import check_names, check_region_names, names_for, names_taken
 
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     for r, t in changed:
@@ -270,7 +270,7 @@ def no_region(name: str) -> Diagnostic:
 
 def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
     """The headers, and the plans that the source names."""
-    from codegen.plan.hinted import plan_file, planned
+    from codegen.plan_reader.hinted import plan_file, planned
 
     found = (plan_file(s.region, source.name) for s in source.slices if not planned(s.region, options))
     return tuple(dict.fromkeys((*source.deps, *(f[0] for f in found if f is not None))))
@@ -325,7 +325,7 @@ def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str
 def check_plan_regions(source: Opened, options: GenOptions) -> None:
     if options.plan_text is None:
         return
-    from codegen.plan.parse import planned_regions
+    from codegen.plan_reader.parse import planned_regions
 
     have = {r.index for r in source.regions}
     for number, loc in planned_regions(options.plan_text, options.plan_name):

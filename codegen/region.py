@@ -13,10 +13,10 @@ from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
-from codegen.frontend.affine import c_text
+from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.build import Extracted, extract
-from codegen.frontend.constructs import check_constructs
-from codegen.frontend.plain import not_plain
+from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.parameters.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.rewrite.overloads import with_overloads
 from codegen.frontend.symbols import RegionSite, find_site, part_of
@@ -25,27 +25,27 @@ from codegen.lower.tree import lowered
 from codegen.machine import Machine
 from codegen.obeyed import as_obeyed, check_obeyed, missed
 from codegen.options import FUSIONS, GenOptions
-from codegen.plan.gain import Gain
-from codegen.plan.hinted import plan_hint, with_own_plan
+from codegen.strategy.cost.gain import Gain
+from codegen.plan_reader.hinted import plan_hint, with_own_plan
 from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
-from codegen.recognize.lasting import keep_last, own_remarks
-from codegen.recognize.privates import privatize, privatize_roomy
+from codegen.recognize.privatize.lastprivate import keep_last, own_remarks
+from codegen.recognize.privatize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import Node
-from codegen.source.named import without_names
+from codegen.source.macros.named import without_names
 from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
 from codegen.strategy.planner import default_plan, source_plan
-from codegen.target.computed import ComputedText
+from codegen.target.guards.computed import ComputedText
 from codegen.target.emit import Kernel
-from codegen.target.links import Links
+from codegen.target.text.links import Links
 from codegen.targets.base import Job, Target
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
@@ -262,7 +262,7 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
     as many as have `crashed`, are left out."""
     scop = model.program.scop
     if options.plan_text is not None:
-        from codegen.plan.parse import parse  # only then: start-up time counts in a build
+        from codegen.plan_reader.parse import parse  # only then: start-up time counts in a build
 
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop}, model.piece)
         if plans:

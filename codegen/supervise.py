@@ -11,7 +11,7 @@ from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Seve
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
-from codegen.source.columns import placed
+from codegen.source.layout.columns import placed
 from codegen.source.pieces import WHOLE, Cut, cut, maybe_large
 from codegen.source.regions import written
 from codegen.source.slice import Piece, RegionSlice
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codegen.frontend.symbols import RegionSite
     from codegen.pipeline import Opened
     from codegen.region import RegionOutcome
-    from codegen.target.links import Links
+    from codegen.target.text.links import Links
 
 # Refusals after which smaller pieces may do.
 _TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large"})
@@ -51,12 +51,12 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
 
 def _planned(s: RegionSlice, options: GenOptions) -> frozenset[int]:
     """The parts of the region that a plan speaks of; 0 is all of it."""
-    from codegen.plan.hinted import with_own_plan
+    from codegen.plan_reader.hinted import with_own_plan
 
     own = with_own_plan(s.region, s.file, options)
     if own.plan_text is None:
         return frozenset()
-    from codegen.plan.parse import planned_parts
+    from codegen.plan_reader.parse import planned_parts
 
     return frozenset(part for (n, part), _ in planned_parts(own.plan_text, own.plan_name) if n == s.region.index)
 
@@ -155,7 +155,7 @@ def _resumed(source: Opened, s: RegionSlice, at: int, options: GenOptions) -> st
     """Tells the compiler where the user's text goes on."""
     if not options.line_directives and s.region.said is None:
         return ""
-    from codegen.target.lines import line_name
+    from codegen.target.text.lines import line_name
 
     number = s.region.called(source.text.count("\n", 0, at) + 1)
     return f'#line {number} "{line_name(source.name, options, s.region)}"\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 
-from codegen.isas import use
+from codegen.isa.known import use
 from codegen.machine import load_for
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from codegen.report.html.highlight import highlight
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 
 if TYPE_CHECKING:
     from codegen.api.plans import Plan

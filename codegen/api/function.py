@@ -10,7 +10,7 @@ from typing import Any
 from pycparser import c_ast
 
 from codegen.api.signature import Parameter, Signature, evaluate
-from codegen.frontend.affine import c_text
+from codegen.frontend.expressions.affine import c_text
 
 _CTYPES = {"float32": "float", "float64": "double", "longdouble": "long double", "bool": "_Bool"}
 

@@ -51,7 +51,7 @@ class Plan:
     @classmethod
     def parse(cls, text: str) -> Plan:
         """Read the text of a plan. InputError when it does not say which regions it is for, each once."""
-        from codegen.plan.parse import planned_regions
+        from codegen.plan_reader.parse import planned_regions
 
         asked = planned_regions(text, "<plan>")
         made = cls(tuple(_blocks(text)))
@@ -109,7 +109,7 @@ class Plan:
 
 def _blocks(text: str) -> Iterable[RegionPlan]:
     """The text cut at its `region` lines, and each block at the lines that begin a directive."""
-    from codegen.plan.parse import DIRECTIVES
+    from codegen.plan_reader.parse import DIRECTIVES
 
     head: RegionPlan | None = None
     lines: list[list[str]] = []

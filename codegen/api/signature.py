@@ -7,8 +7,8 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.api.writes import written
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, int_constant
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, int_constant
 from codegen.record import record
 
 

@@ -12,7 +12,7 @@ from functools import reduce
 import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, Neg
-from codegen.recognize.boxes import cuts
+from codegen.recognize.access.boxes import cuts
 from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop, Statement

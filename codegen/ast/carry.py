@@ -3,7 +3,7 @@
 Subscripts that differ by a constant name elements that a later iteration meets again: in `s[i] = s[i - 1] + x[i]` what
 is written in one iteration is read in the next, in `x[i - 1] + x[i] + x[i + 1]` two of three values have been read
 before. Compilers keep such values only while no store may hit another array's element; here arrays do not overlap.
-What is found here is judged by `verify/carried.py`; `lower/carry.py` makes lines of it.
+What is found here is judged by `verify/scalar_replacement.py`; `lower/carry.py` makes lines of it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from codegen.ast.ctree import (
     Neg,
     expr_names,
 )
-from codegen.recognize.exists import certain
-from codegen.recognize.reuse import worth_keeping
+from codegen.recognize.access.exists import certain
+from codegen.recognize.access.reuse import worth_keeping
 from codegen.record import record
 from codegen.scop.expr import is_code
 from codegen.scop.model import Scop

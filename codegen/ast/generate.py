@@ -30,7 +30,7 @@ from codegen.ast.ctree import (
 )
 from codegen.ast.peel import peeled
 from codegen.ast.schedule import Marked, to_isl
-from codegen.recognize.wraps import settled
+from codegen.recognize.access.wraps import settled
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
 from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops

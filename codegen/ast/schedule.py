@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import islpy as isl
 
 from codegen.ast.blocks import Blocks, find_blocks
-from codegen.recognize.strides import coefficients
-from codegen.recognize.wraps import common, plain_points
+from codegen.recognize.access.strides import coefficients
+from codegen.recognize.access.wraps import common, plain_points
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome
-from codegen.cli.progress import Line
+from codegen.cli.output.progress import Line
 from codegen.diagnostics import InputError, Loc
 from codegen.targets.registry import target_named
 
@@ -24,7 +24,7 @@ def run(job: Job) -> Outcome:
     from codegen.tune.plans.build import FLAGS, compiler_version
     from codegen.tune.plans.subject import open_file
     from codegen.tune.timing import cores
-    from codegen.verify.check_build import find_compiler
+    from codegen.check.build import find_compiler
 
     a = job.arguments
     flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)

@@ -4,13 +4,13 @@ from __future__ import annotations
 from codegen.cli import exitcodes
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome, filters, has_errors
-from codegen.cli.progress import Line
+from codegen.cli.output.progress import Line
 from codegen.filters import select
 
 
 def run(job: Job) -> Outcome:
     """The report goes to standard output; only full agreement is success."""
-    from codegen.verify.check import check
+    from codegen.check.compare import check
 
     line = Line(job.arguments)
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome
-from codegen.cli.progress import Line
+from codegen.cli.output.progress import Line
 from codegen.source.write import write_if_changed
 from codegen.targets.registry import target_named, target_names
 

@@ -62,7 +62,7 @@ def _dispatch(words: list[str]) -> int:
         sys.stdout.write(f"tilewright {__version__}\n")
         return exitcodes.OK
     if words[0].startswith("--print-"):
-        from codegen.cli.printing import answer
+        from codegen.cli.shell.printing import answer
 
         text = answer(words)
         if text is not None:
@@ -77,7 +77,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _overview() -> str:
-    from codegen.cli.printing import PRINTS
+    from codegen.cli.shell.printing import PRINTS
 
     rows = "".join(f"  {c.name:9} {c.summary}\n" for c in COMMANDS)
     prints = "".join(f"  {p.spelling:34} {p.help}\n" for p in PRINTS)
@@ -90,7 +90,7 @@ def _overview() -> str:
 
 
 def _unknown_command(word: str) -> str:
-    from codegen.cli.printing import PRINTS
+    from codegen.cli.shell.printing import PRINTS
 
     known = [*(c.name for c in COMMANDS), *(p.flag for p in PRINTS)]
     close = difflib.get_close_matches(word, known, n=1)
@@ -158,7 +158,7 @@ def _perform_together(
 
 def crash(job: Job, words: list[str], error: Exception) -> Outcome:
     """One line as text, or a message in the document when the stream holds JSON or SARIF."""
-    from codegen.cli.failure import internal_error
+    from codegen.cli.output.failure import internal_error
 
     message, trace = internal_error(job, words, error)
     if vars(job.arguments).get("diagnostics_format", "text") != "text":

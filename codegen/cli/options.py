@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from codegen.isas import ISAS, is_file
+from codegen.isa.known import ISAS, is_file
 from codegen.options import FUSIONS, GenOptions
 from codegen.record import record
 from codegen.render import FORMATS
@@ -120,7 +120,7 @@ def prefix_pair(text: str) -> tuple[str, str]:
 
 def name_prefix(text: str) -> str:
     """A word that C names can begin with."""
-    from codegen.target.names import prefix
+    from codegen.target.text.names import prefix
 
     return prefix(text)
 

@@ -10,19 +10,19 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported, gathered
-from codegen.frontend.affine import Affiner, MissingParameter
-from codegen.frontend.ahead import marked, read_ahead
-from codegen.frontend.arrays import ArrayGroup, DataSubscript, group_accesses
-from codegen.frontend.computed import MOST, Found, Invariants, name_for
-from codegen.frontend.control import Walker
-from codegen.frontend.defined import defined, fixed_sizes, unread
-from codegen.frontend.followed import check_followed
-from codegen.frontend.frame import Frame
-from codegen.frontend.guards import assumed, build_guard, parameter_ranges
-from codegen.frontend.last_values import last_values
-from codegen.frontend.places import Names
-from codegen.frontend.prescan import Prescan, prescan
-from codegen.frontend.raw import RawAccess, RawLoop, RawNode, RawStatement
+from codegen.frontend.expressions.affine import Affiner, MissingParameter
+from codegen.frontend.parameters.ahead import marked, read_ahead
+from codegen.frontend.memory.arrays import ArrayGroup, DataSubscript, group_accesses
+from codegen.frontend.parameters.computed import MOST, Found, Invariants, name_for
+from codegen.frontend.statements.control import Walker
+from codegen.frontend.parameters.defined import defined, fixed_sizes, unread
+from codegen.frontend.memory.followed import check_followed
+from codegen.frontend.statements.frame import Frame
+from codegen.frontend.parameters.guards import assumed, build_guard, parameter_ranges
+from codegen.frontend.memory.last_values import last_values
+from codegen.frontend.memory.places import Names
+from codegen.frontend.parameters.prescan import Prescan, prescan
+from codegen.frontend.statements.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
 from codegen.scop.model import Access, Computed, MemoryRead, Param, Scop, Statement

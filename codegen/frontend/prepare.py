@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.counted import counted
-from codegen.frontend.derived import with_derived
+from codegen.frontend.statements.counted import counted
+from codegen.frontend.memory.derived import with_derived
 from codegen.frontend.rewrite.apart import with_steps_apart
 from codegen.frontend.rewrite.before import with_first_values
 from codegen.frontend.rewrite.counters import with_own_counters

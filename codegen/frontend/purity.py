@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
-from codegen.frontend.layers import parameters
+from codegen.frontend.memory.layers import parameters
 
 _MATH = (
     "acos",

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
+from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
 from codegen.frontend.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
 from codegen.scop.origins import Origins
@@ -162,7 +162,7 @@ def find_site(
 def part_of(site: RegionSite, path: Sequence[tuple[int, int]], first: int, after: int) -> RegionSite:
     """Statements `first` up to `after` of a block inside the region, as a region of its own. The path to the block is
     the number of a statement and of a block in it, again and again."""
-    from codegen.source.outline import blocks
+    from codegen.source.layout.outline import blocks
 
     known, around, items = dict(site.variables), list(site.around), site.statements
     for k, inner in path:

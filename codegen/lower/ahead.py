@@ -12,7 +12,7 @@ from codegen.ast.ctree import Block, For, Instance, expr_names
 from codegen.ast.lowered import Ahead
 from codegen.lower.conditions import without_conditions
 from codegen.lower.places import element
-from codegen.recognize.exists import always
+from codegen.recognize.access.exists import always
 from codegen.scop.expr import Ref, is_code, walk
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, VECTOR

@@ -48,7 +48,7 @@ from codegen.lower.places import Maker, element
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked
 from codegen.lower.turn import innermost, turnable, turned, written_below
-from codegen.recognize.extent import longest
+from codegen.recognize.access.extent import longest
 from codegen.recognize.lanes import computes
 from codegen.recognize.stores import conditional
 from codegen.record import record

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import resources
 
 from codegen.diagnostics import InputError, Loc
-from codegen.isas import own
+from codegen.isa.known import own
 from codegen.machine.model import Machine
 from codegen.machine.toml import parse
 

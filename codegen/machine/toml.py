@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from codegen.diagnostics import InputError, Loc
-from codegen.isas import known as known_isas
+from codegen.isa.known import known as known_isas
 from codegen.machine.model import Cache, Machine
 from codegen.machine.toml_operations import read_operations, write_operations
 from codegen.machine.toml_reader import Reader, check_value

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from codegen.recognize.ctypes import arithmetic, type_of
+from codegen.recognize.access.ctypes import arithmetic, type_of
 from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.frontend.constructs import constructs
+from codegen.frontend.statements.constructs import constructs
 from codegen.frontend.symbols import RegionSite, escapes
-from codegen.recognize.exists import always, owned
+from codegen.recognize.access.exists import always, owned
 from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, with_parts
 from codegen.scop.model import Array, Scop, Statement
 

@@ -5,12 +5,12 @@ import re
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
+from codegen.frontend.expressions.affine import c_text
 from codegen.options import GenOptions
 from codegen.pipeline import Opened, open_source
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
-from codegen.target.fold import folded
+from codegen.target.text.wrap import folded
 
 # Where names of types come from when it is not the source's own header.
 _STANDARD = {

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.recognize.lasting import SUFFIX
+from codegen.recognize.privatize.lastprivate import SUFFIX
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks

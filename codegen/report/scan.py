@@ -8,7 +8,7 @@ from typing import Any
 from codegen import __version__
 from codegen.auto import LEFT, REFUSED, TRANSFORMED, Row, explore
 from codegen.diagnostics import Loc, TilewrightError
-from codegen.isas import use as use_isa
+from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
 from codegen.options import GenOptions
 from codegen.pipeline import MARK
@@ -94,7 +94,7 @@ def _values(r: Row) -> dict[str, Any]:
 
 def page(scans: Sequence[FileScan]) -> str:
     """One page for a browser, with all it needs in it."""
-    from codegen.target.templates import environment
+    from codegen.target.text.templates import environment
 
     rows = ranked(_rows(scans))
     nests = [(r, WOULD[r.verdict], why(r)) for r in rows]

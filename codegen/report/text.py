@@ -9,12 +9,12 @@ import islpy as isl
 from codegen.ast.ctree import Instance
 from codegen.ast.ctree import walk as walk_code
 from codegen.diagnostics import Unsupported
-from codegen.isas import use as use_isa
+from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.hinted import with_own_plan
+from codegen.plan_reader.hinted import with_own_plan
 from codegen.plan.text import show_directive
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region

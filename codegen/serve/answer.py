@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, TilewrightError
-from codegen.isas import ISAS
+from codegen.isa.known import ISAS
 from codegen.limits import MIB, LimitPassed, Limits
 from codegen.machine import names
 from codegen.options import FUSIONS, GenOptions

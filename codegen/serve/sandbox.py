@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from codegen.diagnostics import InputError, Loc
-from codegen.source.lexis import SPLICE, blank_comments
+from codegen.source.layout.lexis import SPLICE, blank_comments
 from codegen.source.regions import DIRECTIVES
 
 _NAMES = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg

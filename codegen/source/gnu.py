@@ -9,7 +9,7 @@ import re
 
 from codegen.record import record
 
-from .lexis import CHAR, STRING, blank_code, closing, identifiers
+from codegen.source.layout.lexis import CHAR, STRING, blank_code, closing, identifiers
 
 # The parser has no word for variables of which each thread has its own. This one says nothing else of a variable.
 THREAD_LOCAL = "inline"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .linemap import quote
-from .regions import Region
+from codegen.source.layout.linemap import quote
+from codegen.source.regions import Region
 
 if TYPE_CHECKING:
-    from .nests import Nest
+    from codegen.source.nests import Nest
 
 
 def region_of(text: str, nest: Nest, index: int) -> Region:

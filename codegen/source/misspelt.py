@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import names_in
 
-from .lexis import SPLICE, blank_comments
-from .regions import DIRECTIVES
+from codegen.source.layout.lexis import SPLICE, blank_comments
+from codegen.source.regions import DIRECTIVES
 
 OWN = ("scop", "endscop", "tilewright")
 _WORD = re.compile(r"(?:#|%:)\s*pragma\s+(\w+)")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from codegen.record import record
 
-from .lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
 
 _TOKEN = re.compile(
     rf"(?P<skip>{COMMENT}|{STRING}|{CHAR})|^[ \t\f\v]*(?P<directive>(?:\#|%:)(?:{COMMENT}|{STRING}|\\\r?\n|[^\n])*)"

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from codegen.record import record
 
-from ..diagnostics import InputError, Loc
-from ..limits import PREPROCESSOR, LimitPassed, run
-from ..options import CppOptions
-from .encoding import decode, encode
-from .language import C, Language, compiler_for, language_of
-from .lexis import SPLICE, blank, blank_comments, without_separators
-from .linedirectives import line_directives, with_own_names, with_real_lines
-from .linemap import LineMap, quote
-from .macros import Change, take_changes
+from codegen.diagnostics import InputError, Loc
+from codegen.limits import PREPROCESSOR, LimitPassed, run
+from codegen.options import CppOptions
+from codegen.source.encoding import decode, encode
+from codegen.source.language import C, Language, compiler_for, language_of
+from codegen.source.layout.lexis import SPLICE, blank, blank_comments, without_separators
+from codegen.source.layout.linedirectives import line_directives, with_own_names, with_real_lines
+from codegen.source.layout.linemap import LineMap, quote
+from codegen.source.macros.tables import Change, take_changes
 
 STDIN = "<stdin>"
 _MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from codegen.record import record
 
-from ..diagnostics import InputError, Loc
-from .lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
-from .linedirectives import line_directives, said_at
+from codegen.diagnostics import InputError, Loc
+from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
+from codegen.source.layout.linedirectives import line_directives, said_at
 
 
 @record

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from codegen.record import record
 
-from ..diagnostics import Loc, Unsupported
-from .chunks import Chunk, declarations, split
-from .gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
-from .language import CXX, C, Language
-from .lexis import identifiers
-from .linemap import LineMap, quote
-from .preprocess import Preprocessed, display_name
-from .regions import Region
+from codegen.diagnostics import Loc, Unsupported
+from codegen.source.layout.chunks import Chunk, declarations, split
+from codegen.source.gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
+from codegen.source.language import CXX, C, Language
+from codegen.source.layout.lexis import identifiers
+from codegen.source.layout.linemap import LineMap, quote
+from codegen.source.preprocess import Preprocessed, display_name
+from codegen.source.regions import Region
 
 _HELPERS = 60  # functions whose bodies are read for one region, at most
 _ITSELF = re.compile(r"#define (\w+) \1")
@@ -133,8 +133,8 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
 def _of_cxx(
     pre: Preprocessed, file: str, active: list[Region], begins: dict[int, list[int]], ends: dict[int, list[int]]
 ) -> tuple[RegionSlice, ...]:
-    from .cxx.names import Unit
-    from .cxx.slice import slice_region
+    from codegen.source.cxx.names import Unit
+    from codegen.source.cxx.slice import slice_region
 
     kept = frozenset(m[1] for c in pre.changes if (m := _ITSELF.fullmatch(c.text)) is not None)
     unit = Unit(pre.text, tuple(begins[r.first_line][0] for r in active), kept)

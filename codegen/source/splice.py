@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .regions import Region, pragma_spans
+from codegen.source.regions import Region, pragma_spans
 
 
 def splice(text: str, replacements: Sequence[tuple[Region, str]]) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
-from codegen.plan.chains import has_chains
-from codegen.plan.cost import SIZE, cycles, shape, short
-from codegen.plan.gather import is_strip
+from codegen.strategy.loops.interleaved_recurrences import has_chains
+from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
+from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.strategy.author import Considered

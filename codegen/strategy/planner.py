@@ -9,20 +9,20 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
-from codegen.plan import told
-from codegen.plan.chains import has_chains
-from codegen.plan.expansion import Expanded, blocked, expand_for_products
-from codegen.plan.fold_lines import cheaper_lines, would_be
-from codegen.plan.fusion import AUTO, Fusion, fuse
-from codegen.plan.isl_schedule import isl_schedule
-from codegen.plan.lines import lines_innermost
+from codegen.strategy import remarks as told
+from codegen.strategy.loops.interleaved_recurrences import has_chains
+from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
+from codegen.strategy.orders.row_reductions import cheaper_lines, would_be
+from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.row_loops import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
-from codegen.plan.owners import owner_remarks
-from codegen.plan.products import Products, find_products, in_panels
-from codegen.plan.shape import arranged, with_flags
-from codegen.recognize.forward import candidates
-from codegen.recognize.strides import coefficients, move
-from codegen.recognize.work import leaves_out
+from codegen.strategy.loops.ownership import owner_remarks
+from codegen.strategy.products.blocked import Products, find_products, in_panels
+from codegen.strategy.orders.reshape import arranged, with_flags
+from codegen.recognize.products.forward import candidates
+from codegen.recognize.access.strides import coefficients, move
+from codegen.recognize.access.work import leaves_out
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
@@ -178,7 +178,7 @@ def _over_time(source: Program, machine: Machine, fusion: str) -> Decision:
     steps are kept: those have to go to memory in any case (wave-1d: 0.87 of gcc). Raises Unsuited."""
     if any(leaves_out(s) for s in source.scop.statements) or _kept_apart(source):
         raise Unsuited(NOT_THIS_KIND)
-    from codegen.plan.stencils import time_tiles
+    from codegen.strategy.loops.time_tiles import time_tiles
 
     usual = isl_schedule(source.scop, source.deps, source.tree, fusion)
     found = time_tiles(source, machine, usual)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codegen.machine import Machine
-from codegen.plan.fusion import AUTO
+from codegen.strategy.orders.fusion import AUTO
 from codegen.record import record
 from codegen.scop.tree import Band, Place, statements
 from codegen.strategy.author import Author, Considered

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan import told
-from codegen.plan.chains import chain_of
-from codegen.plan.latency import SKEWED, worth_rows
+from codegen.strategy import remarks as told
+from codegen.strategy.loops.interleaved_recurrences import chain_of
+from codegen.strategy.cost.latency import SKEWED, worth_rows
 from codegen.plan.model import Distribute, LoopRef, Tile
-from codegen.plan.outer import around_recurrence
-from codegen.plan.tiles import (
+from codegen.strategy.loops.outer_vectors import around_recurrence
+from codegen.strategy.cost.tile_sizes import (
     STRIP,
     bring_back,
     constant_extent,
@@ -22,7 +22,7 @@ from codegen.plan.tiles import (
     worth_strips,
     worth_tiling,
 )
-from codegen.plan.wavefront import ROWS, behind, side_by_side, tile_shape, whole_rows
+from codegen.strategy.loops.wavefronts import ROWS, behind, side_by_side, tile_shape, whole_rows
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from codegen.plan.carrying import carry_gain
-from codegen.plan.gather import gathering
+from codegen.strategy.loops.scalar_replacement import carry_gain
+from codegen.strategy.loops.vector_reductions import gathering
 from codegen.plan.model import Carry, LoopRef, Vector
-from codegen.plan.near import over_again
-from codegen.plan.outer import around_taps
-from codegen.plan.tiles import written_out
-from codegen.plan.turned import across_rows
-from codegen.plan.wavefront import ROWS
+from codegen.strategy.loops.reused_rows import over_again
+from codegen.strategy.loops.outer_vectors import around_taps
+from codegen.strategy.cost.tile_sizes import written_out
+from codegen.strategy.loops.transposes import across_rows
+from codegen.strategy.loops.wavefronts import ROWS
 from codegen.recognize.reductions import find_reductions
-from codegen.recognize.work import leaves_out, next_by_step
-from codegen.recognize.wraps import usual_move
+from codegen.recognize.access.work import leaves_out, next_by_step
+from codegen.recognize.access.wraps import usual_move
 from codegen.scop.expr import DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.tree import ABREAST, Band, enclosing, has_band, loops, statements

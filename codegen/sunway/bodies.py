@@ -9,7 +9,7 @@ from codegen.ast.ctree import Bin, CExpr, Instance, Int
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.scop.types import CType
-from codegen.target.body import BodyPrinter
+from codegen.target.text.body import BodyPrinter
 from codegen.target.view import fresh, reserved
 
 

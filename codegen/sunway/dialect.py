@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.sunway.machine import CoreGroup
+from codegen.sunway.plan.machine import CoreGroup
 
 
 def get(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.plan.model import Stay
-from codegen.recognize.members import layout_tests
+from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Call, Cast, Sym
@@ -18,23 +18,23 @@ from codegen.scop.model import Scop
 from codegen.scop.types import CType
 from codegen.sunway.bodies import base_type
 from codegen.sunway.launch import Launch
-from codegen.sunway.machine import CoreGroup
-from codegen.sunway.resident import who_owns
-from codegen.sunway.style import OURS, Style
-from codegen.sunway.survey import has_kernel
-from codegen.sunway.threads import Grid
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.plan.resident import who_owns
+from codegen.sunway.plan.style import OURS, Style
+from codegen.sunway.staging.survey import has_kernel
+from codegen.sunway.plan.threads import Grid
 from codegen.sunway.views import Function, View, line, prune, texts
-from codegen.target.aheads import ahead_numbers
-from codegen.target.alias import SEPARATE
-from codegen.target.cexpr import IntPrinter
-from codegen.target.computed import computed_texts, needed
+from codegen.target.guards.aheads import ahead_numbers
+from codegen.target.guards.alias import SEPARATE
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.guards.computed import computed_texts, needed
 from codegen.target.emit import _deeper, _unused
-from codegen.target.fold import folded
-from codegen.target.guard import all_of, guard_text
-from codegen.target.names import Names, entries_of
-from codegen.target.pieces import texts_of
+from codegen.target.text.wrap import folded
+from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.text.names import Names, entries_of
+from codegen.target.text.pieces import texts_of
 from codegen.target.pragmas import pragma_makers
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
 from codegen.verify.cores.check import KernelTask, wrong_kernel

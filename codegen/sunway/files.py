@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.sunway.emit import SlavePart
-from codegen.sunway.machine import CoreGroup
-from codegen.sunway.threads import Grid
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.plan.threads import Grid
 from codegen.target.emit import emit_support
-from codegen.target.fold import folded
-from codegen.target.names import Names
-from codegen.target.templates import environment
+from codegen.target.text.wrap import folded
+from codegen.target.text.names import Names
+from codegen.target.text.templates import environment
 
 
 def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:

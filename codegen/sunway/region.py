@@ -33,15 +33,15 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
 from codegen.sunway.emit import SunwayText, emit_sunway
-from codegen.sunway.machine import CoreGroup, group_for
-from codegen.sunway.split import split_at
-from codegen.sunway.strategy import Sizes, split_plan, sunway_plan
-from codegen.sunway.style import STYLES
-from codegen.sunway.survey import has_kernel
-from codegen.sunway.threads import Grid, parse_grid
-from codegen.sunway.tiles import TileModel
-from codegen.target.alias import alias_test
-from codegen.target.names import names_for
+from codegen.sunway.plan.machine import CoreGroup, group_for
+from codegen.sunway.plan.split import split_at
+from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
+from codegen.sunway.plan.style import STYLES
+from codegen.sunway.staging.survey import has_kernel
+from codegen.sunway.plan.threads import Grid, parse_grid
+from codegen.sunway.plan.tiles import TileModel
+from codegen.target.guards.alias import alias_test
+from codegen.target.text.names import names_for
 from codegen.transform.program import Program
 
 

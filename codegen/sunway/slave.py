@@ -10,18 +10,18 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.bodies import Local, StagedBody, Words, base_type
-from codegen.sunway.cost import cost_text
-from codegen.sunway.local import Buffer, SNode, Stage, staged_nodes
-from codegen.sunway.machine import CoreGroup
-from codegen.sunway.mesh import Mesh
-from codegen.sunway.mesh_views import mesh_declarations, mesh_views
-from codegen.sunway.moves import geometry_of, moves, pointer, sides, stay_transfers
-from codegen.sunway.style import OURS, Style
-from codegen.sunway.threads import Grid
-from codegen.sunway.transfer import Transfer
-from codegen.sunway.vectorize import vectorized
+from codegen.sunway.plan.cost import cost_text
+from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.mesh.panels import Mesh
+from codegen.sunway.mesh.views import mesh_declarations, mesh_views
+from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
+from codegen.sunway.plan.style import OURS, Style
+from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.vector.vectorize import vectorized
 from codegen.sunway.views import View, line
-from codegen.target.cexpr import IntPrinter
+from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 
 FLIGHT = 256  # commands that a core may have on their way

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from codegen.ast.ctree import Block
 from codegen.scop.model import Scop
 from codegen.sunway.bodies import base_type
-from codegen.sunway.local import Stage
-from codegen.sunway.resident import Resident
+from codegen.sunway.staging.local import Stage
+from codegen.sunway.plan.resident import Resident
 from codegen.sunway.slave import Phase
 from codegen.sunway.views import Function, View, line, texts
-from codegen.target.cexpr import IntPrinter
+from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:
     from codegen.sunway.launch import Launch

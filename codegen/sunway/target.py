@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codegen.region import Modelled, RegionOutcome
     from codegen.scop.model import Scop
     from codegen.sunway.emit import SlavePart
-    from codegen.target.names import Names
+    from codegen.target.text.names import Names
 
 _PROGRAM = ("_master.c", "_slave.c", "_args.h")
 
@@ -32,7 +32,7 @@ class Sunway(Target):
     options = ("threads", "scheme")
 
     def prepared(self, scop: Scop) -> Scop:
-        from codegen.recognize.members import with_members
+        from codegen.recognize.access.struct_members import with_members
 
         return with_members(scop)
 
@@ -54,8 +54,8 @@ class Sunway(Target):
 
     def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
         from codegen.sunway.files import master_support, slave_files
-        from codegen.sunway.machine import group_for
-        from codegen.sunway.threads import parse_grid
+        from codegen.sunway.plan.machine import group_for
+        from codegen.sunway.plan.threads import parse_grid
 
         parts = tuple(_parts(outcomes))
         grid, group = parse_grid(options.threads), group_for(options.machine)
@@ -67,25 +67,25 @@ class Sunway(Target):
         )
 
     def emulator(self, options: GenOptions) -> Emulator:
-        from codegen.sunway.host import emulator_folder
-        from codegen.sunway.machine import group_for
+        from codegen.sunway.emulation.host import emulator_folder
+        from codegen.sunway.plan.machine import group_for
 
         folder = emulator_folder()
         flags = "-I", str(folder), f"-DSW_DEFAULT={int(group_for(options.machine).crts)}"
         return Emulator(flags, tuple(str(p) for p in sorted(folder.glob("*.c"))))
 
     def described(self, model: Modelled, options: GenOptions) -> Sequence[str]:
-        from codegen.report.sunway import describe_cores
+        from codegen.sunway.report import describe_cores
 
         return tuple(describe_cores(model, options))
 
     def machine(self, machine: Machine, options: GenOptions) -> str:
-        from codegen.sunway.machine import group_for
+        from codegen.sunway.plan.machine import group_for
 
         return group_for(options.machine).description
 
     def timeline(self, path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
-        from codegen.report.sunway import timeline
+        from codegen.sunway.report import timeline
 
         return timeline(path, text, options, sizes, picture)
 

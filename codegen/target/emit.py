@@ -14,30 +14,30 @@ from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.source.language import CXX, C, Language
-from codegen.target.aheads import ahead_numbers
-from codegen.target.alias import SEPARATE
-from codegen.target.braces import unwrapped
-from codegen.target.buffers import room_of
-from codegen.target.cexpr import IntPrinter
-from codegen.target.computed import ComputedText, computed_texts, needed
-from codegen.target.cxx import in_language
-from codegen.target.fold import WIDTH, fold
-from codegen.target.guard import all_of, guard_text, idle_elsewhere
-from codegen.target.links import FIRST, Links, spread, unmark
-from codegen.target.locals import with_locals
-from codegen.target.names import Names
-from codegen.target.pieces import View, texts_of, words_of
+from codegen.target.guards.aheads import ahead_numbers
+from codegen.target.guards.alias import SEPARATE
+from codegen.target.text.braces import unwrapped
+from codegen.target.guards.buffers import room_of
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.guards.computed import ComputedText, computed_texts, needed
+from codegen.target.text.cxx import in_language
+from codegen.target.text.wrap import WIDTH, fold
+from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
+from codegen.target.text.links import FIRST, Links, spread, unmark
+from codegen.target.guards.locals import with_locals
+from codegen.target.text.names import Names
+from codegen.target.text.pieces import View, texts_of, words_of
 from codegen.target.pragmas import pragma_makers
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
-    from codegen.target.isa.model import Isa
-    from codegen.target.matvec import MatvecView
-    from codegen.target.matvec_kernel import MatvecKernel
-    from codegen.target.microkernel import MicroKernel
+    from codegen.isa.model import Isa
+    from codegen.target.matvec.sweep import MatvecView
+    from codegen.target.matvec.kernel import MatvecKernel
+    from codegen.target.product.microkernel import MicroKernel
     from codegen.target.nest.product import NestKernel
-    from codegen.target.product_view import ProductView
+    from codegen.target.product.view import ProductView
 
 # Instruction set, vector width for `generic`, and what it computes.
 Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
@@ -303,7 +303,7 @@ def _vectors(helpers: frozenset[str]) -> list[dict[str, object]]:
 
 def foreign(kernels: frozenset[Kernel]) -> str:
     """A condition of the preprocessor: this compiler knows nothing of some kernel's instruction set. May be empty."""
-    from codegen.target.isa.load import load as load_isa
+    from codegen.isa.load import load as load_isa
 
     needs = sorted({load_isa(name, bits).processor for name, bits, _ in kernels} - {""})
     return " || ".join(f"!({x})" for x in needs)
@@ -321,9 +321,9 @@ def _test(isa: Isa, require: bool) -> list[str]:
 
 def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels."""
-    from codegen.target.isa.load import load as load_isa  # what few files need; start-up time counts in a build
-    from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel, matvec_prelude
-    from codegen.target.microkernel import MicroKernel, micro_kernel, prelude
+    from codegen.isa.load import load as load_isa  # what few files need; start-up time counts in a build
+    from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
+    from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude
     from codegen.target.nest.emit import prelude as nest_prelude
     from codegen.target.nest.product import NestKernel, nest_kernel
 

@@ -10,14 +10,14 @@ import islpy as isl
 
 from codegen.ast.ctree import For, Instance, expr_names, walk
 from codegen.ast.generate import expression
-from codegen.recognize.work import extent
+from codegen.recognize.access.work import extent
 from codegen.record import record
 from codegen.scop.distance import bounds
 from codegen.scop.expr import Call, DataLoop, Gather
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
-from codegen.target.cexpr import IntPrinter
+from codegen.target.text.cexpr import IntPrinter
 
 
 @record

@@ -31,18 +31,18 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
-from codegen.source.lexis import KEYWORDS
-from codegen.target.body import BodyAfter, BodyPrinter
-from codegen.target.buffers import memory_of, shape
-from codegen.target.cexpr import IntPrinter
-from codegen.target.code import code_views
+from codegen.source.layout.lexis import KEYWORDS
+from codegen.target.text.body import BodyAfter, BodyPrinter
+from codegen.target.guards.buffers import memory_of, shape
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.code import code_views
 from codegen.target.counters import int_counter
-from codegen.target.pieces import View, fresh, words_of
+from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.pragmas import Maker, Pragma, collapsed
 
 if TYPE_CHECKING:
-    from codegen.target.matvec_kernel import MatvecKernel
-    from codegen.target.microkernel import MicroKernel
+    from codegen.target.matvec.kernel import MatvecKernel
+    from codegen.target.product.microkernel import MicroKernel
     from codegen.target.nest.product import NestKernel
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
@@ -115,7 +115,7 @@ class ViewBuilder:
 
     def _form(self, form: Form, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop by the form that it has."""
-        from codegen.target.forms import FormPrinter
+        from codegen.target.vector.forms import FormPrinter
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         plain = partial(self._plainly, held)
@@ -205,8 +205,8 @@ class ViewBuilder:
         return View("block", body=(*line, own))
 
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
-        from codegen.target.product import ProductPrinter  # what few regions need; start-up time counts in a build
-        from codegen.target.tiles import all_kernels
+        from codegen.target.product.blocked import ProductPrinter  # what few regions need; start-up time counts in a build
+        from codegen.target.product.tiles import all_kernels
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         given = set(taken)
@@ -240,7 +240,7 @@ class ViewBuilder:
     def _matvec(
         self, node: Multiply, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
-        from codegen.target.matvec import MatvecPrinter, matvec_kernel_of
+        from codegen.target.matvec.sweep import MatvecPrinter, matvec_kernel_of
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         view = MatvecPrinter(self.scop, ints, held).view(node, self.threads and not self._inside)
@@ -329,7 +329,7 @@ class ViewBuilder:
         taken: frozenset[str],
     ) -> View:
         """A loop that keeps values in variables, and what is read ahead of it, if it runs at all."""
-        from codegen.target.carry import carried_lines
+        from codegen.target.vector.scalar_replacement import carried_lines
 
         given = set(taken)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codegen.region import Modelled, RegionOutcome
     from codegen.scop.model import Scop
     from codegen.source.slice import RegionSlice
-    from codegen.target.names import Names
+    from codegen.target.text.names import Names
 
 
 @record

@@ -35,7 +35,7 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
-from codegen.recognize.forward import forward
+from codegen.recognize.products.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.tree import Band, Loop, Slot, statements, walk
@@ -123,7 +123,7 @@ def _forward(p: Program, d: Forward) -> Program:
 
 
 def _expand(p: Program, d: Expand) -> Program:
-    from codegen.recognize.expand import NoExpansion, expand
+    from codegen.recognize.privatize.expansion import NoExpansion, expand
     from codegen.verify.expansion import wrong_expansion
 
     if any(isinstance(n, Band) and n.product is not None for _, n in walk(p.tree)):

@@ -13,7 +13,7 @@ from fractions import Fraction
 import islpy as isl
 
 from codegen.plan.model import Diamond
-from codegen.recognize.strides import coefficients
+from codegen.recognize.access.strides import coefficients
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.tree import Loop, at, statements
 from codegen.transform.find import Chain, chains, illegal, rebuild

@@ -9,7 +9,7 @@ from codegen.plan.model import LoopRef
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Loop, Node, Path, Place, at, loops, put, statements
-from codegen.source.lexis import KEYWORDS
+from codegen.source.layout.lexis import KEYWORDS
 
 
 def illegal(message: str, loc: Loc, hint: str = "") -> InputError:

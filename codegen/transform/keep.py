@@ -14,8 +14,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Keep
-from codegen.recognize.exists import always
-from codegen.recognize.expand import size_text
+from codegen.recognize.access.exists import always
+from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.expr import Ref, is_code
 from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids

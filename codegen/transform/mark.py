@@ -8,8 +8,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Abreast, Carry, Jam, LoopRef, Parallel, Tile, Unroll, Vector
-from codegen.recognize.alike import alike_reads, moved
-from codegen.recognize.reuse import reused
+from codegen.recognize.access.invariant_values import alike_reads, moved
+from codegen.recognize.access.reuse import reused
 from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import (

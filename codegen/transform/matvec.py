@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.isas import own
+from codegen.isa.known import own
 from codegen.plan.model import Multiply
-from codegen.recognize.contraction import NoContraction
-from codegen.recognize.matvec import fold, layout
+from codegen.recognize.products.contraction import NoContraction
+from codegen.recognize.products.matrix_vector import fold, layout
 from codegen.recognize.reductions import find_reductions
-from codegen.recognize.strides import coefficients
+from codegen.recognize.access.strides import coefficients
 from codegen.scop.dependences import Dependence
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Statement

@@ -13,7 +13,7 @@ from math import ceil, gcd, prod
 
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
-from codegen.target.isa.model import Isa, bits_of
+from codegen.isa.model import Isa, bits_of
 from codegen.target.nest.emit import CannotEmit, check
 from codegen.target.nest.schedule import INDEPENDENT, Schedule, Shape, schedule, shape
 from codegen.tune.contraction import TENSORS, Contraction, extents, strides

@@ -14,7 +14,7 @@ from codegen.tune.plans.subject import OpenedFile, Subject, open_file
 from codegen.tune.plans.tuner import tune_region
 from codegen.tune.settings import Say, Settings, TunedFile, TunedRegion
 from codegen.tune.timing import seconds_text
-from codegen.verify.check_build import find_compiler
+from codegen.check.build import find_compiler
 
 
 def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say: Say) -> TunedFile:

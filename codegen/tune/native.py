@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from codegen.machine.detect import detect
-from codegen.target.isa.load import load
-from codegen.target.isa.model import Isa
+from codegen.isa.load import load
+from codegen.isa.model import Isa
 
 
 def native_isa() -> Isa:

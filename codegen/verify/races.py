@@ -8,7 +8,7 @@ import islpy as isl
 
 from codegen.ast.ctree import For
 from codegen.ast.pipelines import stage_of
-from codegen.recognize.matvec import in_any_order
+from codegen.recognize.products.matrix_vector import in_any_order
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, param_space
 from codegen.scop.isl_helpers import sample_pair

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.wrapper import main as wrapper
+from codegen.cli.wrap.wrapper import main as wrapper
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.report.nests import table
@@ -317,7 +317,7 @@ void turn(int n, double (*restrict a)[100], double (*restrict b)[100])
 def test_a_build_stays_as_it_is(folder: Path) -> None:
     for name, text in (("Makefile", MAKEFILE), ("main.c", MAIN), ("sum.c", TURN)):
         (folder / name).write_text(text, encoding="utf-8")
-    compiler = f"{sys.executable} -m codegen.cli.wrapper --auto gcc"
+    compiler = f"{sys.executable} -m codegen.cli.wrap.wrapper --auto gcc"
     made = subprocess.run(["make", f"CC={compiler}"], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert "sum.c:3" in made.stderr and "transformed" in made.stderr
@@ -332,6 +332,6 @@ def test_the_wrapper_leaves_what_it_cannot_read(folder: Path, capfd: pytest.Capt
     assert (folder / "x.o").exists()
     (folder / "sub").mkdir()
     (folder / "sub" / "y.c").write_text("int main(void) { for (;;) return 0; }\n", encoding="utf-8")
-    command = [sys.executable, "-m", "codegen.cli.wrapper", "--auto", "gcc", "x.c", "sub/y.c", "-o", "both"]
+    command = [sys.executable, "-m", "codegen.cli.wrap.wrapper", "--auto", "gcc", "x.c", "sub/y.c", "-o", "both"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "several folders" in done.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codegen import __version__
-from codegen.cli.docs import markdown
+from codegen.cli.shell.docs import markdown
 from codegen.cli.options import TABLE, options_of
 from codegen.diagnostics import InternalError, Loc
 from codegen.options import CppOptions, GenOptions, effective_options
@@ -143,7 +143,7 @@ def test_full_device_is_an_error() -> None:
 
 def test_options_page_is_current() -> None:
     page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-    assert page == markdown(), "run python -m codegen.cli.docs > docs/options.md"
+    assert page == markdown(), "run python -m codegen.cli.shell.docs > docs/options.md"
 
 
 def test_option_table_is_sound() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from codegen import __version__
 from codegen.cli.commands import COMMANDS
-from codegen.cli.completion import SHELLS, completion
-from codegen.cli.manual import manual
+from codegen.cli.shell.completion import SHELLS, completion
+from codegen.cli.shell.manual import manual
 from codegen.cli.options import TABLE
-from codegen.cli.printing import PRINTS
-from codegen.cli.share import files
+from codegen.cli.shell.printing import PRINTS
+from codegen.cli.shell.share import files
 from tests.cli.fakes import Run
 
 
@@ -28,7 +28,7 @@ def test_places_and_version(run: Run) -> None:
 
 def test_what_is_installed_is_current() -> None:
     for path, text in files().items():
-        assert path.read_text(encoding="utf-8") == text, "run python -m codegen.cli.share"
+        assert path.read_text(encoding="utf-8") == text, "run python -m codegen.cli.shell.share"
 
 
 @pytest.mark.parametrize("words", [

@@ -10,8 +10,8 @@ import pytest
 import codegen
 import tilewright
 from codegen.cli.argv import normalize
-from codegen.cli.workplace import workplace
-from codegen.cli.wrapper import main as wrapper
+from codegen.cli.wrap.workplace import workplace
+from codegen.cli.wrap.wrapper import main as wrapper
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def environment(folder: Path) -> dict[str, str]:
     """`tilewright` and its compiler wrapper on PATH, as an installed package has them; nothing of the user's."""
     binaries = folder / ".bin"
     binaries.mkdir(exist_ok=True)
-    for name, module in (("tilewright", "codegen"), ("tilewright-cc", "codegen.cli.wrapper")):
+    for name, module in (("tilewright", "codegen"), ("tilewright-cc", "codegen.cli.wrap.wrapper")):
         (binaries / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n', encoding="utf-8")
         (binaries / name).chmod(0o755)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CC", "CFLAGS", "TILEWRIGHT"))}

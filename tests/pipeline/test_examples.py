@@ -77,7 +77,7 @@ def test_cpp(tmp_path: Path) -> None:
         plain, fast = (x.split()[-2:] for x in lines if x.startswith(("as written", "transformed")))
         assert plain == fast
     assert "-o " + str(tmp_path / "blur.tw.cpp") in make("cpp", tmp_path, "-n", "-W", "blur.hpp", flags).stdout
-    done = make("cpp", tmp_path / "wrapped", "run", f"CXX={sys.executable} -m codegen.cli.wrapper g++", flags)
+    done = make("cpp", tmp_path / "wrapped", "run", f"CXX={sys.executable} -m codegen.cli.wrap.wrapper g++", flags)
     assert done.returncode == 0, done.stderr
 
 
@@ -104,7 +104,7 @@ def test_core_group(tmp_path: Path) -> None:
 
 
 def test_unchanged_build(tmp_path: Path) -> None:
-    own = (f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper", f"CFLAGS={FLAGS} -Wno-unknown-pragmas")
+    own = (f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrap.wrapper", f"CFLAGS={FLAGS} -Wno-unknown-pragmas")
     for sizes in ("1 1", "3 5", "90 20"):
         assert "the same: ok" in made("unchanged-build", tmp_path, "check", f"SIZES={sizes}", *own)
     first = (tmp_path / "fast" / "ripple.o").stat().st_mtime_ns
@@ -119,7 +119,7 @@ def test_a_changed_plan_is_a_changed_file(tmp_path: Path) -> None:
 
 
 def test_a_program_without_pragmas(tmp_path: Path) -> None:
-    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper"
+    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrap.wrapper"
     done = make("auto-wave", tmp_path, "check", "SIZES=150 30", wrapper)
     assert done.returncode == 0 and "both programs print the same: ok" in done.stdout, done.stderr
     assert "step.c: 3 nests, 2 transformed" in done.stderr
@@ -137,7 +137,7 @@ THOUSANDS = [
 def test_programs_of_a_thousand_lines(example: str, sizes: str, row: str, tmp_path: Path) -> None:
     files = [p for p in (EXAMPLES / example).iterdir() if p.suffix in (".c", ".h")]
     assert sum(len(p.read_text(encoding="utf-8").splitlines()) for p in files) >= 1000
-    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrapper"
+    wrapper = f"TILEWRIGHT_CC={sys.executable} -m codegen.cli.wrap.wrapper"
     done = make(example, tmp_path, "check", f"SIZES={sizes}", wrapper, f"CFLAGS={FLAGS} -ffp-contract=off")
     assert done.returncode == 0 and "both programs print the same: ok" in done.stdout, done.stderr
     assert row in done.stderr and " transformed" in done.stderr, done.stderr

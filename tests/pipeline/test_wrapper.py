@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.ccline import parse
+from codegen.cli.wrap.ccline import parse
 from tests.pipeline.tools import PROJECT, ROOT, script
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
-WRAPPER = (sys.executable, "-m", "codegen.cli.wrapper")
+WRAPPER = (sys.executable, "-m", "codegen.cli.wrap.wrapper")
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="needs gcc or clang")
 
 

@@ -57,7 +57,7 @@ def plant(base: Path) -> Tree:
         tree.bin.mkdir()
         logged = 'for w; do case "$w" in *smooth.c|*main.c) echo "${w##*/}" >> "${0%/*}/log";; esac; done'
         script(tree.bin / "tilewright", f'[ "$1" = gen ] && {logged}\nexec "{sys.executable}" -m codegen "$@"')
-        script(tree.bin / "tilewright-cc", f'exec "{sys.executable}" -m codegen.cli.wrapper "$@"')
+        script(tree.bin / "tilewright-cc", f'exec "{sys.executable}" -m codegen.cli.wrap.wrapper "$@"')
     return tree
 
 

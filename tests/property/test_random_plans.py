@@ -12,7 +12,7 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.parse import DIRECTIVES, parse, planned_regions
+from codegen.plan_reader.parse import DIRECTIVES, parse, planned_regions
 from codegen.plan.text import show
 from codegen.region import Modelled, _by_user_plan, model_region
 from codegen.strategy.planner import source_plan

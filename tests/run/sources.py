@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from codegen.options import GenOptions
-from codegen.verify.check import CheckReport, check
+from codegen.check.compare import CheckReport, check
 
 
 def run(text: str, options: GenOptions | None = None, path: str = "in.c") -> CheckReport:

@@ -10,8 +10,8 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.target.alias import AliasTest
-from codegen.verify.check import check
+from codegen.target.guards.alias import AliasTest
+from codegen.check.compare import check
 from tests.compilers import quick
 from tests.run.test_microkernel import compiler
 

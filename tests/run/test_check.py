@@ -13,7 +13,7 @@ from codegen import region
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
-from codegen.verify import check_trials
+from codegen.check import trials as check_trials
 from tests.run import sources
 from tests.run.sources import run
 

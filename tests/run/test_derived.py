@@ -8,8 +8,8 @@ from pathlib import Path
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.verify.check import check
-from codegen.verify.check_regions import open_regions
+from codegen.check.compare import check
+from codegen.check.regions import open_regions
 from tests.run.test_microkernel import compiler
 
 HEAD = "struct view { double *p; double *q; };\nstatic double whole[400];\n"

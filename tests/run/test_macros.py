@@ -9,7 +9,7 @@ import pytest
 
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
-from codegen.verify.check import check
+from codegen.check.compare import check
 from tests.compilers import with_openmp
 
 HEAD = """#include <limits.h>

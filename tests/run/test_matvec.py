@@ -9,7 +9,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.verify.check import check
+from codegen.check.compare import check
 from tests.corpus import ALL
 from tests.run.test_microkernel import EXACT, WARN, compiler, runners
 

@@ -14,9 +14,9 @@ import pytest
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.scop.lanes import ELEMENTS, Lane, walk
-from codegen.target.isa.load import load
-from codegen.target.isa.model import C_TYPES, Isa, is_float
-from codegen.target.microkernel import MicroKernel, micro_kernel, name, nr_max, nr_text, prelude
+from codegen.isa.load import load
+from codegen.isa.model import C_TYPES, Isa, is_float
+from codegen.target.product.microkernel import MicroKernel, micro_kernel, name, nr_max, nr_text, prelude
 
 WARN = ("-Wall", "-Wextra", "-Werror")
 EXACT = ("-DTW_NO_FMA", "-ffp-contract=off")

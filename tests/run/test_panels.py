@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.plan import panels
+from codegen.strategy.products import panels
 from tests.corpus import some
 from tests.run.products import Case, loops, region
 from tests.run.test_microkernel import compiler, runners

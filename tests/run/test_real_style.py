@@ -11,7 +11,7 @@ import pytest
 from codegen.diagnostics import Diagnostic
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.verify.check import check
+from codegen.check.compare import check
 from tests.corpus import some
 
 FOLDER = Path(__file__).parents[2] / "examples" / "real-style"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.sunway.host import build_library
+from codegen.sunway.emulation.host import build_library
 
 
 @pytest.fixture(scope="session")

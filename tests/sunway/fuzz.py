@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.sunway.host import FLAGS, build_library, emulator_folder
+from codegen.sunway.emulation.host import FLAGS, build_library, emulator_folder
 from tests.property.driver import driver_text
 from tests.property.harness import program_of
 from tests.property.model import Features

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from codegen.cli.main import main
-from codegen.sunway.host import emulator_folder
+from codegen.sunway.emulation.host import emulator_folder
 from tests.sunway.programs import KERNELS
 
 

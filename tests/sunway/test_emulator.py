@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from codegen.sunway.host import compile_program, run_program
+from codegen.sunway.emulation.host import compile_program, run_program
 
 PROGRAM = """
 #include <stdio.h>
@@ -119,7 +119,7 @@ def test_overflow_names_the_array(tmp_path, library):
 
 
 def test_library_compiles_without_warnings(tmp_path, library):
-    from codegen.sunway.host import emulator_folder
+    from codegen.sunway.emulation.host import emulator_folder
 
     for source in emulator_folder().glob("*.c"):
         command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(source)]

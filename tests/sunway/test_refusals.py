@@ -71,14 +71,14 @@ def test_refusal_has_the_numbers():
 @pytest.mark.parametrize("text", ["0", "65", "3,5", "9,8", "x", "8,8,8"])
 def test_bad_grids(text):
     from codegen.diagnostics import InputError
-    from codegen.sunway.threads import parse_grid
+    from codegen.sunway.plan.threads import parse_grid
 
     with pytest.raises(InputError):
         parse_grid(text)
 
 
 def test_grids():
-    from codegen.sunway.threads import parse_grid
+    from codegen.sunway.plan.threads import parse_grid
 
     assert [parse_grid(t).count for t in ("16", "32", "64", "2,8", "4,8", "8,8", "1,16", "5")] == [
         16, 32, 64, 16, 32, 64, 16, 5]  # fmt: skip

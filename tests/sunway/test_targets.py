@@ -49,10 +49,10 @@ def test_gemm_and_jacobi(bench):
 
 def test_slow_blocks_are_avoided():
     """Blocks of 224 and 448 bytes run at half the speed of shorter ones, and tiles keep away from them."""
-    from codegen.sunway.machine import SW26010
-    from codegen.sunway.nest import Group, Nest
-    from codegen.sunway.threads import parse_grid
-    from codegen.sunway.tiles import TileModel
+    from codegen.sunway.plan.machine import SW26010
+    from codegen.sunway.plan.nest import Group, Nest
+    from codegen.sunway.plan.threads import parse_grid
+    from codegen.sunway.plan.tiles import TileModel
 
     assert SW26010.rate(224) < 0.6 * SW26010.rate(192) and SW26010.rate(448) < 0.6 * SW26010.rate(384)
     rows = (Group("a", 8, ((1, 0), (0, 1)), (0, 0), False), Group("b", 8, ((1, 0), (0, 1)), (0, 0), True))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.target.isa.load import load
+from codegen.isa.load import load
 from codegen.target.nest.emit import CannotEmit, Options, c_for, file_for
 from codegen.target.nest.schedule import schedule
 from codegen.tune.actions import ACTION_SETS, allowed

@@ -10,7 +10,7 @@ import pytest
 from codegen.cli.main import main
 from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.machine import load
-from codegen.target.isa.load import load as load_isa
+from codegen.isa.load import load as load_isa
 from codegen.tune.cost import Model
 from codegen.tune.learn.network import random as random_network
 from codegen.tune.learn.network import save, shipped

@@ -9,7 +9,7 @@ import pytest
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.options import CppOptions, GenOptions
-from codegen.plan.parse import parse
+from codegen.plan_reader.parse import parse
 from codegen.transform.apply import apply_plan
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.plans.bases import Base

@@ -11,10 +11,10 @@ from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.plan.model import Multiply
-from codegen.plan.parse import parse as parse_plan
+from codegen.plan_reader.parse import parse as parse_plan
 from codegen.plan.text import show_directive
 from codegen.scop.product import Nested
-from codegen.target.isa.load import load
+from codegen.isa.load import load
 from codegen.transform.apply import apply_plan
 from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import parse as parse_problem

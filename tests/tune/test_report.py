@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
-from codegen.plan.parse import parse
+from codegen.plan_reader.parse import parse
 from codegen.report.tuning.axes import Axis
 from codegen.report.tuning.charts import profile
 from codegen.report.tuning.nest import nest_picture

@@ -12,8 +12,8 @@ from codegen.ast.ctree import For, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.plan.parse import parse
-from codegen.recognize.alike import alike, alike_reads
+from codegen.plan_reader.parse import parse
+from codegen.recognize.access.invariant_values import alike, alike_reads
 from codegen.region import model_region
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

@@ -15,7 +15,7 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.plan.carrying import carry_gain
+from codegen.strategy.loops.scalar_replacement import carry_gain
 from codegen.plan.model import Carry, LoopRef
 from codegen.region import model_region
 from codegen.scop.tree import loops

@@ -7,7 +7,7 @@ import pytest
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.cost import cycles
+from codegen.strategy.cost.cycles import cycles
 from codegen.plan.model import Order, Store, Tile, Vector
 from codegen.region import model_region
 from codegen.strategy.choice import Decision

@@ -6,7 +6,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.recognize.contraction import NoContraction, contraction
+from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction

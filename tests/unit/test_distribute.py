@@ -7,9 +7,9 @@ import pytest
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.distribute import circles, distribute, only
-from codegen.plan.products import find_products
-from codegen.recognize.contraction import NoContraction, contraction
+from codegen.strategy.orders.distribution import circles, distribute, only
+from codegen.strategy.products.blocked import find_products
+from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.transform.program import Program, violation

@@ -13,7 +13,7 @@ from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
 from codegen.plan.model import Expand
-from codegen.recognize.expand import Expansion, NoExpansion, expand, shared_loops
+from codegen.recognize.privatize.expansion import Expansion, NoExpansion, expand, shared_loops
 from codegen.region import model_region
 from codegen.scop.expr import Binary, Lit
 from codegen.scop.model import Scop, Statement

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.source.lexis import blank_comments
-from codegen.target.fold import WIDTH, fold, folded
-from codegen.target.lines import at_statements
-from codegen.target.links import spread
+from codegen.source.layout.lexis import blank_comments
+from codegen.target.text.wrap import WIDTH, fold, folded
+from codegen.target.text.lines import at_statements
+from codegen.target.text.links import spread
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NARROW = 48

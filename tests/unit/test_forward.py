@@ -6,7 +6,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.recognize.forward import candidates, forward, forwarded
+from codegen.recognize.products.forward import candidates, forward, forwarded
 from codegen.region import model_region
 from codegen.scop.model import Statement
 from codegen.scop.tree import statements
@@ -113,7 +113,7 @@ def test_elements_that_several_objects_are_copied_to() -> None:
     body = "for (int i = 0; i < n; i++) { double s = v[i]; s += 1; *p = s; }"
     p = program(body, inside=False)
     assert forward(p.scop, p.tree, "s") is not None
-    from codegen.plan.parse import parse
+    from codegen.plan_reader.parse import parse
     from codegen.transform.apply import apply
 
     (plan,) = parse("region 1\n  distribute i\n", "p", {1: p.scop})

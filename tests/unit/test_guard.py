@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.target.guard import all_of
+from codegen.target.guards.guard import all_of
 
 
 @pytest.mark.parametrize(

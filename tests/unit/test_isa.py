@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from codegen.isas import ISAS
+from codegen.isa.known import ISAS
 from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
-from codegen.target.fold import folded
-from codegen.target.isa.derived import derived
-from codegen.target.isa.helpers import arity, definitions
-from codegen.target.isa.load import NAMES, groups, load
-from codegen.target.isa.model import is_float
-from codegen.target.isa.text import FUSED, bare, call, expression, takes_lane
-from codegen.target.microkernel import MicroKernel, lanes_text, micro_kernel, name, nr_max, nr_text, prelude
+from codegen.target.text.wrap import folded
+from codegen.isa.derived import derived
+from codegen.isa.helpers import arity, definitions
+from codegen.isa.load import NAMES, groups, load
+from codegen.isa.model import is_float
+from codegen.isa.text import FUSED, bare, call, expression, takes_lane
+from codegen.target.product.microkernel import MicroKernel, lanes_text, micro_kernel, name, nr_max, nr_text, prelude
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -79,7 +79,7 @@ def test_patterns(isa: str, elem: str) -> None:
 @pytest.mark.parametrize("isa", NAMES)
 def test_no_strange_keys(isa: str) -> None:
     """A misspelt group or operation would silently do nothing."""
-    path = resources.files("codegen.target.isa") / "data" / f"{isa}.toml"
+    path = resources.files("codegen.isa") / "data" / f"{isa}.toml"
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     facts = {"name", "header", "target", "processor", "enabled", "vector_bits", "registers"}
     tables = {"types", "words", "ops", "typedef", "typedef_unaligned", "broadcast", "fold"}

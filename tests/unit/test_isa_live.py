@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from codegen.scop.lanes import Lane
-from codegen.target.isa.live import Demand, demand
-from codegen.target.isa.load import load
-from codegen.target.isa.text import spreads
+from codegen.isa.live_registers import Demand, demand
+from codegen.isa.load import load
+from codegen.isa.text import spreads
 
 A, B, C, S = Lane("a"), Lane("b"), Lane("acc"), Lane("const")
 

@@ -10,8 +10,8 @@ import pytest
 
 import codegen
 from codegen import isas
-from codegen.isas import use
-from codegen.target.isa.load import load
+from codegen.isa.known import use
+from codegen.isa.load import load
 
 PRODUCT = """\
 void mm(int n, double A[n][n], double B[n][n], double C[n][n], double x[n], double y[n])
@@ -42,7 +42,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_a_copy_under_another_name_gives_the_same_kernels(tmp_path: Path) -> None:
-    table = (resources.files("codegen.target.isa") / "data" / "avx2.toml").read_text(encoding="utf-8")
+    table = (resources.files("codegen.isa") / "data" / "avx2.toml").read_text(encoding="utf-8")
     path = write(tmp_path, table.replace('name = "avx2"', 'name = "mine"', 1))
     mine, built_in = (codegen.generate(PRODUCT, isa=isa, banner=False) for isa in (path, "avx2"))
     assert "tw_mine_" in mine.text and "isa mine bits 256" in str(mine.plan)

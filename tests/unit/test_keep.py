@@ -10,10 +10,10 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.plan.distribute import circles
-from codegen.plan.keeping import keeps
+from codegen.strategy.orders.distribution import circles
+from codegen.strategy.products.copies import keeps
 from codegen.plan.model import Block, Keep, LoopRef, Tile
-from codegen.plan.parse import parse
+from codegen.plan_reader.parse import parse
 from codegen.plan.text import show
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.extract import frame, nests

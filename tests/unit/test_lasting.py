@@ -11,8 +11,8 @@ from codegen.frontend.build import extract
 from codegen.frontend.symbols import find_site
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.recognize.lasting import keep_last
-from codegen.recognize.lasting_proof import wrong_lasting
+from codegen.recognize.privatize.lastprivate import keep_last
+from codegen.recognize.privatize.lastprivate_proof import wrong_lasting
 from codegen.scop.dependences import Dependences, compute_dependences
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Node

@@ -13,15 +13,15 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import generate, open_source
-from codegen.plan.parse import parse
+from codegen.plan_reader.parse import parse
 from codegen.plan.text import show
-from codegen.recognize.contraction import NoContraction, contraction
-from codegen.recognize.matvec import fold, layout
+from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.recognize.products.matrix_vector import fold, layout
 from codegen.region import Modelled, make, model_region
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.tree import FOLDED
-from codegen.target.isa.load import load as load_isa
-from codegen.target.matvec_shuffle import turn
+from codegen.isa.load import load as load_isa
+from codegen.target.matvec.shuffle import turn
 from codegen.verify.proofs import prove
 
 OPTIONS = GenOptions(machine="neoverse-n1", banner=False)

@@ -9,12 +9,12 @@ from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate, open_source
-from codegen.plan.isl_schedule import isl_schedule
-from codegen.plan.lines import lines_innermost
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.row_loops import lines_innermost
 from codegen.plan.model import Block
-from codegen.plan.parse import parse
-from codegen.plan.products import in_panels
-from codegen.plan.shape import innermost_unit_stride, separate
+from codegen.plan_reader.parse import parse
+from codegen.strategy.products.blocked import in_panels
+from codegen.strategy.orders.reshape import innermost_unit_stride, separate
 from codegen.plan.text import show
 from codegen.region import model_region
 from codegen.scop.dependences import domain

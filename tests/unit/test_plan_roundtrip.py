@@ -33,7 +33,7 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
-from codegen.plan.parse import parse, planned_regions
+from codegen.plan_reader.parse import parse, planned_regions
 from codegen.plan.text import show, show_directive
 from codegen.region import model_region
 from codegen.scop.model import Scop

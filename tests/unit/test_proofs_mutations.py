@@ -17,7 +17,7 @@ from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.recognize.contraction import contraction
+from codegen.recognize.products.contraction import contraction
 from codegen.region import Made, make, model_region
 from codegen.scop.product import Blocking, Product
 from codegen.scop.tree import PACKED, PARALLEL_VECTOR, PIPELINED, STAGE

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from codegen.source.chunks import declarations, split
+from codegen.source.layout.chunks import declarations, split
 from codegen.source.gnu import beyond, clean, is_pure
-from codegen.source.lexis import without_separators
-from codegen.source.statements import enclosing
+from codegen.source.layout.lexis import without_separators
+from codegen.source.layout.statements import enclosing
 
 CASES = [
     ("typedef int (*fn)(int, void (*)(int));", {"fn"}),

@@ -8,7 +8,7 @@ import pytest
 
 from codegen.diagnostics import InputError, TilewrightError
 from codegen.options import CppOptions
-from codegen.source.linemap import LineMap, quote, unquote
+from codegen.source.layout.linemap import LineMap, quote, unquote
 from codegen.source.preprocess import no_preprocess, preprocess
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.recognize.wraps import settled
+from codegen.recognize.access.wraps import settled
 
 RING = """
 double u[64], v[64];

@@ -7,7 +7,7 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.parse import parse, planned_regions
+from codegen.plan_reader.parse import parse, planned_regions
 from codegen.region import Made, Modelled, _by_user_plan, model_region
 
 PRODUCT = """\

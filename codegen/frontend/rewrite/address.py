@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Layer, Shape, TypeTable, int_constant
-from codegen.frontend.members import find_member
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Layer, Shape, TypeTable, int_constant
+from codegen.frontend.memory.members import find_member
 from codegen.frontend.rewrite.tree import STEPS, typename
 from codegen.record import record
 

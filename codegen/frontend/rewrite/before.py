@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
-from codegen.frontend.derived import value_before
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.derived import value_before
 from codegen.frontend.live import addressed
-from codegen.frontend.origins import origins_of
+from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.rewrite.tree import Fresh, assigned, fresh_names, items_of, names, with_statements
 from codegen.frontend.symbols import RegionSite, Started, Variable
 

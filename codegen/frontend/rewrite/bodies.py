@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.jumps import choices
-from codegen.frontend.layers import parameters
+from codegen.frontend.statements.jumps import choices
+from codegen.frontend.memory.layers import parameters
 from codegen.frontend.rewrite.tree import items_of, mapped, nodes
 from codegen.record import record
 

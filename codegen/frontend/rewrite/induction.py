@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape
 from codegen.frontend.live import addressed
-from codegen.frontend.origins import origins_of
-from codegen.frontend.prescan import Prescan, prescan
+from codegen.frontend.memory.origins import origins_of
+from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.rewrite.before import Entries
 from codegen.frontend.rewrite.sums import Sum, closed_form
 from codegen.frontend.rewrite.tree import (

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape, parameters
-from codegen.frontend.prescan import Prescan, prescan
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape, parameters
+from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.purity import is_pure
 from codegen.frontend.rewrite.address import pointee, shape_of
 from codegen.frontend.rewrite.bodies import (

@@ -6,7 +6,7 @@ import copy
 
 from pycparser import c_ast
 
-from codegen.frontend.layers import Shape
+from codegen.frontend.memory.layers import Shape
 from codegen.frontend.rewrite.tree import nodes
 
 

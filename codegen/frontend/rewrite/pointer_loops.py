@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape
-from codegen.frontend.prescan import Prescan
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape
+from codegen.frontend.parameters.prescan import Prescan
 from codegen.frontend.rewrite.address import Address, pointee, total
 from codegen.frontend.rewrite.tree import Fresh, assigned, declaration, declared, mapped, names
 from codegen.frontend.rewrite.values import Env, Values

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape
-from codegen.frontend.prescan import prescan
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape
+from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.rewrite.address import Address, is_null, is_plain, pointee, total
 from codegen.frontend.rewrite.pointer_loops import PointerLoops, is_pointer, with_init
 from codegen.frontend.rewrite.tree import (

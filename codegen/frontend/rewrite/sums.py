@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.layers import Shape, literal_int
+from codegen.frontend.memory.layers import Shape, literal_int
 from codegen.frontend.rewrite.address import Offsets
 from codegen.frontend.rewrite.tree import names, typename
 from codegen.frontend.rewrite.walking import Trips, Walk

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import literal_int
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import literal_int
 from codegen.frontend.rewrite.tree import (
     Fresh,
     as_block,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
-from codegen.frontend.affine import c_text
-from codegen.frontend.layers import Shape
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Shape
 from codegen.frontend.rewrite.address import Address, element, is_aligned, is_null, is_plain, pointee, shape_of, total
 from codegen.frontend.rewrite.tree import mapped, names
 from codegen.frontend.symbols import RegionSite, location

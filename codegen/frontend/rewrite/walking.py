@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from codegen.frontend.layers import literal_int
-from codegen.frontend.loops import step_of
+from codegen.frontend.memory.layers import literal_int
+from codegen.frontend.statements.loops import step_of
 from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes, typename
 from codegen.record import record
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-from codegen.recognize.strides import coefficients
+from codegen.recognize.access.strides import coefficients
 from codegen.record import record
 from codegen.scop.model import Access, Statement
 

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.diagnostics import Unsupported
 from codegen.machine import Machine
 from codegen.options import GenOptions
-from codegen.plan.hinted import with_own_plan
+from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
 from codegen.report.html.charts import footprint_picture, footprint_table

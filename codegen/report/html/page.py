@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from codegen import __version__
 from codegen.diagnostics import Diagnostic
-from codegen.isas import use as use_isa
+from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions, effective_options
@@ -18,7 +18,7 @@ from codegen.report.html.thin import LIMIT, without_pictures, without_steps, wit
 from codegen.report.speed import Speed
 from codegen.source.regions import Region
 from codegen.source.slice import RegionSlice
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited
 

@@ -10,7 +10,7 @@ from codegen import __version__
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions
 from codegen.pipeline import open_source
-from codegen.plan.parse import parse
+from codegen.plan_reader.parse import parse
 from codegen.region import model_region
 from codegen.report.html.model import Picture, TableView, TreeRow
 from codegen.report.html.trees import marked, rows_of
@@ -27,7 +27,7 @@ from codegen.report.tuning.charts import (
 from codegen.report.tuning.model import Page, PlanLine, RegionView
 from codegen.report.tuning.nest import nest_picture
 from codegen.scop.tree import Node
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence
 from codegen.tune.settings import Settings, TunedFile, TunedRegion

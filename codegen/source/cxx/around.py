@@ -5,11 +5,11 @@ from itertools import pairwise
 
 from codegen.record import record
 
-from .declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
-from .names import Unit, parameters_at
-from .refusal import NotC
-from .scopes import Entity
-from .tokens import Token, Tokens, angle_end, code, group_end, split_at, tokens
+from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
+from codegen.source.cxx.names import Unit, parameters_at
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.scopes import Entity
+from codegen.source.cxx.tokens import Token, Tokens, angle_end, code, group_end, split_at, tokens
 
 _HEADED = frozenset({"if", "for", "while", "switch", "else", "do", "try", "catch"})
 _TAGS = frozenset({"struct", "class", "union", "enum"})

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from codegen.record import record
 
-from .declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
-from .prefix import STD
-from .refusal import NotC
-from .tokens import Token, Tokens, angle_end, code, group_end, split_at
+from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
+from codegen.source.cxx.prefix import STD
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Token, Tokens, angle_end, code, group_end, split_at
 
 _WORDS = {"true": "1", "false": "0", "nullptr": "0", "constexpr": "const", "and": "&&", "or": "||", "not": "!",
           "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~", "and_eq": "&=", "or_eq": "|=",

@@ -4,8 +4,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .declare import Declarator
-from .tokens import Tokens
+from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.tokens import Tokens
 
 _LIMIT = 1 << 31
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")

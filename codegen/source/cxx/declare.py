@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from codegen.record import record
 
-from .tokens import Token, Tokens, angle_end, group_end, split_at
+from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end, split_at
 
 FUNDAMENTAL = frozenset({"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"})
 _STRANGE = frozenset({"auto", "wchar_t", "char8_t", "char16_t", "char32_t", "__int128", "__float128", "_Complex"})

@@ -3,16 +3,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .around import declared
-from .body import Body, edited
-from .declare import Declarator
-from .names import Named, parameters_at
-from .refusal import NotC
-from .tokens import Token, code, group_end, split_at, tokens
-from .types import prefix
+from codegen.source.cxx.around import declared
+from codegen.source.cxx.body import Body, edited
+from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.names import Named, parameters_at
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Token, code, group_end, split_at, tokens
+from codegen.source.cxx.types import prefix
 
 if TYPE_CHECKING:
-    from .writer import Writer
+    from codegen.source.cxx.writer import Writer
 
 ALONE = "give the one that is meant a name of its own"
 _DEEP = 8  # calls inside of calls

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from codegen.record import record
 
-from .declare import Declarator, declaration
-from .names import Unit
-from .scopes import Entity, without_template
-from .tokens import Token, code, group_end, tokens, words
-from .types import member_parts
+from codegen.source.cxx.declare import Declarator, declaration
+from codegen.source.cxx.names import Unit
+from codegen.source.cxx.scopes import Entity, without_template
+from codegen.source.cxx.tokens import Token, code, group_end, tokens, words
+from codegen.source.cxx.types import member_parts
 
 
 @record

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from codegen.record import record
 
-from ..linemap import LineMap
-from .declare import Declarator, declaration, type_id
-from .scopes import Entity, entities, without_template
-from .tokens import Token, Tokens, code, group_end, plain_strings, tokens
+from codegen.source.layout.linemap import LineMap
+from codegen.source.cxx.declare import Declarator, declaration, type_id
+from codegen.source.cxx.scopes import Entity, entities, without_template
+from codegen.source.cxx.tokens import Token, Tokens, code, group_end, plain_strings, tokens
 
 _DEEP = 16  # names that stand for other names, one after the other
 

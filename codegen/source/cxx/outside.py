@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .around import Statement
-from .body import Body, Edit, edited
-from .declare import Declarator
-from .refusal import NotC
-from .tokens import Token, Tokens, angle_end, group_end
-from .writer import Writer
+from codegen.source.cxx.around import Statement
+from codegen.source.cxx.body import Body, Edit, edited
+from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end
+from codegen.source.cxx.writer import Writer
 
 UNKNOWN = "__tw_unknown"
 _SIGNS = "+ - * / % & [ ] ( ) . -> < > ! == != <= >= ? :"

@@ -3,20 +3,20 @@ from __future__ import annotations
 
 import re
 
-from ...diagnostics import Loc, Unsupported
-from ..gnu import beyond, clean, thread_private
-from ..language import CXX
-from ..linemap import quote
-from ..preprocess import Preprocessed
-from ..regions import Region
-from ..slice import Part, RegionSlice
-from .around import Function, function_around
-from .body import Body, edited
-from .names import Unit
-from .outside import Outside
-from .refusal import NotC
-from .tokens import Tokens, tokens
-from .writer import Writer
+from codegen.diagnostics import Loc, Unsupported
+from codegen.source.gnu import beyond, clean, thread_private
+from codegen.source.language import CXX
+from codegen.source.layout.linemap import quote
+from codegen.source.preprocess import Preprocessed
+from codegen.source.regions import Region
+from codegen.source.slice import Part, RegionSlice
+from codegen.source.cxx.around import Function, function_around
+from codegen.source.cxx.body import Body, edited
+from codegen.source.cxx.names import Unit
+from codegen.source.cxx.outside import Outside
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Tokens, tokens
+from codegen.source.cxx.writer import Writer
 
 _BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
 _HINT = "regions are plain C, in C++ files too: keep it out of the region"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..lexis import CHAR, STRING, blank
+from codegen.source.layout.lexis import CHAR, STRING, blank
 
 _RAW = re.compile(r'(?<![\w$])(?:u8|[uUL])?R"([^()\\\s]{0,16})\([\s\S]*?\)\1"')
 _TOKEN = re.compile(

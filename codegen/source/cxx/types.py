@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 from codegen.record import record
 
-from .declare import FUNDAMENTAL, Declarator, declaration
-from .names import Named, Unit
-from .refusal import NotC
-from .tokens import Token, Tokens, code, group_end, joined, tokens
+from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, declaration
+from codegen.source.cxx.names import Named, Unit
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Token, Tokens, code, group_end, joined, tokens
 
 POINTER = "take a pointer to its elements before the region: `double *p = v.data();`"
 _KINDS = {"variable": "a variable", "function": "a function", "template": "a template", "enum": "an enumeration"}

@@ -4,18 +4,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..gnu import is_pure
-from .around import Function, Local
-from .body import Names
-from .constants import evaluated, is_constant
-from .declare import Declarator
-from .functions import ALONE, Definitions
-from .members import Members, members_of
-from .names import Named, Unit
-from .prefix import STD
-from .refusal import NotC
-from .tokens import Token, Tokens, code, group_end, split_at, tokens
-from .types import Piece, Types, prefix
+from codegen.source.gnu import is_pure
+from codegen.source.cxx.around import Function, Local
+from codegen.source.cxx.body import Names
+from codegen.source.cxx.constants import evaluated, is_constant
+from codegen.source.cxx.declare import Declarator
+from codegen.source.cxx.functions import ALONE, Definitions
+from codegen.source.cxx.members import Members, members_of
+from codegen.source.cxx.names import Named, Unit
+from codegen.source.cxx.prefix import STD
+from codegen.source.cxx.refusal import NotC
+from codegen.source.cxx.tokens import Token, Tokens, code, group_end, split_at, tokens
+from codegen.source.cxx.types import Piece, Types, prefix
 
 _MEMBER = "put it into a variable before the region, or take a pointer to it"
 _VALUE = "put its value into a variable before the region"

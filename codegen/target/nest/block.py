@@ -7,9 +7,9 @@ from itertools import groupby
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
-from codegen.target.isa.model import Isa, Vec
-from codegen.target.isa.text import Operand, bare, call, expression, takes
-from codegen.target.microkernel_view import BARRIER
+from codegen.isa.model import Isa, Vec
+from codegen.isa.text import Operand, bare, call, expression, takes
+from codegen.target.product.microkernel_view import BARRIER
 from codegen.target.nest.contraction import TENSORS
 from codegen.target.nest.schedule import Level, Schedule
 

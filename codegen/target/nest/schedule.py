@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import ceil, prod
 
 from codegen.record import record
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.target.nest.contraction import TENSORS, Contraction, strides
 from codegen.target.nest.loops import THREADS, Loop, Ordered, inner, joined, steps
 

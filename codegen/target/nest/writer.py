@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.record import record
-from codegen.target.isa.model import Isa, bits_of
-from codegen.target.microkernel_view import LINE_BYTES, PREFETCH
+from codegen.isa.model import Isa, bits_of
+from codegen.target.product.microkernel_view import LINE_BYTES, PREFETCH
 from codegen.target.nest.block import place
 from codegen.target.nest.contraction import TENSORS, elements
 from codegen.target.nest.packing import Loop, Packing

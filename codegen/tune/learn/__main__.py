@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from codegen.machine.detect import detect
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.target.nest.product import KEPT
 from codegen.tune import contraction, tree
 from codegen.tune.actions import LANES

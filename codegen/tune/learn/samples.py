@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.tune.actions import ACTION_SETS, LANES, allowed
 from codegen.tune.contraction import Contraction
 from codegen.tune.learn.demos import demo, ways

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil, log2, prod
 from typing import TYPE_CHECKING
 
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.target.nest.schedule import Schedule, schedule
 from codegen.tune.contraction import TENSORS, strides
 from codegen.tune.cost import Model, filled, parts

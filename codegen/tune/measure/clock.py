@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from codegen.record import record
-from codegen.target.isa.model import bits_of
+from codegen.isa.model import bits_of
 from codegen.tune.contraction import TENSORS, Contraction, elements
 from codegen.tune.timing import Timing, timing
 

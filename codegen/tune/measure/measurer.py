@@ -9,7 +9,7 @@ from types import TracebackType
 
 from codegen.machine.detect import detect
 from codegen.record import record
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.target.nest.emit import CannotEmit, check
 from codegen.target.nest.schedule import schedule
 from codegen.target.nest.writer import ADDED, Options

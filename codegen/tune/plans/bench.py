@@ -18,10 +18,10 @@ from codegen.tune.plans.build import Failed, Shop, original_text
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.plans.subject import Subject
 from codegen.tune.timing import Effort, Timing, timing
-from codegen.verify.check_layout import Layout
-from codegen.verify.check_library import Arena, Library, arena, open_library
-from codegen.verify.check_survey import Survey, Vector, lookers
-from codegen.verify.check_trials import compare
+from codegen.check.layout import Layout
+from codegen.check.library import Arena, Library, arena, open_library
+from codegen.check.survey import Survey, Vector, lookers
+from codegen.check.trials import compare
 from codegen.worker import Died
 
 T = TypeVar("T")

@@ -12,16 +12,16 @@ from pathlib import Path
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
-from codegen.recognize.work import PARALLEL_MIN
+from codegen.recognize.access.work import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
 from codegen.target.emit import emit_support
-from codegen.target.templates import environment
+from codegen.target.text.templates import environment
 from codegen.tune.plans.subject import Subject
-from codegen.verify.check_build import find_compiler, first_error
-from codegen.verify.check_emit import cases_text, runtime_text
+from codegen.check.build import find_compiler, first_error
+from codegen.check.emit import cases_text, runtime_text
 
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags

@@ -9,13 +9,13 @@ from codegen.plan.model import Multiply, Plan
 from codegen.record import record
 from codegen.scop.product import Blocking, Exact, Nested, Sweep
 from codegen.scop.tree import Band, statements, walk
-from codegen.target.exact import lying_apart, nest_of, problem_of
+from codegen.target.product.exact import lying_apart, nest_of, problem_of
 from codegen.transform.product import backwards
 from codegen.tune.contraction import TENSORS, Contraction, strides
 from codegen.tune.plans.bases import Base
 from codegen.tune.tree import Tree, start
-from codegen.verify.check_ranges import fixed
-from codegen.verify.check_survey import extents
+from codegen.check.ranges import fixed
+from codegen.check.survey import extents
 
 
 @record

@@ -11,7 +11,7 @@ from math import log2
 
 from codegen.machine import Machine
 from codegen.plan.model import Jam, Multiply, Parallel, Pipeline, Plan, Tile, Vector
-from codegen.plan.tiles import footprint
+from codegen.strategy.cost.tile_sizes import footprint
 from codegen.scop.product import Blocking
 from codegen.scop.tree import enclosing
 from codegen.tune.plans.bases import Base

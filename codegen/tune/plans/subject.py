@@ -8,7 +8,7 @@ from dataclasses import replace
 from codegen import pipeline
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed
-from codegen.isas import use as use_isa
+from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
 from codegen.options import GenOptions
 from codegen.pipeline import Opened
@@ -16,9 +16,9 @@ from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, make, model_region
 from codegen.source.slice import RegionSlice
 from codegen.supervise import run_region
-from codegen.target.names import DEFAULT
-from codegen.verify.check_harness import Harness
-from codegen.verify.check_regions import as_generated, case_of
+from codegen.target.text.names import DEFAULT
+from codegen.check.harness import Harness
+from codegen.check.regions import as_generated, case_of
 
 
 @record

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.tune.search.beam import broad, deep, wide
 from codegen.tune.search.frame import Budget, Found, Search, Space, Step, Trial, Value, run
 from codegen.tune.search.greedy import greedy

@@ -13,8 +13,8 @@ from typing import NamedTuple, Union
 from codegen.ast.ctree import Bin, CExpr, Held, Instance, Name, expr_names, substitute
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
-from codegen.target.body import BodyPrinter
-from codegen.target.cexpr import IntPrinter
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.cexpr import IntPrinter
 from codegen.verify.cores.expr import integer, polynomial
 from codegen.verify.cores.memory import Copy, Outside
 from codegen.verify.text.poly import Poly, poly, total

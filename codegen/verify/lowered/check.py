@@ -13,11 +13,11 @@ from dataclasses import replace
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form
 from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Keeping, Plain, Split, Strips, Together
-from codegen.recognize.exists import certain
+from codegen.recognize.access.exists import certain
 from codegen.scop.expr import Ternary
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
-from codegen.verify.carried import written_before
+from codegen.verify.scalar_replacement import written_before
 from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code

@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, expr_names, substitute, walk
 from codegen.ast.forms import difference, form
 from codegen.ast.lowered import Alone, Inner, Load, Split, Together
-from codegen.recognize.exists import certain
+from codegen.recognize.access.exists import certain
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.lowered.elements import Box, Dim, Wrong, constant_apart, found_at, same_code, wanted

@@ -28,7 +28,7 @@ from codegen.ast.lowered import (
     Work,
     Zip,
 )
-from codegen.recognize.exists import certain
+from codegen.recognize.access.exists import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
 from codegen.scop.expr import Gather, Ref, is_code, walk

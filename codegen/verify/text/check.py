@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from codegen.target.emit import Kernel, RegionText
-from codegen.target.isa.load import load as load_isa
-from codegen.target.microkernel_model import MicroKernel
+from codegen.isa.load import load as load_isa
+from codegen.target.product.microkernel_model import MicroKernel
 
 # The two kinds of products are read by modules of their own; start-up time counts in a build.
 
@@ -42,14 +42,14 @@ def _wrong(kernel: Kernel) -> str:
     name, bits, what = kernel
     isa = load_isa(name, bits)
     if isinstance(what, MicroKernel):
-        from codegen.target.microkernel import micro_kernel
-        from codegen.target.microkernel import name as kernel_name
+        from codegen.target.product.microkernel import micro_kernel
+        from codegen.target.product.microkernel import name as kernel_name
         from codegen.verify.text.kernel import wrong_kernel
 
         problem = wrong_kernel(isa, what, micro_kernel(isa, what))
         return f"the kernel {kernel_name(isa, what)}: {problem}" if problem else ""
-    from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel
-    from codegen.target.matvec_kernel import name as sweep_name
+    from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
+    from codegen.target.matvec.kernel import name as sweep_name
 
     if isinstance(what, MatvecKernel):
         from codegen.verify.text.sweep.kernel import wrong_sweep_kernel

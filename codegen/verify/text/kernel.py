@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from codegen.record import record
 from codegen.scop.lanes import Lane
-from codegen.target.isa.hurry import hurried
-from codegen.target.isa.model import Isa, longer
-from codegen.target.microkernel_model import MicroKernel
+from codegen.isa.fast_paths import hurried
+from codegen.isa.model import Isa, longer
+from codegen.target.product.microkernel_model import MicroKernel
 from codegen.verify.text.lanes import UniformReader, Value, of_lane, operation, show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from codegen.scop.lanes import Lane
-from codegen.target.isa.derived import X, derived
-from codegen.target.isa.model import Isa, Vec
+from codegen.isa.derived import X, derived
+from codegen.isa.model import Isa, Vec
 from codegen.verify.text.poly import ZERO, Poly
 from codegen.verify.text.read import Node, Unread, read_expression
 

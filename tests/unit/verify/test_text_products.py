@@ -16,9 +16,9 @@ from codegen.pipeline import open_source
 from codegen.region import make, model_region, process_region
 from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
-from codegen.target.isa.load import load as load_isa
-from codegen.target.microkernel import MicroKernel, micro_kernel
-from codegen.target.product import ProductPrinter
+from codegen.isa.load import load as load_isa
+from codegen.target.product.microkernel import MicroKernel, micro_kernel
+from codegen.target.product.blocked import ProductPrinter
 from codegen.verify.text.check import not_read, wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel

@@ -15,9 +15,9 @@ from codegen.pipeline import open_source
 from codegen.region import make, model_region, process_region
 from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
-from codegen.target.isa.load import load as load_isa
-from codegen.target.matvec import MatvecPrinter
-from codegen.target.matvec_kernel import MatvecKernel, matvec_kernel
+from codegen.isa.load import load as load_isa
+from codegen.target.matvec.sweep import MatvecPrinter
+from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.sweep.check import wrong_sweeps
 from codegen.verify.text.sweep.kernel import wrong_sweep_kernel

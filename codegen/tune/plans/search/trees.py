@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from codegen.target.isa.load import load as load_isa
-from codegen.target.isa.model import Isa
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import Isa
 from codegen.target.nest.loops import THREADS
 from codegen.target.nest.product import KEPT
 from codegen.tune.contraction import show as show_problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codegen.target.matvec import MatvecView
+from codegen.target.matvec.sweep import MatvecView
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.read import Unread, read_expression, read_statements
 from codegen.verify.text.sweep.block import Block

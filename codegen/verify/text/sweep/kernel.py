@@ -8,9 +8,9 @@ multiple of the lines taken together, of at most all of them.
 
 from __future__ import annotations
 
-from codegen.target.isa.model import Isa
-from codegen.target.matvec_kernel import MatvecKernel, grouped, ops
-from codegen.target.matvec_lines import numbered
+from codegen.isa.model import Isa
+from codegen.target.matvec.kernel import MatvecKernel, grouped, ops
+from codegen.target.matvec.lines import numbered
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, decided, negated, ways
 from codegen.verify.text.lanes import show, vector_types

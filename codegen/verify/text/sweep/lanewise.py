@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.target.isa.model import Isa
-from codegen.target.matvec_shuffle import macro
+from codegen.isa.model import Isa
+from codegen.target.matvec.shuffle import macro
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers, ways
 from codegen.verify.text.lanes import LaneReader, literal, show

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from codegen.target.isa.model import Isa
+from codegen.isa.model import Isa
 from codegen.verify.text.integers import Integers, decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from codegen.target.isa.load import load as load_isa
-from codegen.target.isa.model import C_TYPES
-from codegen.target.matvec import SweepWanted, matvec_kernel_of
-from codegen.target.matvec_kernel import grouped
-from codegen.target.matvec_kernel import name as kernel_name
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import C_TYPES
+from codegen.target.matvec.sweep import SweepWanted, matvec_kernel_of
+from codegen.target.matvec.kernel import grouped
+from codegen.target.matvec.kernel import name as kernel_name
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts

@@ -1,0 +1,1 @@
+"""`check`: the original and the result are compiled, run on the same memory, and compared."""

@@ -1,0 +1,95 @@
+"""Regions as C functions of their memory: declarations, sizes, fills, the region itself, and what goes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from codegen.record import record
+from codegen.source.language import CXX
+from codegen.target.text.templates import environment
+from codegen.check.declare import copies, declarations
+from codegen.check.harness import Harness, Place
+from codegen.check.leaves import Leaf
+
+_THIS = re.compile(r"\bthis\s*->\s*")
+
+
+@record
+class Fill:
+    """One call of tw_fill, as C texts."""
+
+    buffer: int
+    leaf: tuple[str, ...]
+    count: str
+    size: str
+    row: str
+
+
+def runtime_text() -> str:
+    """The part that all programs share, the same for every file."""
+    return environment().get_template("check_runtime.c.j2").render()
+
+
+def watch_text() -> str:
+    """What takes note of stores."""
+    return environment().get_template("check_watch.c.j2").render()
+
+
+def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
+    """A function for each region with its text, to stand below the file it comes from."""
+    cxx = any(h.place.language is CXX for h, _ in cases)
+    shared = sorted({name for h, _ in cases for name in h.memory.shared})
+    views = [_view(h, body) for h, body in cases]
+    return environment().get_template("check_case.c.j2").render(cases=views, shared=() if cxx else shared, cxx=cxx)
+
+
+def _view(h: Harness, body: str) -> dict[str, object]:
+    return {
+        "number": h.number,
+        "declarations": list(declarations(h)),
+        "layout": list(_layout(h)),
+        "fills": list(_fills(h)),
+        "body": _free(body, h.place).rstrip("\r\n"),
+        "stores": list(copies(h, out=True)),
+        "scope": h.place.scope,
+        "usings": h.place.usings,
+        "objects": h.place.objects,
+        "undefined": h.memory.undefined,
+        "globals": [(k, b.base) for k, b in enumerate(h.memory.buffers) if b.how == "global"],
+    }
+
+
+def _free(body: str, place: Place) -> str:
+    """A region as part of a function of no class, where members are variables."""
+    return _THIS.sub("", body) if place.objects else body
+
+
+def _layout(h: Harness) -> Iterator[str]:
+    """What the function tells about sizes: integers; for each computed parameter whether it is defined, and its value;
+    per buffer its element size, elements, row length, sizes from the outermost in, leaves; then the declared sizes of
+    all levels. `check_layout` reads it."""
+    late = ("element", "apart", "before")
+    yield from (f"tw_in[{k}]" if i.how in late else i.text for k, i in enumerate(h.memory.ints))
+    yield from (x for d in h.computed for x in (f"tw_defined_{d.name}", d.name))
+    for k in range(len(h.memory.buffers)):
+        sizes = h.sizes(k)
+        yield from (f"sizeof(tw_e{k})", " * ".join(sizes), h.row(k), *sizes)
+        for leaf in h.leaves[k]:
+            yield from _leaf(k, leaf)
+    yield from (level.size for level in h.memory.levels)
+
+
+def _fills(h: Harness) -> Iterator[Fill]:
+    for k in range(len(h.memory.buffers)):
+        kind = "TW_INDEX" if h.memory.buffers[k].base in h.sources else "TW_KIND"
+        for leaf in h.leaves[k]:
+            yield Fill(k, _leaf(k, leaf, kind), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
+
+
+def _leaf(k: int, leaf: Leaf, what: str = "TW_KIND") -> tuple[str, ...]:
+    """Offset, size, count and kind."""
+    whole = f"(*(tw_e{k} *)0){leaf.path}"
+    offset = f"__builtin_offsetof(tw_e{k}, {leaf.path[1:]})" if leaf.path else "0"
+    kind = "0" if leaf.opaque else f"{what}({whole}{leaf.first})"
+    return offset, f"sizeof({whole}{leaf.first})", f"sizeof({whole}) / sizeof({whole}{leaf.first})", kind

@@ -1,0 +1,65 @@
+"""Reading what a case says about its sizes, and the memory one run needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codegen.record import record
+from codegen.check.harness import Harness
+from codegen.check.memory import Buffer
+
+
+@record
+class BufferLayout:
+    """Numbers of one buffer. `dims` are the sizes from the variable in; a leaf is offset, size, count, kind."""
+
+    size: int
+    elements: int
+    row: int
+    dims: tuple[int, ...]
+    leaves: tuple[tuple[int, ...], ...]
+
+    @property
+    def bytes(self) -> int:
+        return self.size * self.elements
+
+
+@record
+class Layout:
+    """The answer of a case for certain integers. `levels` are the declared sizes, as in Memory. Where it is not
+    `defined`, the source divides by zero."""
+
+    ints: tuple[int, ...]
+    computed: tuple[int, ...]
+    defined: bool
+    buffers: tuple[BufferLayout, ...]
+    levels: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(b.bytes for b in self.buffers)
+
+
+def layout_length(h: Harness) -> int:
+    """How many numbers a case answers with."""
+    per_buffer = [3 + _rank(b) + 4 * len(own) for b, own in zip(h.memory.buffers, h.leaves, strict=True)]
+    return len(h.memory.ints) + 2 * len(h.computed) + sum(per_buffer) + len(h.memory.levels)
+
+
+def _rank(b: Buffer) -> int:
+    return b.path.count("*") + 1 + len(b.dims)
+
+
+def read_layout(h: Harness, numbers: Sequence[int]) -> Layout:
+    """The numbers in the order of `check_emit.layout_texts`."""
+    rest = iter(numbers)
+    ints, pairs = _take(rest, len(h.memory.ints)), _take(rest, 2 * len(h.computed))
+    buffers = []
+    for b, own in zip(h.memory.buffers, h.leaves, strict=True):
+        size, elements, row, *dims = _take(rest, 3 + _rank(b))
+        buffers.append(BufferLayout(size, elements, row, tuple(dims), tuple(_take(rest, 4) for _ in own)))
+    return Layout(ints, pairs[1::2], all(pairs[::2]), tuple(buffers), _take(rest, len(h.memory.levels)))
+
+
+def _take(numbers: Iterator[int], n: int) -> tuple[int, ...]:
+    return tuple(next(numbers) for _ in range(n))

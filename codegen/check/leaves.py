@@ -1,0 +1,41 @@
+"""What an element is made of: the scalars inside it, which are what gets filled and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycparser import c_ast
+
+from codegen.frontend.memory.layers import Shape, TypeTable
+from codegen.record import record
+
+
+@record
+class Leaf:
+    """Equal scalars side by side. `path` leads to them (".a.b"), `first` on to the first one ("[0][0]").
+
+    An opaque leaf is compared byte by byte and starts as zeros.
+    """
+
+    path: str
+    first: str = ""
+    opaque: bool = False
+
+
+def leaves(shape: Shape, types: TypeTable, path: str = "") -> tuple[Leaf, ...]:
+    """The leaves of an element, in order; pointers and bit-fields are none."""
+    arrays = [la for la in shape.layers if la.kind == "array"]
+    if len(arrays) != len(shape.layers):
+        return ()
+    if shape.struct is None:
+        return (Leaf(path, "[0]" * len(arrays)),)
+    if arrays or isinstance(shape.struct, c_ast.Union) or not shape.struct.decls:
+        return (Leaf(path, "", True),)
+    return tuple(_members(shape.struct, types, path))
+
+
+def _members(struct: c_ast.Node, types: TypeTable, path: str) -> Iterator[Leaf]:
+    for decl in struct.decls:
+        name = getattr(decl, "name", None)
+        if name and not getattr(decl, "bitsize", None):
+            yield from leaves(types.shape(decl.type), types, f"{path}.{name}")

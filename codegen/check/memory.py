@@ -1,0 +1,211 @@
+"""What memory a region works on: one buffer per variable, and one per pointer that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pycparser import c_ast
+
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.memory.layers import Layer, Shape
+from codegen.frontend.parameters.prescan import member_type, prescan
+from codegen.frontend.symbols import RegionSite, Variable
+from codegen.record import record
+from codegen.scop.types import CType
+from codegen.target.guards.computed import ComputedText
+from codegen.check.paths import Path, follow, layers_on, names_in, nodes_in, paths_in
+
+
+@record
+class Int:
+    """An integer that sizes depend on. `how` is declare, global, member, element (of an array, or behind a pointer),
+    apart (what lies between two pointers), before (what a variable holds before the region), pinned (a constant of the
+    file), or constant with its value (of the function)."""
+
+    text: str
+    ctype: CType
+    how: str
+    extent: bool = False  # array sizes depend on it
+
+
+@record
+class Buffer:
+    """Memory of one element type, known by its variable and the path to the pointer that leads to it.
+
+    how     value (a local that is loaded and stored), global (copied in and out), pointer (a declared variable
+            made to point here), extern (a file's own pointer), inner (the pointers at `path` point here)
+    rows    C text of the outermost size; None when only the accesses tell it
+    dims    C texts of the sizes inside
+    elem    the element's shape: a scalar, a struct, or a pointer
+    """
+
+    base: str
+    path: Path
+    how: str
+    rows: str | None
+    dims: tuple[str, ...]
+    elem: Shape
+    indexed: bool = True  # false for a plain variable
+
+    @property
+    def of_structs(self) -> bool:
+        return self.elem.struct is not None and not self.elem.layers
+
+
+@record
+class Level:
+    """A declared array on the way to an element; subscripts must stay below its size, a C text."""
+
+    base: str
+    path: Path
+    size: str
+
+
+@record
+class Memory:
+    """Everything a region reads or writes. `shared` are the globals among it that may live in another file."""
+
+    ints: tuple[Int, ...]
+    buffers: tuple[Buffer, ...]
+    levels: tuple[Level, ...]
+    shared: tuple[str, ...]
+    undefined: tuple[str, ...] = ()  # those among them that the file only declares
+
+    def find(self, base: str, path: Path) -> int | None:
+        """The number of a buffer."""
+        return next((k for k, b in enumerate(self.buffers) if (b.base, b.path) == (base, path)), None)
+
+
+def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedText] = ()) -> Memory:
+    """The memory of a region with these parameters of its own."""
+    scan = prescan(site)
+    names = {n for n in scan.mentioned if n in site.variables}
+    paths = paths_in(site.statements, site.variables)
+    shapes = {n: site.variables[n].shape for n in sorted(names)}
+    layers = [la for n in shapes for la in layers_on(shapes[n], site.types, paths.get(n, ()))]
+    sizes = [la.dim for la in layers if la.dim is not None]
+    paths = paths_in([*site.statements, *sizes], site.variables)
+    names |= names_in(sizes) & set(site.variables)
+    names |= {text for d in computed for text, _, base in d.reads if not base and " - " not in text}
+    fixed = _fixed_globals(ast, scan.written, site.variables)
+    ints = (*_ints(site, dict(scan.params), sizes, fixed), *_elements(computed, fixed))
+    ints = _with_constants(ints, sorted(names), site, fixed)
+    buffers: dict[tuple[str, Path], Buffer] = {}
+    levels: dict[Level, None] = {}
+    for name in sorted(names - {i.text for i in ints if i.how != "before"}):
+        var, mine = site.variables[name], paths.get(name, [])
+        levels.update(dict.fromkeys(_levels(var, mine, site)))
+        if name not in fixed:
+            buffers[name, ()] = _root(var)
+            buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
+    shared = (n for n in sorted(names) if site.variables[n].place == "global" and not site.variables[n].static)
+    declared = {d.name for d in ast.ext if isinstance(d, c_ast.Decl) and "extern" in (d.storage or ())}
+    elsewhere = tuple(n for n in sorted(names & declared) if site.variables[n].place == "global")
+    return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere)
+
+
+def _ints(
+    site: RegionSite, params: dict[str, CType], sizes: Sequence[c_ast.Node], fixed: frozenset[str]
+) -> tuple[Int, ...]:
+    """The region's parameters, and what else the sizes of its arrays are made of."""
+    found: dict[str, CType] = {}
+    for node in nodes_in(sizes):
+        ctype = None
+        if isinstance(node, c_ast.StructRef):
+            ctype = member_type(node, site)
+        elif isinstance(node, c_ast.ID) and node.name in site.variables:
+            shape = site.variables[node.name].shape
+            ctype = None if shape.layers else shape.elem
+        if ctype is not None and ctype.is_int:
+            found[c_text(node)] = ctype
+    return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
+
+
+def _with_constants(
+    ints: Sequence[Int], names: Sequence[str], site: RegionSite, fixed: frozenset[str]
+) -> tuple[Int, ...]:
+    """The same with the function's own constants, which have no other value."""
+    own = {n: v for n in names if (v := site.variables[n]).constant is not None and n not in fixed}
+    found = [Int(n, v.shape.elem, f"constant {v.constant}") for n, v in own.items()]
+    return (*(i for i in ints if i.text not in own), *found)
+
+
+def _elements(computed: Sequence[ComputedText], fixed: frozenset[str]) -> Iterator[Int]:
+    """The elements of memory that computed parameters are made of."""
+    found = {text: (ctype, base) for d in computed for text, ctype, base in d.reads}
+    for text, (ctype, base) in found.items():
+        ahead = "apart" if " - " in text else "before"
+        yield Int(text, ctype, ahead if not base else "pinned" if base in fixed else "element")
+
+
+def _how(text: str, site: RegionSite, fixed: frozenset[str]) -> str:
+    if text not in site.variables:
+        return "member"
+    if text in fixed:
+        return "pinned"
+    return "global" if site.variables[text].place == "global" else "declare"
+
+
+def _fixed_globals(ast: c_ast.FileAST, written: frozenset[str], variables: Mapping[str, Variable]) -> frozenset[str]:
+    """Globals whose values are the file's own: constants, and tables with initializers that are only read."""
+    found = set()
+    for ext in ast.ext:
+        if isinstance(ext, c_ast.Decl) and ext.name in variables and variables[ext.name].place == "global":
+            table = ext.init is not None and isinstance(ext.type, c_ast.ArrayDecl) and ext.name not in written
+            if table or _is_const(ext.type):
+                found.add(str(ext.name))
+    return frozenset(found)
+
+
+def _is_const(node: c_ast.Node) -> bool:
+    """Is the declared object itself, not what it points to, constant?"""
+    while isinstance(node, c_ast.ArrayDecl):
+        node = node.type
+    return "const" in (getattr(node, "quals", None) or ())
+
+
+# -- buffers -------------------------------------------------------------------------------------------
+
+
+def _root(var: Variable) -> Buffer:
+    if not var.shape.layers:
+        return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
+    outer = var.shape.layers[0]
+    how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
+    return _buffer(var.name, (), how, _size(var, (), outer), var.shape)
+
+
+def _size(var: Variable, at: Path, layer: Layer) -> str | None:
+    """The declared size of a layer; a global array that gets it from its initializer is asked for it."""
+    if layer.dim is not None:
+        return c_text(layer.dim)
+    if layer.kind == "array" and var.place == "global" and not at:
+        return f"sizeof {var.name} / sizeof {var.name}[0]"
+    return None
+
+
+def _buffer(base: str, path: Path, how: str, rows: str | None, shape: Shape) -> Buffer:
+    """`shape` still has the outer layer."""
+    rest = list(shape.layers[1:])
+    dims = []
+    while rest and rest[0].kind == "array":
+        dim = rest.pop(0).dim
+        dims.append("0" if dim is None else c_text(dim))
+    return Buffer(base, path, how, rows, tuple(dims), Shape(tuple(rest), shape.elem, shape.struct))
+
+
+def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Level]:
+    """The declared sizes on the paths."""
+    for path in paths:
+        for at, layer, _ in follow(var.shape, site.types, path):
+            size = _size(var, at, layer)
+            if size is not None:
+                yield Level(var.name, at, size)
+
+
+def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Buffer]:
+    """A buffer for every further pointer on the paths."""
+    for path in paths:
+        for at, layer, inside in follow(var.shape, site.types, path):
+            if layer.kind == "pointer" and at:
+                yield _buffer(var.name, at, "inner", None, Shape((layer, *inside.layers), inside.elem, inside.struct))

@@ -1,0 +1,78 @@
+"""Runs with arrays that share memory, where the declared types allow it: equal pointers, and one element apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from codegen.scop.model import Scop
+from codegen.target.guards.alias import may_overlap
+from codegen.target.guards.pointers import pointer_of
+from codegen.target.guards.spans import span_pointer
+from codegen.check.harness import Harness
+from codegen.check.memory import Memory
+from codegen.check.survey import Vector
+
+WORK = (100_000, 3_000)  # statement instances of a larger and a small run
+MOST = 24  # runs of one region
+_GIVEN = ("pointer", "extern", "inner")  # buffers that a pointer leads to
+
+
+def overlapping(h: Harness, scop: Scop, trust: bool, vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+    """Vectors like some of the given ones, in which two arrays share memory."""
+    calm = [v for v in vectors if not v.doubtful and not v.special]
+    bases = [max(fit, key=lambda v: v.work) for limit in WORK if (fit := [v for v in calm if 0 < v.work <= limit])]
+    # What overwrites subscripts may lead anywhere.
+    own = {k for k, b in enumerate(h.memory.buffers) if b.base not in h.sources}
+    pairs = [p for p in _buffers(h.memory, scop, trust) if own.issuperset(p)]
+    made = (
+        replace(v, overlap=(one, two, shift))
+        for shift in (0, 1, -1)
+        for one, two in pairs
+        for v in dict.fromkeys(bases)
+    )
+    return tuple(islice(made, MOST))
+
+
+def overlap_text(h: Harness, v: Vector) -> str:
+    """How two arrays lie, in words."""
+    if v.overlap is None:
+        return ""
+    one, two, shift = v.overlap
+    first, second = (_name(h.memory, k) for k in ((one, two) if shift >= 0 else (two, one)))
+    return f", with `{second}` {'one element after' if shift else 'equal to'} `{first}`"
+
+
+def _name(memory: Memory, buffer: int) -> str:
+    b = memory.buffers[buffer]
+    return b.base + "".join("->" + step[1:] for step in b.path if step != "*")
+
+
+def _buffers(memory: Memory, scop: Scop, trust: bool) -> Iterator[tuple[int, int]]:
+    """Numbers of buffers with elements of one type that may be the same memory."""
+    found: dict[tuple[int, int], None] = {}
+    for names in may_overlap(scop, trust):
+        numbers = sorted(k for k in (_buffer(memory, scop, n) for n in names) if k is not None)
+        if len(set(numbers)) == 2 and all(memory.buffers[k].how in _GIVEN for k in numbers):
+            found[numbers[0], numbers[1]] = None
+    yield from (pair for pair in found if _type(memory, pair[0]) == _type(memory, pair[1]))
+
+
+def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
+    elem = memory.buffers[buffer].elem
+    return (elem.elem, id(elem.struct), len(elem.layers))
+
+
+def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:
+    """The buffer that holds an array's elements: behind the pointer to them, or the one with the struct around them."""
+    array = scop.arrays[name]
+    if pointer_of(scop, name) is None or (not span_pointer(scop, array) if array.opaque else array.rank == 0):
+        return None
+    path: tuple[str, ...] = ()
+    for step in next(a.path for _, a in scop.accesses() if a.array == name):
+        if step.kind not in ("member", "arrow"):
+            break
+        path = (*path, *(["*"] if step.kind == "arrow" else []), f".{step.text}")
+    found = (memory.find(scop.arrays[name].base, path[:k]) for k in range(len(path), -1, -1))
+    return next((k for k in found if k is not None), None)

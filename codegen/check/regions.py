@@ -1,0 +1,125 @@
+"""The regions of a file as the check sees them: what was there, what came out, and how to call both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from codegen import pipeline
+from codegen.diagnostics import Diagnostic
+from codegen.isa.known import use as use_isa
+from codegen.machine import load_for
+from codegen.options import GenOptions, effective_options
+from codegen.pipeline import Opened
+from codegen.recognize.access.work import PARALLEL_MIN
+from codegen.record import record
+from codegen.region import Modelled, RegionOutcome, model_region, site_in
+from codegen.source.parse import parse_with_gaps
+from codegen.source.regions import written
+from codegen.source.slice import RegionSlice
+from codegen.source.splice import splice
+from codegen.target.emit import Kernel, emit_banner, emit_support
+from codegen.target.text.names import DEFAULT
+from codegen.targets.registry import target_named
+from codegen.check.emit import cases_text
+from codegen.check.harness import Harness, Place, harness_of
+from codegen.check.memory import memory_of
+
+STEM = "result"  # of the files of the target
+PART = 100_000  # between the numbers of a region and of a part of it
+
+
+@record
+class Case:
+    """A region that came out transformed."""
+
+    slice: RegionSlice
+    outcome: RegionOutcome
+    harness: Harness
+    original: str
+    result: str
+
+    @property
+    def title(self) -> str:
+        line = self.outcome.line if self.slice.piece is None else self.harness.site.loc.line
+        return f"region {self.outcome.index} ({self.harness.site.function.decl.name}, line {line})"
+
+
+@record
+class Checked:
+    """A file with its regions. `outcomes` are all of them, `cases` those with something to check."""
+
+    source: Opened
+    outcomes: tuple[RegionOutcome, ...]
+    cases: tuple[Case, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def open_regions(path: str, text: str, options: GenOptions) -> Checked:
+    """Generate, region by region."""
+    machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
+    done = pipeline.perform(path, text, options, machine)
+    slices = {s.region.index: s for s in done.source.slices}
+    cases = [c for o in done.outcomes if o.text is not None for c in _cases(slices[o.index], o, done.source)]
+    notes = tuple(d for d in done.messages if d.id != "conditional-region")
+    return Checked(done.source, done.outcomes, tuple(cases), notes)
+
+
+def _cases(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Iterator[Case]:
+    """The region; of one that is transformed in part, each part."""
+    if not outcome.cases:
+        yield case_of(s, outcome, source)
+    for part, made, original in outcome.cases:
+        yield replace(case_of(part, made, source), original=original)
+
+
+def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
+    """A region that was transformed, with the way to call it."""
+    assert outcome.text is not None
+    parsed = parse_with_gaps(s)
+    site = site_in(parsed, s)
+    number = outcome.index + (PART * s.piece.number if s.piece else 0)
+    place = Place(s.language, s.scope, s.usings, s.objects)
+    harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
+    return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
+
+
+def as_generated(s: RegionSlice, outcome: RegionOutcome) -> RegionSlice:
+    """The slice that a result was made from: with names of macros only if they are in it."""
+    return s if outcome.kept else replace(s, named=None)
+
+
+def model_of(case: Case, options: GenOptions) -> Modelled:
+    """The region's model; there is one, since it was transformed."""
+    model = model_region(as_generated(case.slice, case.outcome), options)
+    assert model is not None
+    return model
+
+
+def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
+    """The files to compile: original and result with their cases below them, and both as users see them."""
+    source = checked.source
+    helpers = frozenset[str]().union(*(o.helpers for o in checked.outcomes))
+    kernels = frozenset[Kernel]().union(*(o.kernels for o in checked.outcomes))
+    name = os.path.basename(source.name)
+    start = pipeline.after_feature_macros(source.text)
+    support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN, language=source.pre.language)
+    banner = emit_banner(name, effective_options(options))
+    extra = target_named(options.target).extra(checked.outcomes, replace(options, stem=STEM), "", None)
+    head = f"{banner}{source.text[:start]}{support}{extra.support}"
+    regions = {s.region.index: s.region for s in source.slices}
+    body = splice(source.text, [(regions[o.index], o.text) for o in checked.outcomes if o.text is not None])
+    ending = source.pre.language.endings[0]
+    return {
+        **{f"{STEM}{ending}": text for ending, text in extra.files},
+        f"original{ending}": f"{source.text}\n{cases_text([(c.harness, c.original) for c in checked.cases])}",
+        f"result{ending}": f"{head}{source.text[start:]}\n{cases_text([(c.harness, c.result) for c in checked.cases])}",
+        f"source{ending}": source.text,
+        f"generated{ending}": head + body[start:],
+    }
+
+
+def extra_sources(options: GenOptions) -> tuple[str, ...]:
+    """What the target has compiled beside the result."""
+    return tuple(f"{STEM}{e}" for e in target_named(options.target).endings["c"][1:] if e.endswith(".c"))

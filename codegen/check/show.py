@@ -1,0 +1,43 @@
+"""Sentences about differences: which element, which values."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Sequence
+
+from codegen.check.leaves import Leaf
+from codegen.check.memory import Buffer, Int
+
+
+def element_text(buffer: Buffer, leaf: Leaf, dims: Sequence[int], count: int, at: int, first: int) -> str:
+    """The C name of scalar number `at`: `C[3][5]`, `img->data[7]`, `p[2].x`."""
+    element, part = divmod(at, count)
+    indices: list[int] = []
+    for size in reversed(dims):
+        indices.insert(0, element % size if size else 0)
+        element //= size or 1
+    indices[len(indices) - len(buffer.dims) - 1] += first
+    steps = [*buffer.path, *["*"] * (1 + len(buffer.dims))] if buffer.indexed else []
+    text = buffer.base + "".join(f"[{indices.pop(0)}]" if step == "*" else step for step in steps)
+    text += leaf.path + (f"[{part}]" if count > 1 else "")
+    return re.sub(r"^(\w+)\[0\]\.", r"\1->", text) if dims[0] == 1 else text
+
+
+def value_text(data: bytes, kind: int) -> str:
+    """A scalar as C would print it, with every digit that tells it from its neighbours."""
+    if kind == 6:
+        half = len(data) // 2
+        return f"{value_text(data[:half], 1)} + {value_text(data[half:], 1)}i"
+    if kind == 1 and len(data) in (4, 8):
+        (value,) = struct.unpack("f" if len(data) == 4 else "d", data)
+        return f"{value:.{9 if len(data) == 4 else 17}g}" if math.isfinite(value) else str(value)
+    if kind in (2, 3, 4, 5):
+        return str(int.from_bytes(data, "little", signed=kind in (2, 3)))
+    return data.hex()
+
+
+def values_text(ints: Sequence[Int], values: Sequence[int]) -> str:
+    """`n = 5, m = 7`."""
+    return ", ".join(f"{i.text} = {v}" for i, v in zip(ints, values, strict=True)) or "its only size"

@@ -1,0 +1,97 @@
+"""Does the result store only what the original stores?
+
+Values cannot tell: an element that is written with what it held before looks untouched. Other threads of the program
+may change it meanwhile, though, and it may lie in memory that cannot be written. So both programs are compiled with a
+call before every access (`check_watch.c.j2`), and the bytes that the result stores must be among those that the
+original stores.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from codegen.limits import LimitPassed
+from codegen.record import record
+from codegen.check.harness import Harness
+from codegen.check.layout import BufferLayout
+from codegen.check.library import Library, arena, open_library
+from codegen.check.sanitize import subset
+from codegen.check.show import element_text
+from codegen.check.survey import Vector
+from codegen.check.trials import BATCH, THREADS, WORK, Pair
+from codegen.worker import Died, run_limited
+
+INSTANCES = 300_000  # statement instances of one run; about 0.1 s
+SEEDS = 3  # of data for each vector: conditions that hold here do not hold there
+_DECLARED = "void tw_watch(long, const char *const *, const long *, unsigned char *const *);"
+
+
+@record
+class Invented:
+    """A store of the result that the original does not make."""
+
+    vector: Vector
+    message: str
+
+
+def watched(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
+    """Those of the vectors that are run with all accesses watched, on several data."""
+    chosen = subset([v for v in vectors if v.work <= INSTANCES])
+    return tuple(replace(v, seed=v.seed + 2 * k) for v in chosen for k in range(SEEDS))
+
+
+def invented(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:
+    """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
+    other runs have shown that the result does whatever the original does."""
+    try:
+        return run_limited(functools.partial(_first, h, pair, vectors), BATCH)
+    except (Died, LimitPassed):
+        return None
+
+
+def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:
+    original, result = (open_library(p, pair.numbers, _DECLARED) for p in (pair.original, pair.result))
+    for library in (original, result):
+        library.lib.tw_threads(THREADS)
+    for v in vectors:
+        mine = _stored(h, original, original, v)
+        for least in WORK:
+            result.lib.tw_threads_from(least)
+            theirs = _stored(h, original, result, v)
+            for k, have in enumerate(original.layout(h, v.ins).buffers):
+                at = next((b for b, (a, c) in enumerate(zip(mine[k], theirs[k], strict=True)) if c > a), -1)
+                if at >= 0:
+                    return Invented(v, f"the result stores to {_element(h, k, have, v, at)}, which the source does not")
+    return None
+
+
+def _stored(h: Harness, original: Library, library: Library, v: Vector) -> list[bytes]:
+    """A byte for every byte of every buffer: 1 where it is stored while the case runs."""
+    ffi, memory = library.ffi, arena(library.ffi, v.sizes)
+    fill: Any = original.ffi.cast("void **", memory.args)
+    original.call(h.number, 1, v.ins, fill, original.ffi.new("long *", v.seed))
+    library.call(h.number, 4, v.ins, memory.args, ffi.NULL)
+    own = ffi.new("long[]", [int(ffi.cast("long", start)) for start in memory.starts])
+    library.call(h.number, 5, v.ins, memory.args, own)  # the file's own variables are where they are
+    notes = [ffi.new("unsigned char[]", size + 1) for size in v.sizes]
+    kept = ffi.new("long[]", v.sizes), ffi.new("unsigned char *[]", notes)
+    library.lib.tw_watch(len(notes), ffi.cast("const char **", own), *kept)
+    library.call(h.number, 3, v.ins, memory.args, ffi.NULL)
+    library.lib.tw_watch(0, ffi.NULL, ffi.NULL, ffi.NULL)
+    return [bytes(ffi.buffer(x, size)) for x, size in zip(notes, v.sizes, strict=True)]
+
+
+def _element(h: Harness, k: int, have: BufferLayout, v: Vector, byte: int) -> str:
+    """The scalar that a byte of a buffer belongs to."""
+    for leaf, (offset, size, count, _) in zip(h.leaves[k], have.leaves, strict=True):
+        inside = byte % have.size - offset
+        if 0 <= inside < size * count:
+            number = byte // have.size * count + inside // size
+            return element_text(h.memory.buffers[k], leaf, have.dims, count, number, v.ins[h.slot(k)])
+    return f"`{h.memory.buffers[k].base}`"
+
+
+__all__ = ["Invented", "invented", "watched"]

@@ -1,0 +1,1 @@
+"""What a command writes: artefacts, reports, progress, failures."""

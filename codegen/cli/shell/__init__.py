@@ -1,0 +1,1 @@
+"""What shells and build systems ask the command: completions, the manual page, tables."""

@@ -1,0 +1,24 @@
+"""The manual page and the completions that are installed, from the tables: python -m codegen.cli.shell.share"""
+from __future__ import annotations
+
+from pathlib import Path
+
+from codegen.cli.shell.completion import completion
+from codegen.cli.shell.manual import manual
+from codegen.resources import share_dir
+
+
+def files() -> dict[Path, str]:
+    """Where each is, and what it holds."""
+    completions = share_dir() / "completions"
+    return {
+        share_dir() / "man" / "tilewright.1": manual(),
+        completions / "tilewright": completion("bash"),
+        completions / "_tilewright": completion("zsh"),
+        completions / "tilewright.fish": completion("fish"),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""`tilewright-cc`: the tool in place of a compiler."""

@@ -1,0 +1,1 @@
+"""C expressions as affine functions and polynomials, with C's types."""

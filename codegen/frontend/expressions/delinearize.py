@@ -1,0 +1,301 @@
+"""Flat subscripts `A[i*n + j]` as several dimensions, where every inner index stays in its row.
+
+What loop variables are multiplied by gives the strides, polynomials in the parameters: `x_max + 5` is one as well as
+`n * m`. A subscript is then divided by them, the outermost first. What is divided has no unique quotient:
+`(i + 1)*m - 1 - j` is row i + 1 and column -1 - j, or row i and column m - 1 - j. So rows are carried from one
+dimension to the next until the inner index is in its row, as far as isl can tell; what it cannot prove is tested at run
+time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise, permutations, product
+from math import gcd
+
+import islpy as isl
+
+from codegen.frontend.expressions.affine import Affiner, MissingParameter
+from codegen.frontend.parameters.computed import Found
+from codegen.frontend.statements.frame import Frame
+from codegen.frontend.expressions.polynomials import (
+    CONSTANT,
+    ONE,
+    Atom,
+    Params,
+    Poly,
+    Variable,
+    content,
+    degree,
+    divide,
+    factors,
+    is_affine,
+    params,
+    plus,
+    text,
+    times,
+)
+from codegen.record import record
+from codegen.scop.types import LONG
+
+MOST_LAYOUTS = 12  # that are tried for one array
+CARRIES = (0, -1, 1, -2, 2)  # rows that are taken from an index, likely ones first
+MOST_DOUBTS = 1000  # an index that never is in its row counts as so many that may not be
+MOST_FACTOR = 4  # times a parameter of at most 2^60 is no overflow
+
+
+@record
+class Flat:
+    """The dimensions given to a flat array, the outermost first: their strides, of which the last is 1.
+
+    `extents` says how often each stride fits into the one before it; the first has none. Where that is not affine in
+    the parameters it is None, until a parameter of the region's own stands for it.
+    """
+
+    strides: tuple[Params, ...]
+    extents: tuple[Params | None, ...]
+
+    def stride_texts(self) -> tuple[str, ...]:
+        """As C; a stride that is a product of sums is printed as one."""
+        return tuple(self._text(d) for d in range(len(self.strides)))
+
+    def _text(self, d: int) -> str:
+        inner = self.extents[d + 1] if d + 1 < len(self.strides) else None
+        if len(self.strides[d]) == 1 or inner is None or self.strides[d + 1] == ONE:
+            return text(self.strides[d])
+        return f"{text(inner)} * {self._text(d + 1)}"
+
+
+@record
+class Index:
+    """One index: numbers of loop variables and atoms, and an offset."""
+
+    counts: Mapping[Variable, int]
+    offset: Params
+
+
+@record
+class Use:
+    """A subscript and where it is evaluated."""
+
+    poly: Poly
+    frame: Frame
+
+
+@record
+class Row:
+    """An index that `rows` were taken from, its extent where that is known, and whether it may be too low or too high.
+
+    `never`: there is no size for which it is in its row.
+    """
+
+    value: isl.PwAff
+    room: isl.PwAff | None = None
+    rows: int = 0
+    low: bool = False
+    high: bool = False
+    never: bool = False
+
+    @property
+    def doubts(self) -> int:
+        return self.low + self.high + MOST_DOUBTS * self.never
+
+
+def find_flat(uses: Sequence[Use], affiner: Affiner) -> Flat | None:
+    """The layout that leaves the fewest row conditions to the run; None where subscripts need none or have none."""
+    if all(is_affine(u.poly) for u in uses):
+        return None
+    best: tuple[int, Flat] | None = None
+    for flat in islice(_layouts([u.poly for u in uses]), MOST_LAYOUTS):
+        doubts = sum(row.doubts for u in uses for row in place(u, flat, affiner))
+        if best is None or doubts < best[0]:
+            best = doubts, flat
+        if not doubts:
+            break
+    return None if best is None else _measured(best[1], uses, affiner)
+
+
+# -- layouts -------------------------------------------------------------------------------------------
+
+
+def _layouts(polys: Sequence[Poly]) -> Iterator[Flat]:
+    """Layouts in which all subscripts have indices, likely ones first.
+
+    Of the strides of one degree one is enough where the others are it and something of lower degree (n + 1 beside n);
+    else all are taken, one within the other, those of outer loops outside.
+    """
+    by_degree: dict[int, list[Params]] = {}
+    for poly in polys:
+        for d, p in factors(poly).items():
+            if d != CONSTANT and degree(p):
+                base = _primitive(p)
+                mine = by_degree.setdefault(degree(p), [])
+                if base not in mine:
+                    mine.append(base)
+    levels = [by_degree[k] for k in sorted(by_degree, reverse=True)]
+    simple = [sorted(level, key=lambda p: (len(p), text(p))) for level in levels]
+    chains = [*product(*simple)]
+    if any(len(level) > 1 for level in levels):
+        orders = product(*(permutations(level) for level in levels))
+        chains += [tuple(p for level in order for p in level) for order in islice(orders, MOST_LAYOUTS)]
+    for chain in chains:
+        flat = _layout((*chain, ONE), polys)
+        if flat is not None:
+            yield flat
+
+
+def _primitive(p: Params) -> Params:
+    """Without the number that divides it; the first term is positive."""
+    sign = -1 if p[0][1] < 0 else 1
+    return params((m, k // (sign * content(p))) for m, k in p)
+
+
+def _layout(chain: tuple[Params, ...], polys: Sequence[Poly]) -> Flat | None:
+    """These strides, times the numbers that all indices share."""
+    split = [x for x in (_split(poly, chain) for poly in polys) if x is not None]
+    if len(split) < len(polys):
+        return None
+    strides: list[Params] = []
+    common = 0
+    for d, p in enumerate(chain):
+        numbers = (k for x in split for k in (*x[d].counts.values(), *(v for _, v in x[d].offset)))
+        common = gcd(common, *numbers) if p != ONE else 1
+        strides.append(times(p, common or 1))
+    extents: list[Params | None] = [None]
+    for outer, inner in pairwise(strides):
+        if not _formula(outer, inner):
+            return None
+        quotient, rest = divide(outer, inner)
+        extents.append(None if rest or degree(quotient) > 1 else quotient)
+    return Flat(tuple(strides), tuple(extents))
+
+
+def _split(poly: Poly, strides: Sequence[Params]) -> tuple[Index, ...] | None:
+    """The indices of a subscript, with nothing carried; None where they are not affine."""
+    counts: list[dict[Variable, int]] = [{} for _ in strides]
+    offsets = [params(()) for _ in strides]
+    for variable, rest in factors(poly).items():
+        for d, stride in enumerate(strides):
+            quotient, rest = divide(rest, stride)
+            if degree(quotient) > (variable == CONSTANT):
+                return None
+            if variable == CONSTANT:
+                offsets[d] = quotient
+            elif quotient:
+                counts[d][variable] = quotient[0][1]
+    return tuple(Index(c, o) for c, o in zip(counts, offsets, strict=True))
+
+
+# -- extents that are not affine ------------------------------------------------------------------------
+
+
+def _formula(outer: Params, inner: Params) -> str:
+    """How often a stride fits into the one around it, as C that overflows nowhere; empty where there is none."""
+    quotient, rest = divide(outer, inner)
+    if not rest and len(quotient) == 1:
+        (names, k), = quotient
+        words = [f"(unsigned long){x}" for x in ([str(k)] if k != 1 or not names else []) + list(names)]
+        return f"(long)({' * '.join(words)})" if len(words) > 1 else f"(long){[str(k), *names][-1]}"
+    if not rest and degree(quotient) == 1:
+        return text(quotient)
+    if len(outer) == len(inner) == 1 and degree(outer) == degree(inner) == 1 and outer[0][1] <= MOST_FACTOR:
+        (names, k), = outer
+        return f"{f'{k} * (long)' if k > 1 else ''}{names[0]} / {text(inner)}"
+    return ""
+
+
+def _measured(flat: Flat, uses: Sequence[Use], affiner: Affiner) -> Flat:
+    """The layout with a parameter for each extent that is not affine. It is evaluated where the rows inside are."""
+    extents = list(flat.extents)
+    for d in range(1, len(extents)):
+        if extents[d] is not None:
+            continue
+        outer, inner = flat.strides[d - 1], flat.strides[d]
+        name = _evaluated(outer, inner, uses, affiner)
+        if name:
+            extents[d] = params([((name,), 1)])
+            continue
+        formula = _formula(outer, inner)
+        if formula not in affiner.computed:
+            divisors = (text(inner),) if " / " in formula else ()
+            raise MissingParameter(Found(formula, formula, divisors, (), LONG))
+        name, _ = affiner.computed[formula]
+        for use in uses:
+            where = use.frame.domain
+            if " / " in formula:
+                where = where.intersect(_value(Index({}, inner), use.frame, affiner).gt_set(use.frame.zero()))
+            here = where.params()
+            affiner.evaluated[name] = affiner.evaluated.get(name, here).union(here).coalesce()
+        extents[d] = params([((name,), 1)])
+    return Flat(flat.strides, tuple(extents))
+
+
+def _evaluated(outer: Params, inner: Params, uses: Sequence[Use], affiner: Affiner) -> str:
+    """The parameter for a product that the source itself evaluates wherever the array is used; empty if there is none.
+    Unsigned ones may have wrapped around."""
+    quotient, rest = divide(outer, inner)
+    if rest or len(quotient) != 1 or quotient[0][1] != 1:
+        return ""
+    for source, (name, ctype) in sorted(affiner.computed.items()):
+        factors = tuple(sorted(re.split(r"[ ()]*\*[ ()]*", source.strip("()"))))
+        same = factors == quotient[0][0] and ctype.signed and name in affiner.evaluated
+        if same and all(u.frame.domain.params().is_subset(affiner.evaluated[name]) for u in uses):
+            return name
+    return ""
+
+
+# -- rows ----------------------------------------------------------------------------------------------
+
+
+def place(use: Use, flat: Flat, affiner: Affiner) -> tuple[Row, ...]:
+    """The indices of one access: rows are carried from the innermost dimension outwards, so that each index is in its
+    row if that can be."""
+    index = _split(use.poly, flat.strides)
+    assert index is not None
+    domain = use.frame.domain.intersect_params(affiner.ranges)
+    found: list[Row] = []
+    for d in reversed(range(len(index))):
+        rows = found[-1].rows if found else 0
+        mine, extent = Index(index[d].counts, plus(index[d].offset, times(ONE, rows))), flat.extents[d]
+        if d and extent is not None:
+            outer = next((k for m, k in index[d - 1].offset if not m), 0)
+            found.append(_in_row(mine, extent, outer, domain, use.frame, affiner))
+        else:
+            value = _value(mine, use.frame, affiner)
+            low = d > 0 and not domain.intersect(value.lt_set(use.frame.zero())).is_empty()
+            found.append(Row(value, low=low, high=d > 0))
+    return tuple(reversed(found))
+
+
+def _in_row(index: Index, extent: Params, outer: int, domain: isl.Set, frame: Frame, affiner: Affiner) -> Row:
+    """An index with the rows taken from it that leave the fewest doubts; `outer` is how many there are by now."""
+    zero, room = frame.zero(), _value(Index({}, extent), frame, affiner)
+    best: Row | None = None
+    for rows in dict.fromkeys((*CARRIES, -outer)):
+        value = _value(Index(index.counts, plus(index.offset, times(extent, -rows))), frame, affiner)
+        low, high = domain.intersect(value.lt_set(zero)), domain.intersect(value.ge_set(room))
+        found = not low.is_empty(), not high.is_empty()
+        never = any(found) and bool(domain.params().subtract(low.union(high).params()).is_empty())
+        row = Row(value, room, rows, *found, never)
+        if best is None or row.doubts < best.doubts:
+            best = row
+        if not row.doubts:
+            break
+    assert best is not None
+    return best
+
+
+def _value(index: Index, frame: Frame, affiner: Affiner) -> isl.PwAff:
+    value = frame.zero()
+    for variable, k in index.counts.items():
+        one = frame.lift(variable.value) if isinstance(variable, Atom) else frame.dim(variable)
+        value = value.add(_times(one, k))
+    for names, k in index.offset:
+        one = frame.param(affiner.params[names[0]][0]) if names else frame.constant(1)
+        value = value.add(_times(one, k))
+    return value
+
+
+def _times(value: isl.PwAff, k: int) -> isl.PwAff:
+    return value.scale_val(isl.Val.read_from_str(value.get_ctx(), str(k)))

@@ -1,0 +1,1 @@
+"""What names stand for: arrays, members, pointers and where they come from."""

@@ -1,0 +1,1 @@
+"""The walk over statements: loops, branches, jumps, bodies."""

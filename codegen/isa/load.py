@@ -1,0 +1,113 @@
+"""From the tables in `data/` to `Isa`.
+
+A table gives words for each type in [types], words for all types in [words], and patterns for groups of types in
+[ops.*]; <word> stands for that word of the type. [broadcast] gives the cost of bringing a value into every lane, by
+groups of types, [fold] what may stand in for minima and maxima in chains (see `hurry.py`). Of several groups that a
+type belongs to, the narrowest wins; an empty pattern means that the type has no such operation.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from codegen.isa.known import own
+from codegen.scop.lanes import ELEMENTS
+from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+NAMES = ("generic", "neon", "sve", "avx2", "avx512")
+GENERIC_BITS = 128
+
+
+@cache
+def load(name: str, vector_bits: int = GENERIC_BITS) -> Isa:
+    """The instruction set called `name`. `vector_bits` is the width for `generic`; the others know theirs."""
+    mine = own(name)
+    return isa_of(name, table(name) if mine is None else mine.table, vector_bits)
+
+
+def table(name: str) -> dict[str, Any]:
+    """A built-in table."""
+    path = resources.files("codegen.isa") / "data" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def isa_of(name: str, data: Mapping[str, Any], vector_bits: int = GENERIC_BITS) -> Isa:
+    """The instruction set that a table describes."""
+    bits = int(data.get("vector_bits", vector_bits))
+    return Isa(
+        name=name,
+        prefix=f"tw_{name}" if "vector_bits" in data else f"tw_v{bits}",
+        header=data["header"],
+        target=data["target"],
+        bits=bits,
+        registers=int(data["registers"]),
+        typedefs=_typedefs(data, bits),
+        vecs=tuple(_vec(data, elem, bits) for elem in ELEMENTS),
+        processor=data.get("processor", ""),
+        enabled=data.get("enabled", ""),
+    )
+
+
+def groups(elem: str) -> tuple[str, ...]:
+    """The groups a type belongs to, widest first."""
+    if is_float(elem):
+        return ("all", "float", elem)
+    return ("all", "int", "signed" if elem[0] == "i" else "unsigned", f"int{bits_of(elem)}", elem)
+
+
+def _words(data: Mapping[str, Any], elem: str, bits: int) -> dict[str, str]:
+    """What <word> means for a type: the table's own words, and some that every table can use."""
+    width = bits_of(elem)
+    given = {
+        "elem": elem,
+        "scalar": C_TYPES[elem],
+        "width": str(width),
+        "bytes": str(bits // 8),
+        "lanes": str(bits // width),
+        "most": str(LONGEST_BITS // width),
+        "copies": ", ".join(["x"] * (bits // width)),
+    }
+    return {**given, **data.get("words", {}), **data.get("types", {}).get(elem, {})}
+
+
+def _fill(pattern: str, words: dict[str, str]) -> str:
+    """The pattern with its words in place; words may use words."""
+    return re.sub(r"<(\w+)>", lambda m: _fill(words[m[1]], words), pattern)
+
+
+def _vec(data: Mapping[str, Any], elem: str, bits: int) -> Vec:
+    words = _words(data, elem, bits)
+    ops: dict[str, str] = {}
+    for group in groups(elem):
+        ops.update(data["ops"].get(group, {}))
+    filled = {name: _fill(pattern, words) for name, pattern in ops.items() if pattern}
+    return Vec(
+        elem=elem,
+        vector=_fill(words["vector"], words),
+        mask=_fill(words["mask"], words),
+        lanes=_fill(words["lanes"], words),
+        group=128 // bits_of(elem) if "fma_lane" in filled else 0,
+        broadcast=next(data["broadcast"][g] for g in reversed(groups(elem)) if g in data["broadcast"]),
+        ops=tuple(filled.items()),
+        folds=tuple(data.get("fold", {}).items()) if is_float(elem) else (),
+        half=words.get("half", ""),
+    )
+
+
+def _typedefs(data: Mapping[str, Any], bits: int) -> tuple[tuple[str, str], ...]:
+    """Vector types that no header gives."""
+    found = []
+    for kind in ("typedef", "typedef_unaligned"):
+        for words in (_words(data, elem, bits) for elem in ELEMENTS if kind in data):
+            found.append((_fill(data[kind]["name"], words), _fill(data[kind]["text"], words)))
+    return tuple(found)

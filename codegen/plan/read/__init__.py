@@ -1,1 +1,0 @@
-"""The directives of plan text, by what they act on."""

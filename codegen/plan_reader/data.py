@@ -1,0 +1,118 @@
+"""Directives about values and where they are kept."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import Block, Directive, Expand, Forward, Keep, Stay, Store
+from codegen.plan_reader.reader import Reader
+from codegen.plan_reader.schedule import affine, read_head
+from codegen.recognize.privatize.expansion import NoExpansion
+from codegen.recognize.privatize.expansion import expand as expanded
+from codegen.recognize.products.forward import forwarded
+from codegen.transform.block import blocked
+from codegen.transform.find import free_name
+from codegen.transform.keep import kept
+
+
+def store(r: Reader, at: Loc) -> Directive:
+    variable = r.word("a variable").text
+    r.take("in")
+    loop = r.loop()
+    dims = []
+    while r.accept("["):
+        it = r.word("an iterator").text
+        r.take("-")
+        start = r.word("a loop").text
+        r.take(":")
+        dims.append((it, start, r.number()))
+        r.take("]")
+    return Store(variable, loop, tuple(dims), at)
+
+
+def stay(r: Reader, at: Loc) -> Directive:
+    array = r.word("an array").text
+    r.take("from")
+    stmt = r.word("a statement").text
+    return Stay(array, stmt, r.size("by"), at)
+
+
+def forward(r: Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a variable").text
+    r.scop = forwarded(r.scop, name) or r.scop
+    return Forward(name, at)
+
+
+def expand(r: Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a variable").text
+    r.take("over")
+    over = r.names()
+    limit = r.size("limit", 1 << 40)
+    with suppress(NoExpansion):  # the directive is refused when it is carried out
+        r.scop = expanded(r.scop, name, over, limit).scop
+    return Expand(name, over, limit, at)
+
+
+def block(r: Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    head = read_head(r)
+    size = r.size("by")
+    places = _listed(r) if r.accept("apart") else {}
+    have = [s.name for s in r.scop.statements]
+    for name in (*head.values, *places):
+        if name not in have:
+            raise InputError("bad-plan", f"there is no statement {name}", at, f"statements: {', '.join(have)}")
+    for name in places:
+        if name not in head.values:
+            raise InputError("bad-plan", f"{name} is not counted in blocks", at, f"give it a value: `{name}: ...`")
+    values = {n: affine(r.scop, n, text, at) for n, text in head.values.items()}
+    apart = {n: tuple(affine(r.scop, n, text, at) for text in texts) for n, texts in places.items()}
+    d = Block(head.name, values, size, apart, at)
+    r.blocks[head.name] = size
+    if size and free_name(r.scop, head.name, head.values):  # else the directive is refused when it is carried out
+        r.scop = blocked(r.scop, d).scop
+    return d
+
+
+def keep(r: Reader, at: Loc) -> Directive:
+    assert r.scop is not None
+    name = r.word("a name for the copies").text
+    cells = []
+    while r.accept("["):
+        index = r.until(":")
+        r.take(":")
+        cells.append((index, r.until("]")))
+        r.take("]")
+    r.take("=")
+    array = r.word("an array").text
+    subscripts = []
+    while r.accept("["):
+        subscripts.append(r.until("]"))
+        r.take("]")
+    r.take("for")
+    stmts = [r.word("a statement").text]
+    while r.accept(","):
+        stmts.append(r.word("a statement").text)
+    d = Keep(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
+    r.scop = kept(r.scop, d)
+    return d
+
+
+def _listed(r: Reader) -> dict[str, tuple[str, ...]]:
+    """`{S1: i, j; S2: i}`"""
+    out: dict[str, tuple[str, ...]] = {}
+    r.take("{")
+    while not r.accept("}"):
+        stmt = r.word("a statement").text
+        r.take(":")
+        items = [r.until(",", ";", "}")]
+        while r.accept(","):
+            items.append(r.until(",", ";", "}"))
+        if stmt in out:
+            raise InputError("bad-plan", f"{stmt} is listed twice", r.loc(), "list each statement once")
+        out[stmt] = tuple(items)
+        r.accept(";")
+    return out

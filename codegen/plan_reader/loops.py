@@ -1,0 +1,117 @@
+"""Directives that name loops."""
+
+from __future__ import annotations
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import (
+    Balance,
+    Diamond,
+    Directive,
+    Jam,
+    LoopRef,
+    Parallel,
+    Pipeline,
+    Plain,
+    Skew,
+    Tile,
+    Unroll,
+    Vector,
+)
+from codegen.plan_reader.reader import Reader
+
+
+def tile(r: Reader, at: Loc) -> Directive:
+    items = []
+    while True:
+        ref = r.loop()
+        r.take(":")
+        loc, size = r.loc(), r.number()
+        if size < 0:
+            raise InputError("bad-plan", "a tile size cannot be negative", loc, "")
+        items.append((ref, size))
+        if not r.accept(","):
+            return Tile(tuple(items), r.accept("full"), at)
+
+
+def balance(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("by")
+    loc, size = r.loc(), r.number()
+    if not 1 < size <= 65536:
+        raise InputError("bad-plan", "threads take 2 to 65536 iterations at a time", loc, "")
+    return Balance(loop, size, at)
+
+
+def diamond(r: Reader, at: Loc) -> Directive:
+    time = r.loop()
+    r.take(",")
+    space = r.loop()
+    r.take("by")
+    loc, size = r.loc(), r.number()
+    if size < 2:
+        raise InputError("bad-plan", "a diamond is at least 2 wide", loc, "")
+    return Diamond(time, space, size, at)
+
+
+def skew(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("by")
+    negative = r.accept("-")
+    factor = 1
+    if r.peek().isdigit():
+        factor = r.number()
+        r.take("*")
+    return Skew(loop, -factor if negative else factor, r.loop(), at)
+
+
+def plain(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("as")
+    return Plain(loop, r.word("an iterator").text, at)
+
+
+def parallel(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    also = r.loop() if r.accept("with") else None
+    if not r.accept("by"):
+        return Parallel(loop, also, loc=at)
+    loc, by = r.loc(), r.number()
+    if not 0 < by <= 4096:
+        raise InputError("bad-plan", "a thread takes 1 to 4096 iterations at a time", loc, "")
+    return Parallel(loop, also, by, at)
+
+
+def pipeline(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    r.take("along")
+    return Pipeline(loop, r.loop(), at)
+
+
+def unroll(r: Reader, at: Loc) -> Directive:
+    return Unroll(*_by_factor(r, "an unroll"), at)
+
+
+def jam(r: Reader, at: Loc) -> Directive:
+    return Jam(*_by_factor(r, "a jam"), at)
+
+
+def vector(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    if not r.accept("by"):
+        return Vector(loop, loc=at)
+    loc, times = r.loc(), r.number()
+    r.take("of")
+    width = r.number()
+    r.take("bytes")
+    if not 1 <= times <= 16 or width not in (8, 16, 32, 64, 128):
+        raise InputError("bad-plan", "vectors are 8, 16, 32, 64 or 128 bytes wide, 1 to 16 at a time", loc, "")
+    return Vector(loop, width, times, at)
+
+
+def _by_factor(r: Reader, what: str) -> tuple[LoopRef, int]:
+    loop = r.loop()
+    r.take("by")
+    loc, factor = r.loc(), r.number()
+    if not 1 < factor <= 64:
+        raise InputError("bad-plan", f"{what} factor lies between 2 and 64", loc, "")
+    return loop, factor

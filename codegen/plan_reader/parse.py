@@ -1,0 +1,111 @@
+"""Reading plan text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+
+from codegen.diagnostics import InputError, Loc
+from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Plan, Reverse
+from codegen.plan_reader import data
+from codegen.plan_reader import loops
+from codegen.plan_reader import products
+from codegen.plan_reader import schedule
+from codegen.plan_reader.reader import Reader, tokens
+from codegen.scop.model import Scop
+
+
+def parse(text: str, file: str, scops: Mapping[int, Scop], part: int = 0) -> tuple[Plan, ...]:
+    """The plans in `text` for the regions in `scops`, or for one part of them; blocks for others are passed over."""
+    reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    plans: list[Plan] = []
+    while reader.more():
+        plan = _plan(reader, scops, part)
+        if plan is not None:
+            plans.append(plan)
+    return tuple(plans)
+
+
+def planned_regions(text: str, file: str) -> tuple[tuple[int, Loc], ...]:
+    """Which regions a plan file speaks of."""
+    found: dict[int, Loc] = {}
+    for (number, _), loc in planned_parts(text, file):
+        found.setdefault(number, loc)
+    return tuple(found.items())
+
+
+def planned_parts(text: str, file: str) -> tuple[tuple[tuple[int, int], Loc], ...]:
+    """Which regions (part 0) and parts of regions a plan file speaks of; each at most once."""
+    reader = Reader(tokens(text, file), Loc(file, text.count("\n") + 1, 1))
+    out: dict[tuple[int, int], Loc] = {}
+    if reader.more() and reader.peek() != "region":  # whatever it is, none of it is shown
+        message = "this is no plan: it does not begin with 'region'"
+        raise InputError("bad-plan", message, reader.loc(), "`region 1` comes before the directives of region 1")
+    while reader.more():
+        if reader.pos == 0 or _at_region(reader):
+            reader.take("region")
+            loc = reader.loc()
+            number = reader.number()
+            key = number, reader.number() if reader.accept("part") else 0
+            if key in out:
+                raise InputError("bad-plan", f"region {number} is planned twice", loc, "keep one of the two blocks")
+            out[key] = loc
+        else:
+            reader.take()
+    return tuple(out.items())
+
+
+def _at_region(r: Reader) -> bool:
+    """A variable may be named so too, but no number follows it."""
+    return r.peek() == "region" and r.peek(1).isdigit()
+
+
+def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
+    loc = r.loc()
+    r.take("region")
+    number = r.number()
+    if number not in scops or (r.number() if r.accept("part") else 0) != part:
+        while r.more() and not _at_region(r):
+            r.take()
+        return None
+    r.scop = scops[number]
+    r.blocks.clear()
+    digest = r.take().text if r.accept("digest") else ""
+    out: list[Directive] = []
+    while r.more() and not _at_region(r):
+        at = r.loc()
+        word = r.word("a directive").text
+        if word not in _READ:
+            close = get_close_matches(word, sorted(_READ), n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"directives: {', '.join(sorted(_READ))}"
+            raise InputError("bad-plan", f"unknown directive {word!r}", at, hint)
+        out.append(_READ[word](r, at))
+    return Plan(number, tuple(out), digest, loc, part)
+
+
+_READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
+    "forward": data.forward,
+    "expand": data.expand,
+    "block": data.block,
+    "keep": data.keep,
+    "schedule": schedule.schedule,
+    "tile": loops.tile,
+    "balance": loops.balance,
+    "diamond": loops.diamond,
+    "order": lambda r, at: Order(r.loops(), at),
+    "reverse": lambda r, at: Reverse(r.loop(), at),
+    "skew": loops.skew,
+    "distribute": lambda r, at: Distribute(r.loop(), at),
+    "parallel": loops.parallel,
+    "pipeline": loops.pipeline,
+    "vector": loops.vector,
+    "plain": loops.plain,
+    "abreast": lambda r, at: Abreast(r.loop(), at),
+    "carry": lambda r, at: Carry(r.loop(), at),
+    "jam": loops.jam,
+    "unroll": loops.unroll,
+    "store": data.store,
+    "stay": data.stay,
+    "product": products.multiply,
+}
+DIRECTIVES = frozenset(_READ)

@@ -1,0 +1,258 @@
+"""Variables with one value per iteration of some loops: all of those values at once, in memory of their own.
+
+`double t; for (i) for (j) { t = 0; for (k) t += A[i][k] * B[k][j]; ... }` uses one `t` over and over, and that ties the
+statements of an iteration together. With t[i][j] in its place every statement can have loops of its own. A variable
+that is looked at after the region gets its last values back by a copy at the end.
+
+What is made here is only a proposal: `verify/expansion.py` proves that every read still finds its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import islpy as isl
+
+from codegen.recognize.stores import left_alone
+from codegen.recognize.access.strides import coefficients
+from codegen.record import record
+from codegen.scop.expr import Ref
+from codegen.scop.model import Access, Array, Buffer, Param, Scop, Statement, Step
+from codegen.scop.tree import Band, Leaf, Loop, Node, seq
+
+PREFIX = "tw_all_"  # of the memory's name; names of the user's that begin with tw_ rule products out
+
+
+class NoExpansion(Exception):
+    """Why there is no memory of this shape."""
+
+
+@record
+class Expansion:
+    """The region with all values of a variable kept, and the copy that brings the last ones back (or None)."""
+
+    scop: Scop
+    buffer: Buffer
+    copy: Statement | None
+
+    def tree(self, before: Node) -> Node:
+        """The region's order with the copy at its end."""
+        if self.copy is None:
+            return before
+        s = self.copy
+        space = isl.LocalSpace.from_space(s.domain.get_space())
+        loops = tuple(
+            Loop(n, {s.name: isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k))})
+            for k, n in enumerate(s.iterators)
+        )
+        leaf: Node = Leaf(s.name)
+        return seq([before, Band(loops, leaf, len(loops) > 1) if loops else leaf])
+
+
+def users(scop: Scop, name: str) -> list[Statement]:
+    return [s for s in scop.statements if any(a.array == name for a in s.accesses)]
+
+
+def shared_loops(scop: Scop, name: str) -> tuple[str, ...]:
+    """Iterators that all statements with the variable have in common, outermost first."""
+    mine = users(scop, name)
+    depth = 0
+    while all(len(s.iterators) > depth for s in mine) and len({s.iterators[depth] for s in mine}) == 1:
+        depth += 1
+    return mine[0].iterators[:depth] if mine else ()
+
+
+def expand(scop: Scop, name: str, over: Sequence[str], limit: int) -> Expansion:
+    """The region with values of `name` for all iterations of the loops `over`. Raises NoExpansion."""
+    array = scop.arrays.get(name)
+    if array is None or array.place == "buffer":
+        raise NoExpansion(f"`{name}` is no variable of the region")
+    if array.mixed or not array.declarable:
+        raise NoExpansion(f"parts of `{name}` are used, as several types" if array.mixed else "its type has no name")
+    shared = shared_loops(scop, name)
+    unknown = [n for n in over if n not in shared]
+    if unknown or not over:
+        raise NoExpansion(f"{', '.join(unknown)} is no loop around all uses of `{name}`" if unknown else "no loops")
+    where = tuple(sorted({shared.index(n) for n in over}))
+    if left_alone(scop, name):
+        raise NoExpansion(f"`{name}` is stored under a condition, and others may see it")
+    cells = _cells(scop, name, where)
+    bounds = [_bounds(cells, k, name) for k in range(cells.dim(isl.dim_type.set))]
+    sizes = tuple(high.sub(low).add_constant_val(isl.Val(1)) for low, high in bounds)
+    texts = tuple(size_text(v, scop.params) for v in sizes)
+    buffer = Buffer(PREFIX + name, name, sizes, texts, limit)
+    if all(t.isdigit() for t in texts) and prod(map(int, texts)) * array.elem.bytes > limit:
+        raise NoExpansion(f"its values take more than {limit} bytes")
+    if buffer.array in scop.arrays or any(n.startswith(PREFIX) for n in scop.names):
+        raise NoExpansion(f"the name {buffer.array} is taken")
+    wide = Array(buffer.array, buffer.array, array.elem, len(sizes), texts, place="buffer", unshared=True)
+    lows = [low for low, _ in bounds]
+    moved = tuple(_moved(s, name, array.scope, where, lows, buffer) for s in scop.statements)
+    arrays = {**{n: a for n, a in scop.arrays.items() if n != name or not array.inside}, wide.name: wide}
+    after = replace(scop, statements=moved, arrays=arrays, buffers=(*scop.buffers, buffer))
+    if array.inside:
+        return Expansion(after, buffer, None)
+    copy = _copy(scop, name, where, lows, buffer)
+    return Expansion(replace(after, statements=(*moved, copy)), buffer, copy)
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+def _index(s: Statement, a: Access, scope: int, where: Sequence[int]) -> list[isl.PwAff]:
+    """The iterators that are kept, then the subscripts of the source."""
+    space = isl.LocalSpace.from_space(s.domain.get_space())
+    kept = [isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, d)) for d in where]
+    return kept + [a.index.get_pw_aff(k) for k in range(scope, a.index.dim(isl.dim_type.out))]
+
+
+def _multi(s: Statement, values: Sequence[isl.PwAff], name: str) -> isl.MultiPwAff:
+    space = s.domain.get_space()
+    target = space.params().set_from_params().add_dims(isl.dim_type.set, len(values))
+    target = target.set_tuple_name(isl.dim_type.set, name)
+    multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target))
+    for k, v in enumerate(values):
+        multi = multi.set_pw_aff(k, v)
+    return multi
+
+
+def _cells(scop: Scop, name: str, where: Sequence[int]) -> isl.Set:
+    """All values that the variable has, by iterators and subscripts."""
+    scope = scop.arrays[name].scope
+    total: isl.Set | None = None
+    for s, a in scop.accesses():
+        if a.array == name:
+            index = isl.Map.from_multi_pw_aff(_multi(s, _index(s, a, scope, where), name))
+            one = index.intersect_domain(s.domain).range().intersect_params(scop.context)
+            total = one if total is None else total.union(one)
+    assert total is not None
+    return total.coalesce()
+
+
+def _bounds(cells: isl.Set, k: int, name: str) -> tuple[isl.PwAff, isl.PwAff]:
+    """First and last value of a dimension, each a plain formula of the parameters."""
+    alone = cells.project_out(isl.dim_type.set, k + 1, cells.dim(isl.dim_type.set) - k - 1)
+    alone = alone.project_out(isl.dim_type.set, 0, k)
+    if not (alone.dim_has_any_lower_bound(isl.dim_type.set, 0) and alone.dim_has_any_upper_bound(isl.dim_type.set, 0)):
+        raise NoExpansion(f"the number of values of `{name}` has no bound")
+    return _end(alone, alone.dim_min(0), name, False), _end(alone, alone.dim_max(0), name, True)
+
+
+def ends_of(scop: Scop, name: str) -> tuple[str, ...]:
+    """C texts, one for each subscript of a variable, that no subscript reaches. Raises NoExpansion."""
+    cells = _cells(scop, name, ())
+    lasts = [_bounds(cells, k, name)[1] for k in range(cells.dim(isl.dim_type.set))]
+    return tuple(size_text(v.add_constant_val(isl.Val(1)), scop.params) for v in lasts)
+
+
+def _end(values: isl.Set, end: isl.PwAff, name: str, upper: bool) -> isl.PwAff:
+    """A plain formula that no value lies beyond: of i < min(m, n), one of the two."""
+    at = isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(values.get_space()), isl.dim_type.set, 0))
+    for _, value in end.gist(values.params()).coalesce().get_pieces():
+        if value.dim(isl.dim_type.div) or not value.get_denominator_val().is_one():
+            continue
+        bound = _on(isl.PwAff.from_aff(value), values)
+        if values.is_subset(at.le_set(bound) if upper else at.ge_set(bound)):
+            return isl.PwAff.from_aff(value)
+    raise NoExpansion(f"the number of values of `{name}` is no plain formula")
+
+
+def size_text(size: isl.PwAff, params: Sequence[Param]) -> str:
+    """A size as C, for use as a factor of a product of type long."""
+    aff = size.get_pieces()[0][1]
+    by_name = {p.name: p for p in params}
+    terms: list[tuple[int, Param]] = []
+    for k in range(aff.dim(isl.dim_type.param)):
+        c = int(aff.get_coefficient_val(isl.dim_type.param, k).to_str())
+        if c:
+            terms.append((c, by_name[str(aff.get_dim_name(isl.dim_type.param, k))]))
+    constant = int(aff.get_constant_val().to_str())
+    if not terms:
+        return str(constant)
+    if not constant and len(terms) == 1 and terms[0][0] == 1:
+        p = terms[0][1]
+        return p.text if p.ctype.signed or p.ctype.bits < 64 else f"(long){p.text}"
+    texts = [f"{c} * (long){p.text}" if c != 1 else f"(long){p.text}" for c, p in terms]
+    return f"({' + '.join(texts)} {'-' if constant < 0 else '+'} {abs(constant)})"
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+def _moved(
+    s: Statement, name: str, scope: int, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: Buffer
+) -> Statement:
+    """A statement that uses the memory in place of the variable."""
+    out = []
+    for a in s.accesses:
+        if a.array == name:
+            values = [v.sub(_on(low, s.domain)) for v, low in zip(_index(s, a, scope, where), lows, strict=True)]
+            a = _access(s, values, buffer, a)
+        out.append(a)
+    return replace(s, accesses=tuple(out))
+
+
+def _on(value: isl.PwAff, points: isl.Set) -> isl.PwAff:
+    """A formula of the parameters as one of these points."""
+    aff = value.get_pieces()[0][1]
+    space = isl.LocalSpace.from_space(points.get_space())
+    out = isl.Aff.zero_on_domain(space).set_constant_val(aff.get_constant_val())
+    for k in range(aff.dim(isl.dim_type.param)):
+        out = out.set_coefficient_val(isl.dim_type.param, k, aff.get_coefficient_val(isl.dim_type.param, k))
+    return isl.PwAff.from_aff(out)
+
+
+def _access(s: Statement, values: Sequence[isl.PwAff], buffer: Buffer, like: Access) -> Access:
+    index = _multi(s, values, buffer.array)
+    relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
+    strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(values)))
+    path = (Step("flat", 0, "", strides),)
+    return Access(buffer.array, like.write, index, relation, path, like.loc, like.partial)
+
+
+def _copy(scop: Scop, name: str, where: Sequence[int], lows: Sequence[isl.PwAff], buffer: Buffer) -> Statement:
+    """`x[e] = memory[last iteration that writes x[e]][e]` for every element that is written."""
+    writes = [(s, a) for s, a in scop.accesses() if a.array == name and a.write]
+    if not writes:
+        raise NoExpansion(f"`{name}` is not written")
+    depth = len(shared_loops(scop, name))
+    label = f"S{max(int(s.name[1:]) for s in scop.statements) + 1}"
+    rank = writes[0][1].index.dim(isl.dim_type.out)
+    last: isl.Map | None = None
+    for s, a in writes:
+        n = len(s.iterators)
+        prefix = a.relation.reverse().project_out(isl.dim_type.out, depth, n - depth)
+        prefix = prefix.reset_tuple_id(isl.dim_type.out).intersect_params(scop.context)
+        last = prefix if last is None else last.union(prefix)
+    assert last is not None
+    final = last.coalesce().lexmax_pw_multi_aff()
+    iterators = _names(writes[0][0], writes[0][1], rank)
+    domain = isl.Map.from_pw_multi_aff(final).domain().set_tuple_name(label).coalesce()
+    for k, it in enumerate(iterators):
+        domain = domain.set_dim_name(isl.dim_type.set, k, it)
+    final = isl.PwMultiAff.from_map(isl.Map.from_pw_multi_aff(final).set_tuple_name(isl.dim_type.in_, label))
+    shell = Statement(label, iterators, domain, "=", 0, Ref(1), (), (), writes[0][1].loc, "")
+    space = isl.LocalSpace.from_space(domain.get_space())
+    own = [isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k)) for k in range(rank)]
+    kept = [final.get_pw_aff(d).coalesce() for d in where]
+    values = [v.sub(_on(low, domain)) for v, low in zip([*kept, *own], lows, strict=True)]
+    index = _multi(shell, own, name)
+    target = replace(
+        writes[0][1], index=index, relation=isl.Map.from_multi_pw_aff(index).intersect_domain(domain), write=True
+    )
+    read = replace(_access(shell, values, buffer, target), write=False)
+    subscripts = "".join(f"[{n}]" for n in iterators)
+    return replace(shell, accesses=(target, read), source=f"{name}{subscripts} = its last value")
+
+
+def _names(s: Statement, a: Access, rank: int) -> tuple[str, ...]:
+    """Names for the copy's loops: those of the loops that run through the array where it is written."""
+    out: list[str] = []
+    for k in range(rank):
+        c = coefficients(a.index.get_pw_aff(k), len(s.iterators)) or []
+        moving = [s.iterators[d] for d, x in enumerate(c) if x]
+        free = moving[0] if len(moving) == 1 and moving[0] not in out else f"e{k}"
+        out.append(free)
+    return tuple(out)

@@ -1,0 +1,1 @@
+"""Macros and conditionals of the preprocessor inside regions."""

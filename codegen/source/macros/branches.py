@@ -1,0 +1,136 @@
+"""Conditionals of the preprocessor inside a region: their branches, and which of them a run has taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from codegen.record import record
+
+from codegen.source.layout.lexis import SPLICE, blank, blank_comments
+from codegen.source.regions import DIRECTIVES
+
+_OPENS, _GOES_ON = ("if", "ifdef", "ifndef"), ("elif", "elifdef", "elifndef", "else")
+
+
+@record
+class Branch:
+    """One branch: its directive on one line, where its lines begin and end in the text, and conditionals in it."""
+
+    directive: str
+    begin: int
+    end: int
+    groups: tuple[Group, ...] = ()
+
+
+@record
+class Group:
+    """From `#if` to `#endif`."""
+
+    branches: tuple[Branch, ...]
+
+
+def groups_of(text: str) -> tuple[Group, ...]:
+    """The conditionals of a text, outermost ones; none where they do not pair up."""
+    found = list(_directives(text))
+    groups, rest = _groups(found, 0)
+    return groups if rest == len(found) else ()
+
+
+def defines(text: str) -> bool:
+    """Whether the text itself defines macros, or takes definitions back."""
+    return any(re.match(r"#(define|undef)\b", d) for d, _, _ in _directives(text))
+
+
+def conditions(text: str) -> str:
+    """What the conditionals of a text ask for besides whether something is defined, a line each."""
+    found = (d for d, _, _ in _directives(text) if _word(d) in ("if", "elif"))
+    return "\n".join(re.sub(r"#\w+|defined ?\(? ?\w+ ?\)?", " ", d) for d in found)
+
+
+def fixed(text: str) -> frozenset[str]:
+    """The names that a file defines outside of all conditionals, and nowhere inside one: no option changes them."""
+    depth = 0
+    found: tuple[set[str], set[str]] = (set(), set())
+    for directive, _, _ in _directives(text):
+        word = _word(directive)
+        depth += (word in _OPENS) - (word == "endif")
+        if word in ("define", "undef"):
+            found[depth > 0].update(re.findall(r"^#\w+ ([A-Za-z_$][\w$]*)", directive))
+    return frozenset(found[0] - found[1])
+
+
+def _directives(text: str) -> Iterator[tuple[str, int, int]]:
+    """Directives on one line each, without white space after `#`, and where they begin and end."""
+    for m in DIRECTIVES.finditer(text):
+        if m.group("directive") is not None:
+            line = " ".join(blank_comments(SPLICE.sub(" ", m.group("directive"))).split())
+            yield re.sub(r"^(?:#|%:)\s*", "#", line), m.start("directive"), m.end()
+
+
+def _word(directive: str) -> str:
+    return re.match(r"#(\w*)", directive)[1]  # type: ignore[index]
+
+
+def _groups(found: Sequence[tuple[str, int, int]], at: int) -> tuple[tuple[Group, ...], int]:
+    """The conditionals from a directive on to the one that closes the branch they are in, and its number."""
+    groups: list[Group] = []
+    while at < len(found):
+        word = _word(found[at][0])
+        if word in _GOES_ON or word == "endif":
+            break
+        if word not in _OPENS:
+            at += 1
+            continue
+        branches: list[Branch] = []
+        while at < len(found) and _word(found[at][0]) != "endif":
+            directive, _, begin = found[at]
+            inner, at = _groups(found, at + 1)
+            if at < len(found):
+                branches.append(Branch(directive, begin, found[at][1], inner))
+        if at == len(found):
+            return (), -1
+        groups.append(Group(tuple(branches)))
+        at += 1
+    return tuple(groups), at
+
+
+def probe(groups: Sequence[Group]) -> str:
+    """Directives alone, with a word in each branch that tells it from the others, for `taken`."""
+    return printed(groups, lambda b: f"tw_branch_{b.begin}\n")
+
+
+def taken(groups: Sequence[Group], out: str) -> frozenset[int]:
+    """The branches whose words have come out of the preprocessor, by where they begin."""
+    return frozenset(int(n) for n in re.findall(r"^tw_branch_(\d+)$", out, re.M))
+
+
+def printed(groups: Sequence[Group], inside: Callable[[Branch], str]) -> str:
+    """The directives, with text after each that opens a branch, and what is in it."""
+    out = ""
+    for g in groups:
+        for b in g.branches:
+            out += f"{b.directive}\n{inside(b)}{printed(b.groups, inside)}"
+        out += "#endif\n"
+    return out
+
+
+def active(text: str, groups: Sequence[Group], seen: frozenset[int]) -> str:
+    """The text with the branches that were not taken blanked."""
+    for g in groups:
+        for b in g.branches:
+            if b.begin in seen:
+                text = active(text, b.groups, seen)
+            else:
+                text = text[: b.begin] + blank(text[b.begin : b.end]) + text[b.end :]
+    return text
+
+
+def matters(text: str, group: Group) -> bool:
+    """Whether it is of any account which branch is taken: not for a plain 0 or 1, nor for pragmas of others alone."""
+    first, *rest = (b.directive for b in group.branches)
+    if first == "#if 1" or (first == "#if 0" and rest in ([], ["#else"])):
+        return False
+    lines = (blank_comments(SPLICE.sub(" ", text[b.begin : b.end])).split("\n") for b in group.branches)
+    return any(x.strip() and not re.match(r"\s*(?:#|%:)\s*(?:pragma|if|ifdef|ifndef|elif|else|endif)\b", x)
+               for each in lines for x in each)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What orders and tiles cost, and whether a change pays: estimates from the processor's description."""

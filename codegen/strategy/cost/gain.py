@@ -1,0 +1,64 @@
+"""What a plan promises over the loops as they were written: for nests that nobody has asked to transform."""
+
+from __future__ import annotations
+
+from codegen.machine import Machine
+from codegen.strategy.cost.cycles import SIZE, cycles, short
+from codegen.strategy.loops.vector_reductions import is_strip
+from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plain, Plan, Schedule, Store, Vector
+from codegen.recognize.access.work import PARALLEL_MIN, most_instances
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.transform.program import Program
+
+# A nest has to become this much faster, by the model, to be worth other code in its place.
+WORTH = 1.1
+# These keep the loops, or move them: what that brings, the model sees. It does not look at tiles, products and values
+# in registers, which are planned only where they pay.
+_SEEN = (Schedule, Distribute, Forward, Plain, Parallel, Store, Vector)
+
+
+@record
+class Gain:
+    """Cycles of the source with parameters of SIZE; how many times as fast the result is, None where the model cannot
+    say; and why it is not worth it, if so."""
+
+    work: float
+    factor: float | None
+    against: str = ""
+
+
+def predicted(source: Program, made: Program, plan: Plan, machine: Machine, peeled: bool = False) -> Gain:
+    """The gain of a plan on all cores of a machine, over one thread that runs the source. `peeled`: tests are gone from
+    its loops, which the model does not look at."""
+    work = cycles(source, machine)
+    most = _instances(source.scop)
+    if most is not None and most < PARALLEL_MIN:
+        return Gain(work, None, f"its loops are short: at most {most} statements run")
+    if peeled:
+        return Gain(work, None)
+    if all(isinstance(d, Schedule) for d in plan.directives) and made.tree == source.tree:
+        return Gain(work, 1.0, "its loops carry dependences that leave nothing to reorder, vectorize or share out")
+    if not all(map(_seen, plan.directives)):
+        return Gain(work, None)
+    after = cycles(made, machine, machine.cores)
+    factor = work / after if after else 1.0
+    if factor >= WORTH:
+        return Gain(work, factor)
+    words = f"about {short(work)} cycles with parameters of {SIZE} as written, {short(after)} transformed"
+    return Gain(work, factor, words)
+
+
+def _seen(d: Directive) -> bool:
+    return isinstance(d, _SEEN) or is_strip(d)
+
+
+def _instances(scop: Scop) -> int | None:
+    """At most so many statements run; None when parameters decide."""
+    total = 0
+    for s in scop.statements:
+        most = most_instances(s, ())
+        if most is None:
+            return None
+        total += most
+    return total

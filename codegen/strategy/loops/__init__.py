@@ -1,0 +1,1 @@
+"""What single techniques for nests look for, and the directives they propose."""

@@ -1,0 +1,60 @@
+"""Loops that gather sums, products or extremes of floating-point numbers, where their order is free: vectors side by
+side, and long strips of them for threads.
+
+Integers are left to compilers: they may change the order of those by themselves, and do it well.
+"""
+
+from __future__ import annotations
+
+from codegen.machine import Machine
+from codegen.plan.model import Directive, LoopRef, Parallel, Tile, Vector
+from codegen.strategy.loops.outer_vectors import lane_type
+from codegen.recognize.reductions import joined
+from codegen.recognize.access.strides import move
+from codegen.scop.expr import Call, DataLoop, Gather, walk
+from codegen.scop.model import Statement
+from codegen.scop.tree import Band, enclosing, statements
+from codegen.transform.program import Program
+
+# Iterations that a thread takes at a time: a strip is long against joining its lanes, and short against what there is
+# to do once threads pay.
+STRIP = 4096
+MOST = 8  # vectors side by side
+
+
+def gathering(p: Program, band: Band, machine: Machine) -> Vector | None:
+    """The innermost loop of a band as vectors, where it gathers and its statements have such a form."""
+    if not p.reassociate:
+        return None
+    lp, names = band.loops[-1], statements(band)
+    stmts = [p.scop.statement(n) for n in names]
+    gathers = [_gathers(p, s) for s in stmts]
+    if lane_type(p, stmts, machine) is None or not any(gathers):
+        return None
+    if any(isinstance(e, (Call, DataLoop, Gather)) for s in stmts for e in walk(s.rhs)):
+        return None
+    for s in stmts:
+        around = enclosing(p.tree, s.name)
+        if not all(m.unit or m.still for a in s.accesses for m in [move(p.scop, s, a, around, len(around) - 1)]):
+            return None
+    # Steps in flight: as many as units can start until one is done; fewer of a single sum, as its loads take a cycle.
+    wait = max(1, int(machine.fma_latency))
+    times = min(MOST, wait, -(-wait * int(machine.fma_throughput) // sum(gathers)))
+    return Vector(LoopRef(lp.name, names[0]), machine.vector_bits // 8, times)
+
+
+def _gathers(p: Program, s: Statement) -> bool:
+    """Does the innermost loop fold into one place?"""
+    around = enclosing(p.tree, s.name)
+    still = move(p.scop, s, s.accesses[s.target], around, len(around) - 1).still
+    return still and joined(p.scop, s) is not None
+
+
+def on_threads(v: Vector) -> tuple[Directive, ...]:
+    """Strips of the loop on threads."""
+    return Tile(((v.loop, STRIP),)), Parallel(LoopRef(v.loop.name + "t", v.loop.stmt))
+
+
+def is_strip(d: Directive) -> bool:
+    """Is a tile such a strip, which changes no order?"""
+    return isinstance(d, Tile) and len(d.loops) == 1 and d.loops[0][1] == STRIP

@@ -1,0 +1,186 @@
+"""Folds that look for their operands down the lines of an array, with a loop along the lines innermost instead.
+
+best[i][j] = max over k of best[i][k] + best[k + 1][j] goes down a column for every element. Where steps into an element
+may be swapped, each k can do its step for a whole line of j: that is a loop for vectors. What else is done for the
+element of j comes ahead of all that in loops of its own, where dependences allow it; what waits for results of earlier
+elements, and is waited for by later ones, is done when k arrives at j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations, product
+
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.machine import Machine
+from codegen.strategy.cost.cycles import SIZE, cycles, short
+from codegen.strategy.orders.distribution import circles, only
+from codegen.plan.model import Directive, LoopRef, Pipeline, Tile
+from codegen.strategy.orders.reshape import with_flags
+from codegen.strategy.products.strips import parts_of
+from codegen.recognize.reductions import find_reductions, free_pairs
+from codegen.recognize.access.strides import move
+from codegen.record import record
+from codegen.scop.dependences import compute_dependences
+from codegen.scop.distance import same_value
+from codegen.scop.tree import Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk
+from codegen.transform.program import Program, legal, make_program
+
+GAIN = 1.25  # the model has to promise this much
+MOST = 3  # loops of which all orders are tried
+# Elements of a line after which the next thread may follow. matrix-chain, n = 1100, int64_t, Neoverse N1: 0.40 s on one
+# thread and 0.24 s on two in blocks of 256, 0.37 s and 0.29 s in blocks of 512, 0.35 s and 0.38 s in blocks of 1024.
+BEHIND = 256
+
+
+@record
+class Turned:
+    """An order with folds along lines, the reasons for it, and ways to run its nests on threads."""
+
+    program: Program
+    remarks: tuple[Diagnostic, ...]
+    threads: tuple[tuple[Directive, ...], ...] = ()
+
+
+def cheaper_lines(orders: Sequence[Program], machine: Machine) -> Turned | None:
+    """The best of these orders with folds along lines, where that is cheaper than all of them as they are: on one
+    thread and on all, with loops on threads that could be; both count."""
+    turned = [q for p in orders for q in [folds_along_lines(p)] if q is not None]
+    if not turned:
+        return None
+    best = min(turned, key=lambda q: _both(q, machine))
+    if GAIN * _both(best, machine) > min(_both(p, machine) for p in orders):
+        return None
+    text = (
+        "steps into an element may be swapped, so that loops run along lines: about "
+        f"{short(cycles(best, machine))} cycles with parameters of {SIZE}, {short(cycles(orders[0], machine))} in the "
+        "source's order"
+    )
+    told = Diagnostic(Severity.REMARK, "fold-lines", text, best.scop.loc, kind="passed")
+    return Turned(best, (told,), tuple(_one_behind_the_other(best)))
+
+
+def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
+    """Folds in nests of their own: blocks of lines, in which rows follow each other."""
+    for node in parts_of(p.tree):
+        names = statements(node)
+        around = enclosing(p.tree, names[0])
+        if len(names) == 1 and len(around) == MOST and around[-1].coincident and not around[0].coincident:
+            row, deep, line = (LoopRef(lp.name, names[0]) for lp in around)
+            yield Tile(((deep, 0), (line, BEHIND))), Pipeline(row, LoopRef(f"{line.name}t", names[0]))
+
+
+def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:
+    """What keeps such folds of floating-point numbers from being turned, where that is only their order."""
+    kept = [r for r in find_reductions(source.scop) if not r.exact and r.op in ("max", "min")]
+    if source.reassociate or not kept:
+        return ()
+    deps = compute_dependences(source.scop, source.tree, free_pairs(source.scop, True))
+    if cheaper_lines((make_program(source.scop, deps, source.tree, True),), machine) is None:
+        return ()
+    text = (
+        f"`{kept[-1].array}` is compared in the source's order, which not-a-number and zeros of both signs make "
+        "visible; in any order (--reassociate) loops could run along its lines"
+    )
+    loc = source.scop.statement(kept[-1].stmt).loc
+    return (Diagnostic(Severity.REMARK, "fold-order", text, loc, kind="missed"),)
+
+
+def _both(p: Program, machine: Machine) -> float:
+    return cycles(p, machine) * cycles(p, machine, machine.cores, free=True)
+
+
+def folds_along_lines(p: Program) -> Program | None:
+    """The region with such folds turned; None where there are none, or their operands have to be there first."""
+    found = False
+    for path, node in list(walk(p.tree)):
+        trials = (p.with_tree(put(p.tree, path, new)) for new in _candidates(p, path, node))
+        new = next((q for q in trials if legal(q)), None)
+        p, found = (p if new is None else new), found or new is not None
+    return with_flags(p) if found else None
+
+
+def _candidates(p: Program, path: Path, node: Node) -> Iterator[Node]:
+    """Orders to try in place of a part of the tree, the likeliest first."""
+    if not isinstance(node, Band):
+        return
+    names = statements(node)
+    if len(names) > 1:
+        for unit in kids(node.child) if isinstance(node.child, Seq) else ():
+            if isinstance(unit, Band) and len(unit.loops) == 1 and isinstance(unit.child, Leaf):
+                around = enclosing(p.tree, unit.child.stmt)
+                if _worth(p, unit.child.stmt, len(around) - 2):
+                    yield from _together(p, node, unit.child, around)
+    elif not path or len(statements(at(p.tree, path[:-1]))) > 1:
+        yield from _alone(p, node, names[0])
+
+
+def _worth(p: Program, name: str, which: int) -> bool:
+    """Does loop number `which` run along lines for all that the statement touches, while the last one folds, going from
+    line to line?"""
+    s, around = p.scop.statement(name), enclosing(p.tree, name)
+    if s.accesses[s.target].array not in p.deps.folds:
+        return False
+    along = [move(p.scop, s, a, around, which) for a in s.accesses]
+    deep = [move(p.scop, s, a, around, len(around) - 1) for a in s.accesses]
+    lines = along[s.target].unit and all(m.unit or m.still for m in along)
+    return lines and deep[s.target].still and not all(m.unit or m.still for m in deep)
+
+
+def _alone(p: Program, node: Band, name: str) -> Iterator[Node]:
+    """A fold in loops of its own: any order of the loops that has one along lines innermost."""
+    around = enclosing(p.tree, name)
+    own: list[Loop] = []
+    inner: Node = node
+    while isinstance(inner, Band):
+        own.extend(inner.loops)
+        inner = inner.child
+    if not isinstance(inner, Leaf) or not 2 <= len(own) <= MOST:
+        return
+    first = len(around) - len(own)
+    for k, lines in enumerate(own[:-1]):
+        if not _worth(p, name, first + k):
+            continue
+        rest = [lp for lp in own if lp is not lines]
+        for ways in product((False, True), repeat=len(rest)):
+            turned = [_backwards(lp) if back else lp for lp, back in zip(rest, ways, strict=True)]
+            for outer, *others in permutations(turned):
+                yield Band((outer,), Band((*others, lines), inner))
+
+
+def _backwards(lp: Loop) -> Loop:
+    return replace(lp, exprs={n: e.neg() for n, e in lp.exprs.items()})
+
+
+def _together(p: Program, band: Band, fold: Leaf, around: Sequence[Loop]) -> Iterator[Node]:
+    """A fold in a loop over lines with other statements, which is the last loop of the band."""
+    lines, deep = around[-2:]
+    ties = p.must
+    for lp in around[:-2]:
+        ties = same_value(ties, lp.exprs)
+    groups = circles(p.scop, ties, statements(band))
+    whole = Band((lines,), band.child)
+    for loop in (deep, _backwards(deep)):
+        parts: list[Node] = []
+        rest: list[str] = []
+        for group in (*groups, ()):
+            if group and fold.stmt not in group:
+                rest.extend(group)
+                continue
+            if rest:
+                parts.append(only(whole, tuple(rest)))
+                rest = []
+            if group:
+                parts.append(_arriving(whole, fold, group, loop))
+        body = seq(parts)
+        yield replace(band, loops=band.loops[:-1], child=body) if len(band.loops) > 1 else body
+
+
+def _arriving(whole: Band, fold: Leaf, group: tuple[str, ...], deep: Loop) -> Node:
+    """The fold with its loop around that over lines, and what else is done for an element when it arrives there."""
+    (lines,) = whole.loops
+    others = tuple(n for n in group if n != fold.stmt)
+    inner = Band((replace(lines, exprs={fold.stmt: lines.exprs[fold.stmt]}),), fold)
+    loop = Loop(deep.name, {**deep.exprs, **{n: lines.exprs[n] for n in others}})
+    return Band((loop,), seq([only(whole.child, others), inner]) if others else inner)

@@ -1,0 +1,1 @@
+"""Products: which statements become blocked matrix products, panels and sweeps, and in which blocks."""

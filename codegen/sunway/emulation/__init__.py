@@ -1,0 +1,1 @@
+"""Running and timing generated files without the machine."""

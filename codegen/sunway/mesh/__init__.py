@@ -1,0 +1,1 @@
+"""Panels that rows and columns of cores share."""

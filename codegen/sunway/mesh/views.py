@@ -1,0 +1,286 @@
+"""The shared product as views: slices fetched one step ahead, the target's tiles exchanged alongside the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.ast.ctree import CNode, For, Held, expr_names
+from codegen.record import record
+from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
+from codegen.sunway import dialect
+from codegen.sunway.bodies import Local
+from codegen.sunway.staging.local import Buffer
+from codegen.sunway.plan.machine import COMMAND, line_of
+from codegen.sunway.mesh.panels import GIVERS, SIDE, Mesh, past, pool, resized
+from codegen.sunway.staging.moves import geometry_of
+from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.vector.nests import ROWS
+from codegen.sunway.views import View, line
+from codegen.target.view import fresh, reserved
+
+if TYPE_CHECKING:
+    from codegen.sunway.slave import Phase
+
+OWN = ("shape", "tall", "wide", "deep", "ldm", "across", "tiles", "steps", "parts", "part", "every", "lag", "half", "t",
+       "q", "busy")  # fmt: skip
+
+
+@record
+class Tiles:
+    """What the parts of the text share: the kernel, the C names of its loops, and names of its own variables."""
+
+    phase: "Phase"
+    m: Mesh
+    names: Mapping[str, str]
+    own: Mapping[str, str]
+
+    def text(self, loop: For, which: str = "end") -> str:
+        """A bound of a loop."""
+        ints = self.phase._ints(self.names)
+        return ints.text(loop.lower, 5) if which == "start" else ints.text(past(loop), 5)
+
+    def extent(self, loop: For) -> str:
+        low = self.text(loop, "start")
+        return self.text(loop) if low == "0" else f"{self.text(loop)} - {low}"
+
+    def at(self, turn: str) -> tuple[str, str]:
+        """The first row and column of this core's tile in a turn."""
+        o, w = self.own, self.phase.words
+        rows, columns = (self.text(lp, "start") for lp in (self.m.rows, self.m.columns))
+        it = f"({turn} / {o['across']} * {SIDE} + {w.row}) * {o['tall']}"
+        jt = f"({turn} % {o['across']} * {SIDE} + {w.column}) * {o['wide']}"
+        return (it if rows == "0" else f"{rows} + {it}", jt if columns == "0" else f"{columns} + {jt}")
+
+    def where(self, turn: str, it: str, jt: str) -> View:
+        a, b = self.at(turn)
+        return line(f"const long {it} = {a}, {jt} = {b};")
+
+    @property
+    def step(self) -> str:
+        """The depth of a step: half of a row's or column's cores hand out their slices, while the others fetch."""
+        return f"{GIVERS} * {self.own['deep']}"
+
+
+def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
+    """The whole kernel."""
+    taken = reserved(phase.scop) | set(outer.values()) | set(phase.words.all)
+    names = {**outer, **{lp.var: fresh(lp.loop.name, frozenset(taken)) for lp in (m.rows, m.columns, m.depth)}}
+    taken |= set(names.values())
+    own = {n: fresh(n, frozenset(taken)) for n in OWN}
+    tiles = Tiles(phase, m, names, own)
+    phase.buffers += [replace(m.target, ahead=True), *(replace(b, ahead=phase.group.crts) for b in (m.left, m.right))]
+    phase.helpers |= {"tw_min", "tw_max", "tw_panels", "tw_shape", *(() if phase.model else ("tw_widen",))}
+    taken |= set(own.values())
+    c = m.target.name
+    it, jt = names[m.rows.var], names[m.columns.var]
+    busy, wide, q = own["busy"], own["wide"], own["q"]
+    first = (*_arrived(tiles), *_nests(tiles, m.before, held, taken))
+    body = (
+        line(f"const int {busy} = {own['t']} >= 0 && {own['t']} < {own['tiles']};"),
+        tiles.where(own["t"], it, jt),
+        line(f"const long {c}_len0 = tw_min({own['tall']}, {tiles.text(m.rows)} - {it});"),
+        line(f"const long {c}_len1 = tw_min({wide}, {tiles.text(m.columns)} - {jt});"),
+        line(f"double (*const {c}_t)[{wide}] = (void *){c}_ldm[{c}_now];"),
+        *((View("if", busy, first),) if first else ()),
+        View("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
+        *((View("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
+    )
+    head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
+    note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
+    loop = View("for", head, body, comment=note)
+    views = (*_sizes(tiles), loop, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
+    return views if m.when is None else (View("if", phase._ints(outer).text(m.when), views),)
+
+
+def mesh_declarations(phase: Phase, m: Mesh) -> tuple[View, ...]:
+    """Reply words, and counts of commands on their way."""
+    c = m.target.name
+    out = [line(f"volatile int {c}_got = 0, {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"),
+           line(f"int {c}_in = 0, {c}_out = 0;")] if m.target.get else [
+           line(f"volatile int {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"), line(f"int {c}_out = 0;")]
+    if phase.group.crts:
+        out.append(line(f"athread_rply_t sent, {m.left.name}_here[2], {m.right.name}_here[2];"))
+    return tuple(out)  # fmt: skip
+
+
+def _sizes(x: Tiles) -> tuple[View, ...]:
+    """The shape for these extents, local memory cut up for it, and how often what happens."""
+    m, o, group = x.m, x.own, x.phase.group
+    lanes, copies = group.lanes(8), 3 if group.crts else 1
+    each, row = line_of(group)
+    rows, columns, deep, c = x.extent(m.rows), x.extent(m.columns), x.extent(m.depth), m.target.name
+    a, b, ldm = m.left.name, m.right.name, o["ldm"]
+    model = (line("sw_work(5000);"),) if x.phase.model else ()
+    arrived = () if not group.crts else (
+        line(f"double *const {a}_in[2] = {{ {b}_ldm + {o['deep']} * {o['wide']}, "
+             f"{b}_ldm + {o['deep']} * ({o['wide']} + {o['tall']}) }};", "from other cores"),
+        line(f"double *const {b}_in[2] = {{ {a}_in[1] + {o['tall']} * {o['deep']}, "
+             f"{a}_in[1] + ({o['tall']} + {o['wide']}) * {o['deep']} }};"),
+    )  # fmt: skip
+    return (
+        line(f"if ({rows} <= 0 || {columns} <= 0)"),
+        line("  return;"),
+        line(f"const tw_shape {o['shape']} = tw_best_shape({rows}, {columns}, {deep}, {pool(group)}, {lanes}, "
+             f"{copies}, {each:.3g}, {row:.3g}, {COMMAND});"),
+        *model,
+        line(f"const long {o['tall']} = {o['shape']}.tall, {o['wide']} = {o['shape']}.wide, "
+             f"{o['deep']} = {o['shape']}.deep;", "of a core's tile and of its slices"),
+        line(f"double {ldm}[{pool(group)}] __attribute__((aligned({group.vector_bits // 8})));"),
+        line(f"double *const {c}_ldm[2] = {{ {ldm}, {ldm} + {o['tall']} * {o['wide']} }};"),
+        line(f"double *const {a}_ldm = {ldm} + 2 * {o['tall']} * {o['wide']};"),
+        line(f"double *const {b}_ldm = {a}_ldm + {o['tall']} * {o['deep']};"),
+        *arrived,
+        line(f"const long {o['across']} = tw_panels({columns}, {SIDE} * {o['wide']});"),
+        line(f"const long {o['tiles']} = {o['across']} * tw_panels({rows}, {SIDE} * {o['tall']});"),
+        line(f"const long {o['steps']} = tw_max(2, tw_panels({deep}, {x.step}));", "of a turn"),
+        line(f"const long {o['parts']} = tw_max(1, tw_min({o['tall']} / {ROWS}, ({o['steps']} - 1) / 2)), "
+             f"{o['part']} = tw_panels({o['tall']}, {o['parts']});", f"rows of {c} that go and come at once"),
+        line(f"const long {o['every']} = ({o['steps']} - 1) / {o['parts']};", "steps between them"),
+        line(f"const long {o['lag']} = tw_max(1, {o['every']} / 2);", "steps until the place of what went is taken"),
+        *((line(f"const long {a}_rows = tw_panels({o['tall']}, {GIVERS});", "of the left panel, fetched by a core"),)
+          if not group.crts else ()),
+        line(f"int {c}_now = 0;"),
+        line(f"int {o['half']} = 0;", "of the rows and columns that hands out slices; the other one fetches its next"),
+    )  # fmt: skip
+
+
+def _arrived(x: Tiles) -> tuple[View, ...]:
+    """The tile is here: wait for it, and bring its rows to one pitch."""
+    if not x.m.target.get:
+        return ()
+    c, o = x.m.target.name, x.own
+    wait = line(dialect.wait(x.phase.group, f"&{c}_got", f"{c}_in"))
+    again = line(f"{c}_got = 0, {c}_in = 0;")
+    if x.phase.model:
+        return wait, line(f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"), again
+    widen = f"tw_widen({c}_t[p], tw_min({o['part']}, {c}_len0 - p), {c}_len1, {o['wide']});"
+    return wait, again, View("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
+
+
+def _nests(x: Tiles, nodes: tuple[CNode, ...], held: dict[str, Held], taken: frozenset[str]) -> tuple[View, ...]:
+    """What else happens to the tile."""
+    m = x.m
+    place = Local(f"{m.target.name}_t", m.target.lows, m.target.most)
+    sides = {m.rows.var: "\0tall", m.columns.var: "\0wide"}
+    inside = {**x.names, "\0tall": x.own["tall"], "\0wide": x.own["wide"]}
+    local = dict.fromkeys(m.target.keys, place)
+    out: list[View] = []
+    for node in nodes:
+        out += x.phase._views(resized(m, node, sides), inside, held, taken, local)
+    return tuple(out)
+
+
+def _step(x: Tiles) -> tuple[View, ...]:
+    """A step of a turn: the next slices are on their way, some rows of the target go, the product, some rows come."""
+    from codegen.sunway.mesh.work import product
+
+    m, o = x.m, x.own
+    t, q, kt = o["t"], o["q"], x.names[m.depth.var]
+    low = x.text(m.depth, "start")
+    more = f"{q} + 1 < {o['steps']}"
+    c, every, lag = m.target.name, o["every"], o["lag"]
+    work = (line(f"const long {kt} = {'' if low == '0' else low + ' + '}{q} * {x.step};"), *product(x))
+    come = View("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
+                _rows(x, f"{t} + 1", False), comment=f"{c} comes: rows of the tile after")  # fmt: skip
+    go = View("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
+              comment=f"{c} goes: rows of the tile before")  # fmt: skip
+    return (
+        line(f"const long {t}_next = {more} ? {t} : {t} + 1, "
+             f"{kt}_next = {more} ? {'' if low == '0' else low + ' + '}({q} + 1) * {x.step} : {low};"),
+        View("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
+        *((come,) if m.target.get else ()),
+        go,
+        View("if", o["busy"], work),
+    )  # fmt: skip
+
+
+def _rows(x: Tiles, turn: str, put: bool) -> tuple[View, ...]:
+    """Some rows of the target's other copy, to or from main memory."""
+    m, o, group = x.m, x.own, x.phase.group
+    b, c = m.target, m.target.name
+    tag = "out" if put else "in"
+    it, jt = (f"{x.names[lp.var]}_{tag}" for lp in (m.rows, m.columns))
+    first = f"{o['q']} / {o['every']}" if put else f"({o['q']} - {o['lag']}) / {o['every']}"
+    names = {**x.names, m.rows.var: it, m.columns.var: jt}
+    lows = _lows(x, b, names)
+    low0 = f"{lows[0]} + {c}_at"
+    lens = (f"{c}_n0", f"{c}_n1")
+    t = Transfer(b, geometry_of(x.phase, b), (low0, lows[1]), lens)
+    local = f"{c}_ldm[{c}_now ^ 1] + {c}_at * {o['wide']}"
+    reply = f"{c}_put" if put else f"{c}_got"
+    command = t.commands(dialect.put if put else dialect.get, group, local, f"&{reply}")
+    views: tuple[View, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
+        command, line(f"{c}_in++;"))  # fmt: skip
+    if put and not x.phase.model:
+        views = (line(f"tw_narrow({local}, {c}_n0, {c}_n1, {o['wide']});"), *views)
+    elif put:
+        views = (line(f"sw_work({c}_n1 < {o['wide']} ? 4.0 * {c}_n0 * {c}_n1 : 0);"), *views)
+    return (
+        x.where(f"({turn})", it, jt),
+        line(f"const long {c}_at = {first} * {o['part']};"),
+        line(f"const long {c}_n0 = tw_min({o['part']}, tw_min({o['tall']}, {x.text(m.rows)} - {it}) - {c}_at);"),
+        line(f"const long {c}_n1 = tw_min({o['wide']}, {x.text(m.columns)} - {jt});"),
+        line(dialect.wait(group, f"&{c}_put", f"{c}_out")),
+        View("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
+    )
+
+
+def _lows(x: Tiles, b: Buffer, names: Mapping[str, str]) -> tuple[str, ...]:
+    ints = x.phase._ints(names)
+    return tuple(ints.text(e, 5) for e in b.lows)
+
+
+def sides(x: Tiles, it: str, jt: str, kt: str) -> tuple[tuple[Buffer, str, str, str, str], ...]:
+    """What a core fetches of the two panels: the buffer, how far into its row's or column's panel it begins, its sides,
+    and which half of the cores it belongs to."""
+    m, w, d = x.m, x.phase.words, x.own["deep"]
+    end = x.text(m.depth)
+    rows, columns = f"{x.text(m.rows)} - {it}", f"{x.text(m.columns)} - {jt}"
+    slice_of = f"tw_min({d}, {end} - {kt} - {{}} % {GIVERS} * {d})"
+    halves = (f"{w.column} / {GIVERS}", f"{w.row} / {GIVERS}")
+    right = (m.right, f"{w.row} % {GIVERS} * {d}", slice_of.format(w.row), f"tw_min({x.own['wide']}, {columns})",
+             halves[1])  # fmt: skip
+    if x.phase.group.crts:
+        at = f"{w.column} % {GIVERS} * {d}"
+        return (m.left, at, f"tw_min({x.own['tall']}, {rows})", slice_of.format(w.column), halves[0]), right
+    mine = f"{w.column} % {GIVERS} * {m.left.name}_rows"
+    tall = f"tw_min({m.left.name}_rows, tw_min({x.own['tall']}, {rows}) - {mine})"
+    return (m.left, mine, tall, f"tw_min({x.step}, {end} - {kt})", halves[0]), right
+
+
+def _slices(x: Tiles) -> tuple[View, ...]:
+    """Cores whose turn is next fetch their slices, where there are any."""
+    m, group, kt = x.m, x.phase.group, x.names[x.m.depth.var]
+    it, jt = (f"{x.names[lp.var]}_next" for lp in (m.rows, m.columns))
+    out: list[View] = [x.where(f"{x.own['t']}_next", it, jt)]
+    names = {**x.names, m.rows.var: it, m.columns.var: jt, m.depth.var: f"{kt}_next"}
+    for b, offset, n0, n1, half in sides(x, it, jt, f"{kt}_next"):
+        by = m.depth.var if b is m.right or group.crts else m.rows.var
+        lows = list(_lows(x, b, names))
+        along = 0 if by in expr_names(b.lows[0]) else 1
+        lows[along] = f"{lows[along]} + {offset}"
+        out.append(line(f"const long {b.name}_n0 = {n0}, {b.name}_n1 = {n1};"))
+        t = Transfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
+        get = t.commands(dialect.get, group, f"{b.name}_ldm", f"&{b.name}_got")
+        out.append(View("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
+                        (line(f"{b.name}_got = 0;"), get)))  # fmt: skip
+    return tuple(out)
+
+
+def scaled(factor: Expr, element: str) -> str:
+    """The left factor of the product with its one element spelled out."""
+    def text(e: Expr) -> str:
+        if isinstance(e, Ref):
+            return element
+        if isinstance(e, (Lit, Sym)):
+            return e.text
+        if isinstance(e, Cast):
+            return f"({e.type_text}){text(e.arg)}"
+        if isinstance(e, Unary):
+            return f"{e.op}({text(e.arg)})"
+        assert isinstance(e, Binary)
+        return f"({text(e.left)} {e.op} {text(e.right)})"
+
+    return text(factor).removeprefix("(").removesuffix(")") if isinstance(factor, Binary) else text(factor)

@@ -1,0 +1,157 @@
+"""A band with the loops below it as numbers: how far each loop moves each reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import islpy as isl
+
+from codegen.strategy.cost.tile_sizes import constant_extent
+from codegen.recognize.access.strides import coefficients, step_of
+from codegen.record import record
+from codegen.scop.expr import Binary, Call
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.tree import Loop, enclosing
+from codegen.transform.program import Program
+
+
+@record
+class Group:
+    """References to an array that one box serves: how far each loop moves it, by dimension."""
+
+    array: str
+    bytes: int
+    moves: tuple[tuple[int, ...], ...]  # per dimension, per loop
+    spread: tuple[int, ...]
+    write: bool
+
+    def sides(self, sizes: Sequence[int]) -> list[int]:
+        return [
+            1 + s + sum(abs(m) * (t - 1) for m, t in zip(row, sizes, strict=True))
+            for row, s in zip(self.moves, self.spread, strict=True)
+        ]
+
+    def moved_by(self, k: int) -> bool:
+        return any(row[k] for row in self.moves)
+
+
+@record
+class Nest:
+    """A band with the loops below it: names, extents where known, references, and work per point."""
+
+    names: tuple[str, ...]
+    extents: tuple[int | None, ...]
+    bound: int
+    groups: tuple[Group, ...]
+    work: float  # arithmetic operations per point
+    triangular: bool  # does the second bound loop's range depend on the first's?
+    variables: int  # bytes of the region's own variables, per point of the bound loops
+
+
+    @property
+    def is_product(self) -> bool:
+        """C[0][1] from A[0][2] and B[2][1], with the loops as numbers."""
+        if len(self.names) != 3 or self.bound != 2 or self.triangular:
+            return False
+        writes = [g.moves for g in self.groups if g.write]
+        reads = sorted(g.moves for g in self.groups if not g.write)
+        return writes == [((1, 0, 0), (0, 1, 0))] and reads == [((0, 0, 1), (0, 1, 0)), ((1, 0, 0), (0, 0, 1))]
+
+
+def describe(
+    p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int
+) -> tuple[Nest, list[tuple[str, str]]]:
+    """The nest, and which (statement, loop) pairs lie below the band."""
+    scop = p.scop
+    names = [lp.name for lp in loops]
+    extents = [_extent(scop, lp) for lp in loops]
+    below: list[tuple[str, str]] = []
+    chains: dict[str, tuple[Loop, ...]] = {}
+    for name in stmts:
+        around = enclosing(p.tree, name)
+        start = next(k for k, lp in enumerate(around) if lp.name == loops[0].name or lp.name in names)
+        mine = [lp for lp in around[start:] if lp.name in names]
+        inner = [lp for lp in around[start:] if lp.name not in names]
+        chains[name] = (*around[:start], *mine, *inner)
+        for lp in inner:
+            below.append((name, lp.name))
+            if lp.name not in names:
+                names.append(lp.name)
+                extents.append(_extent(scop, lp))
+    groups: list[Group] = []
+    work = 1.0
+    for name in stmts:
+        s = scop.statement(name)
+        work = max(work, float(sum(isinstance(e, (Binary, Call)) for e in walk_expr(s.rhs))))
+        for a in s.accesses:
+            if scop.arrays[a.array].inside or not scop.arrays[a.array].rank:
+                continue
+            groups.append(_group(scop, s, a, chains[name], names))
+    return Nest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work,
+                _triangular(scop, loops, stmts), _variables(scop, stmts)), below
+
+
+def _triangular(scop: Scop, loops: Sequence[Loop], stmts: tuple[str, ...]) -> bool:
+    if len(loops) < 2:
+        return False
+    for name in stmts:
+        domain = scop.statement(name).domain
+        pair = isl.Map.from_pw_aff(loops[0].exprs[name]).flat_range_product(isl.Map.from_pw_aff(loops[1].exprs[name]))
+        values = pair.intersect_domain(domain).range()
+        first = values.project_out(isl.dim_type.set, 1, 1).insert_dims(isl.dim_type.set, 1, 1)
+        second = values.project_out(isl.dim_type.set, 0, 1).insert_dims(isl.dim_type.set, 0, 1)
+        if not first.intersect(second).is_subset(values):
+            return True
+    return False
+
+
+def _extent(scop: Scop, lp: Loop) -> int | None:
+    found = [constant_extent(scop, lp, s) for s in lp.exprs]
+    return max(e for e in found if e is not None) if all(e is not None for e in found) else None
+
+
+def _variables(scop: Scop, stmts: tuple[str, ...]) -> int:
+    used = {a.array for n in stmts for a in scop.statement(n).accesses if scop.arrays[a.array].inside}
+    return sum(scop.arrays[n].elem.bytes for n in used)
+
+
+def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Sequence[str]) -> Group:
+    """How the loops of a chain move one access."""
+    rank = a.index.dim(isl.dim_type.out)
+    steps = {lp.name: step_of(s, chain, k) for k, lp in enumerate(chain)}
+    rows, offsets = [], []
+    for d in range(rank):
+        value = a.index.get_pw_aff(d)
+        c = coefficients(value, len(s.iterators))
+        row = []
+        for n in names:
+            step = steps.get(n)
+            if step is None:
+                row.append(0)
+                continue
+            moved = sum((x * y for x, y in zip(c, step, strict=True)), Fraction(0)) if c is not None else Fraction(1)
+            row.append(int(abs(moved)) if moved else 0)
+        rows.append(tuple(row))
+        offsets.append(_constant(value))
+    return Group(a.array, scop.arrays[a.array].elem.bytes, tuple(rows), tuple(offsets), a.write)
+
+
+def _constant(value: isl.PwAff) -> int:
+    pieces = value.get_pieces()
+    v = pieces[0][1].get_constant_val()
+    return v.get_num_si() if v.is_int() else 0
+
+
+def _merged(groups: Sequence[Group]) -> list[Group]:
+    """References that move alike share a box as wide as their offsets differ."""
+    found: dict[tuple[object, ...], list[Group]] = {}
+    for g in groups:
+        found.setdefault((g.array, g.moves), []).append(g)
+    out = []
+    for same in found.values():
+        spread = tuple(max(c) - min(c) for c in zip(*(g.spread for g in same), strict=True))
+        first = same[0]
+        out.append(Group(first.array, first.bytes, first.moves, spread, any(g.write for g in same)))
+    return out

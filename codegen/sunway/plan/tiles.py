@@ -1,0 +1,193 @@
+"""Tile sizes from a model of local memory and DMA, instead of one constant.
+
+For every candidate the boxes of all references are estimated from how far each loop moves them; those that fit are
+compared by the time one point takes: transfers at the rate of their blocks, shared by all cores, against arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from codegen.scop.tree import Loop
+from codegen.sunway.plan.machine import COMMAND, CoreGroup
+from codegen.sunway.plan.nest import Nest, describe
+from codegen.sunway.plan.threads import Grid
+from codegen.transform.program import Program
+
+SIZES = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512)
+FEW = (1, 2, 4, 8, 16, 32, 64, 128)  # for nests of more than three loops
+# Extents that parameters are taken to have: a size is judged by what it leaves idle over all of them.
+EXTENTS = (800, 1000, 1100, 1200, 2000, 2600)
+SHARED = (48, 48, 8)  # a tile of a product that the mesh shares: its sides are chosen at run time (mesh_views.py)
+SHORT = 16  # loops that never run longer than this stay whole
+
+
+@dataclass
+class TileModel:
+    """Chooses sizes; remembers those of loops below a band for when they are asked for."""
+
+    group: CoreGroup
+    grid: Grid
+    mesh: bool = False
+    share: float = 1.0  # of local memory that may be used
+    chosen: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __call__(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int) -> Mapping[str, int]:
+        if not width:
+            return {lp.name: self.chosen.get((stmts[0], lp.name), 32) for lp in loops}
+        nest, below = describe(p, loops, stmts, width)
+        return self._remember(nest, self.best(nest), below, loops)
+
+    def again(
+        self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], tiles: Sequence[int], kept: frozenset[str]
+    ) -> Mapping[str, int]:
+        """Sizes that begin with `tiles`, if the kernel is then no slower: what is kept on the cores costs nothing."""
+        nest, below = describe(p, loops, stmts, len(tiles))
+        if len(nest.names) > 3 or nest.is_product:
+            return {}
+        best = self.best(nest)
+        choices = [*((t,) for t in tiles), *(self._choices(nest, k) for k in range(len(tiles), len(nest.names)))]
+        sizes = self._all(nest, choices)
+        less = replace(nest, groups=tuple(g for g in nest.groups if g.array not in kept))
+        if not all(best) or self.bytes(nest, sizes) > self._room or self.cost(less, sizes) > self.cost(nest, best):
+            return {}
+        return self._remember(nest, sizes, below, loops)
+
+    def _remember(
+        self, nest: Nest, sizes: Sequence[int], below: Sequence[tuple[str, str]], loops: Sequence[Loop]
+    ) -> Mapping[str, int]:
+        result = dict(zip(nest.names, sizes, strict=True))
+        for stmt, name in below:
+            self.chosen[stmt, name] = result.get(name, 32)
+        return {lp.name: result[lp.name] for lp in loops}
+
+    def diagonal(self, p: Program, loops: Sequence[Loop], stmts: tuple[str, ...]) -> tuple[int, ...]:
+        """The largest tiles that fit. Boxes are read and written; small steps of time keep many tiles on a diagonal."""
+        nest, below = describe(p, loops, stmts, 0)
+        if below or any(e is not None for e in nest.extents):
+            return ()
+        first = (4, 8) if len(loops) > 2 else (16, 32, 64)
+        shapes = itertools.product(first, *([(16, 32, 64)] * (len(loops) - 1)))
+        fitting = [s for s in shapes if self.bytes(nest, s) <= self._room and s[1] % s[0] == 0]
+        return max(fitting, key=prod, default=())
+
+    @property
+    def _room(self) -> int:
+        return int(self.share * (self.group.ldm_bytes - self.group.reserve - 1024))
+
+    def best(self, nest: Nest) -> tuple[int, ...]:
+        """The sizes with the least time per point among those that fit."""
+        full = (self.grid.rows, self.grid.columns) == (8, 8)
+        if self.mesh and full and nest.is_product:
+            return SHARED if self.group.vector_bits == 256 else tuple(2 * n for n in SHARED)
+        choices = [self._choices(nest, k) for k in range(len(nest.names))]
+        found = self._climb(nest, choices) if len(nest.names) > 3 else self._all(nest, choices)
+        whole = [e is not None and e <= SHORT for e in nest.extents]
+        return tuple(0 if w else s for s, w in zip(found, whole, strict=True))
+
+    def _all(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """The best of all combinations; the smallest where none fits."""
+        fitting = [s for s in itertools.product(*choices) if self.bytes(nest, s) <= self._room]
+        return min(fitting, key=lambda s: self.cost(nest, s), default=tuple(min(c) for c in choices))
+
+    def _climb(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """From the smallest sizes on, the one larger size that helps most, as long as any helps."""
+        at = [min(2, len(c) - 1) for c in choices]  # a single step away from ones shows no gain yet
+        if self.bytes(nest, tuple(c[k] for c, k in zip(choices, at, strict=True))) > self._room:
+            at = [0] * len(choices)
+
+        def sizes(places: Sequence[int]) -> tuple[int, ...]:
+            return tuple(c[k] for c, k in zip(choices, places, strict=True))
+
+        now = self.cost(nest, sizes(at))
+        while True:
+            steps = [[*at[:k], at[k] + 1, *at[k + 1 :]] for k in range(len(at)) if at[k] + 1 < len(choices[k])]
+            steps = [s for s in steps if self.bytes(nest, sizes(s)) <= self._room]
+            better = min(steps, key=lambda s: self.cost(nest, sizes(s)), default=None)
+            if better is None or self.cost(nest, sizes(better)) >= now:
+                return sizes(at)
+            at, now = better, self.cost(nest, sizes(better))
+
+    def _choices(self, nest: Nest, k: int) -> tuple[int, ...]:
+        extent = nest.extents[k]
+        if extent is not None and extent <= SHORT:
+            return (max(1, extent),)
+        sizes = SIZES if len(nest.names) <= 3 else FEW
+        if extent is not None:
+            sizes = tuple(sorted({*sizes, extent}))
+        return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
+
+    def bytes(self, nest: Nest, sizes: Sequence[int]) -> int:
+        """Local memory of all boxes; what is only read is there twice."""
+        total = nest.variables
+        for k in range(nest.bound):
+            total *= sizes[k]
+        for g in nest.groups:
+            n = g.bytes * (1 if g.write else 2)
+            for side in g.sides(sizes):
+                n *= side
+            total += n
+        return total
+
+    def cost(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """Cycles per point of one core, with all cores at work."""
+        cores = self.grid.count
+        points = 1
+        for s in sizes:
+            points *= s
+        lanes = self.group.vector_bits // 64
+        compute = nest.work * points / lanes + 30
+        transfer = serial = 0.0
+        for g in nest.groups:
+            sides = g.sides(sizes)
+            n, block = g.bytes, sides[-1] * g.bytes
+            for side in sides:
+                n *= side
+            commands = 1
+            for side in sides[:-2]:
+                commands *= side
+            share = 1.0
+            for k in range(len(sizes) - 1, nest.bound - 1, -1):
+                if g.moved_by(k):
+                    break
+                share /= max(1.0, (nest.extents[k] or 1000) / sizes[k])
+            time = share * (n * cores / self.group.rate(block) + COMMAND * cores * commands)
+            if g.write:
+                serial += 2 * time + share * self.group.startup
+            else:
+                transfer += time
+        busy = self.balance(nest, sizes)
+        # A few cores alone do not keep the memory controller busy.
+        return (max(compute / busy, transfer / min(1.0, 2 * busy)) + serial) / points
+
+    def balance(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """The part of the cores' time that is not idle, over typical extents."""
+        shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
+        if nest.bound > 1 and len(sizes) > 2:
+            return self._dealt(nest, sizes)
+        total = 1.0
+        for k, n in enumerate(shape):
+            extent = nest.extents[k]
+            extents = EXTENTS if extent is None else (extent,)
+            part = 0.0
+            for e in extents:
+                tiles = -(-e // sizes[k])
+                part += e / (-(-tiles // n) * n * sizes[k])
+            total *= part / len(extents)
+        return total
+
+
+    def _dealt(self, nest: Nest, sizes: Sequence[int]) -> float:
+        """As `balance`, for tiles that go to the cores in turn."""
+        total = 0.0
+        for e in EXTENTS:
+            a, b = (nest.extents[k] or e for k in (0, 1))
+            tiles = -(-a // sizes[0]) * -(-b // sizes[1])
+            area = a * b
+            if nest.triangular:
+                tiles, area = tiles // 2 + 1, area // 2
+            total += area / (-(-tiles // self.grid.count) * self.grid.count * sizes[0] * sizes[1])
+        return total / len(EXTENTS)

@@ -1,0 +1,1 @@
+"""Local copies in a core's own memory, and the transfers that fill and empty them."""

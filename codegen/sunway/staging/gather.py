@@ -1,0 +1,123 @@
+"""Which references share a local copy, and what must not happen to it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import islpy as isl
+
+from codegen.scop.model import Array, Scop
+from codegen.sunway.staging.footprint import Box, Use, box_of, elements, fed
+from codegen.verify.readback import Run
+
+# Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
+SHARE = 1.1
+
+
+def unfit(array: Array, uses: Sequence[Use]) -> str:
+    """Why an array cannot be moved by DMA; empty if it can."""
+    if array.rank == 0:
+        return "it is a single value"
+    if array.elem.kind not in ("float", "int") or array.elem.bytes < 4:
+        return "its elements are no multiple of 4 bytes"
+    if array.depth > 1:
+        return "its rows lie anywhere"
+    for u in uses:
+        if u.access.array == array.name and any(s.kind not in ("sub", "flat") and not s.count for s in u.access.path):
+            return "it is reached through a pointer or a member"
+    return ""
+
+
+def gathered(
+    scop: Scop, flow: isl.UnionMap, uses: list[Use], runs: Sequence[Run], depth: int, context: isl.Set
+) -> list[list[Use]]:
+    """References that must share a buffer: all writes, and the reads that see them. Others may.
+
+    A read that meets a written element but takes the value from before is right with a copy of its own: the
+    order of the tree has it before the write, and the copy is made before either."""
+    writes = [u for u in uses if u.write]
+    found: list[list[Use]] = []
+    rest = [u for u in uses if not u.write]
+    if writes:
+        written = union([u.elements for u in writes])
+        meets = [
+            u
+            for u in rest
+            if _own(u, writes)
+            or (not u.elements.is_disjoint(written) and fed(scop, flow, u, writes, runs, depth))
+        ]
+        found.append([*writes, *meets])
+        rest = [u for u in rest if u not in meets]
+    reads: list[list[Use]] = []
+    for u in rest:
+        for g in reads:
+            if _share(g, u, context):
+                g.append(u)
+                break
+        else:
+            reads.append([u])
+    return found + reads
+
+
+def _own(u: Use, writes: Sequence[Use]) -> bool:
+    """Is it the read of `x += ...`, or of an element that the same instance writes?"""
+    mine = u.run.instance
+    return any(w.run.instance is mine and mine.accesses[w.number] == mine.accesses[u.number] for w in writes)
+
+
+def _share(group: list[Use], u: Use, context: isl.Set) -> bool:
+    one = box_of(union([g.elements for g in group]), context)
+    other = box_of(u.elements, context)
+    both = box_of(union([*(g.elements for g in group), u.elements]), context)
+    if one is None or other is None or both is None:
+        return one is None and other is None
+    return size(both) <= SHARE * max(size(one), size(other)) + 64 or size(both) <= size(one) + size(other)
+
+
+def nobody_else_writes(part: isl.Set, writes: Sequence[Use], bound: Sequence[str], outer: int) -> bool:
+    """Does no other core write into this part of a box? Cores differ in the variables of the `bound` loops; the `outer`
+    loops around the kernel are the same for all."""
+    for w in writes:
+        if not all(v in w.run.point.vars for v in bound):
+            return False
+        theirs = elements(w.run, w.number, w.access, len(w.run.point.vars))
+        for v in w.run.point.vars[outer:]:
+            theirs = renamed(theirs, v, v + "_other")
+        for v in bound:
+            meet = part.intersect(theirs)
+            if not meet.intersect_params(differ(meet.get_space(), v, v + "_other")).is_empty():
+                return False
+    return True
+
+
+def untouched(members: Sequence[Use], writes: Sequence[Use], depth: int) -> bool:
+    """Does nobody write these elements while the kernel runs?"""
+    theirs = [elements(w.run, w.number, w.access, depth) for w in writes]
+    mine = [elements(u.run, u.number, u.access, depth) for u in members]
+    return all(w.is_disjoint(m) for w in theirs for m in mine)
+
+
+def union(sets: Sequence[isl.Set]) -> isl.Set:
+    total = sets[0]
+    for s in sets[1:]:
+        total = total.union(s)
+    return total.coalesce()
+
+
+def size(b: Box) -> int:
+    return prod(b.most)
+
+
+def renamed(s: isl.Set, old: str, new: str) -> isl.Set:
+    """With another name for a parameter, if it has it."""
+    pos = s.find_dim_by_name(isl.dim_type.param, old)
+    return s.set_dim_name(isl.dim_type.param, pos, new) if pos >= 0 else s
+
+
+def differ(space: isl.Space, a: str, b: str) -> isl.Set:
+    """Parameters a and b are different."""
+    space = space.params()
+    names = [space.get_dim_name(isl.dim_type.param, k) for k in range(space.dim(isl.dim_type.param))]
+    texts = ", ".join(n for n in names if n)
+    return isl.Set.read_from_str(space.get_ctx(), f"[{texts}] -> {{ : {a} < {b} or {a} > {b} }}")

@@ -1,0 +1,102 @@
+"""Transfers of one buffer in the text of a kernel: where its box lies, when it comes, when it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codegen.ast.ctree import Bin, CExpr, Int, Name
+from codegen.sunway import dialect
+from codegen.sunway.bodies import base_type
+from codegen.sunway.staging.local import Buffer
+from codegen.sunway.plan.threads import CORES
+from codegen.sunway.staging.transfer import Geometry, Transfer, geometry
+from codegen.sunway.views import View, line
+from codegen.target.text.cexpr import IntPrinter
+
+if TYPE_CHECKING:
+    from codegen.sunway.slave import Phase
+
+
+def geometry_of(p: Phase, b: Buffer) -> Geometry:
+    """How the buffer's array lies in main memory."""
+    array = p.scop.arrays[b.array]
+    path = next(a.path for _, a in p.scop.accesses() if a.array == b.array)
+    return geometry(array, path)
+
+
+def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
+           puts: list[View]) -> None:  # fmt: skip
+    def guarded(*views: View) -> list[View]:
+        tests = [*([] if b.when is None else [ints.text(b.when)]), *([f"!{p.stays(b)}"] if b.array in p.stay else [])]
+        return [View("if", " && ".join(tests), views)] if tests else list(views)
+
+    copy = f"[{now}]" if b.ahead else ""
+    if b.common and p.grid.count == CORES and not p.group.crts:
+        # All cores have their buffer and a reply word of zero before the first of them asks for all.
+        fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
+        gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.barrier(p.group)),
+                        View("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
+        waits += guarded(line(dialect.wait(p.group, f"&{b.name}_got", t.count)))
+        return
+    if b.put and p.late(b):
+        gets += guarded(line(dialect.wait(p.group, f"&{b.name}_put", f"{b.name}_out")))
+    if b.get and not b.ahead:
+        gets += guarded(line(f"{b.name}_got = 0;"),
+                        t.commands(dialect.get, p.group, f"{b.name}_ldm", f"&{b.name}_got"))
+    if b.get:
+        now_ = waits if p.style.ahead else gets  # in series: every transfer is waited for at once
+        now_ += guarded(line(dialect.wait(p.group, f"&{b.name}_got{copy}", t.count)))
+    if b.put:
+        commands = [line(f"{b.name}_put = 0;"), t.commands(dialect.put, p.group, f"{b.name}_ldm", f"&{b.name}_put")]
+        if p.late(b):
+            puts += guarded(*commands, line(f"{b.name}_out = {t.count};"))
+        else:
+            puts += guarded(*commands, line(dialect.wait(p.group, f"&{b.name}_put", t.count)))
+
+
+def stay_transfers(p: Phase, b: Buffer, t: Transfer) -> list[View]:
+    """One tile comes or goes. The emulator is told who keeps it; on the machine that is nothing."""
+    place, slot = f"{b.name}_kept[{p.words.tile}]", p.stays(b)
+    count = line(f"{p.words.sent}++;" if t.count == "1" else f"{p.words.sent} += {t.count};")
+    if p.only == "go":
+        move = [t.commands(dialect.put, p.group, place, f"&{p.words.done}"), count] if b.put else []
+        return [View("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]
+    move = [t.commands(dialect.get, p.group, place, f"&{p.words.done}"), count] if b.array in p.fetched else []
+    return [View("if", slot, (*move, t.commands(dialect.hold, p.group, place, "")))]
+
+
+def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[View]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
+    """Where the box starts and how long it is, with names for what is not short."""
+    lows: list[CExpr] = []
+    lens: list[str] = []
+    for k, (low, size) in enumerate(zip(b.lows, b.lens, strict=True)):
+        suffix = str(k) if len(b.lows) > 1 else ""
+        if isinstance(low, (Int, Name)):
+            lows.append(low)
+        else:
+            lets.append(line(f"const long {b.name}_at{suffix} = {ints.text(low)};"))
+            lows.append(Name(f"{b.name}_at{suffix}"))
+        if isinstance(size, Int):
+            lens.append(str(size.value))
+            continue
+        if isinstance(size, Bin) and isinstance(size.left, Bin) and size.left.op == "-" and size.left.right == low:
+            size = replace(size, left=replace(size.left, right=lows[-1]))
+        text = ints.text(size)
+        if b.when is not None:
+            text = f"{ints.text(b.when, 1)} ? {ints.text(size, 1)} : 1"
+        lets.append(line(f"const long {b.name}_len{suffix} = {text};"))
+        lens.append(f"{b.name}_len{suffix}")
+    return tuple(lows), tuple(lens)
+
+
+def pointer(p: Phase, b: Buffer, lens: Sequence[str], now: str) -> str:
+    elem = base_type(p.scop.arrays[b.array].elem)
+    store = f"{b.name}_ldm" + (f"[{now}]" if now else "")
+    if b.array in p.stay:
+        store = f"{p.stays(b)} ? {b.name}_kept[{p.words.tile}] : {store}"
+    if len(lens) == 1:
+        return f"{elem} *const {b.name}_t = {store};"
+    store = f"({store})" if b.array in p.stay else store
+    return f"{elem} (*const {b.name}_t){''.join(f'[{n}]' for n in lens[1:])} = (void *){store};"

@@ -1,0 +1,233 @@
+"""Staging: where in a kernel which data get a local copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, expr_names, walk
+from codegen.diagnostics import Unsupported
+from codegen.scop.dependences import Dependences, param_space
+from codegen.scop.model import Array, Scop
+from codegen.scop.tree import THREADED
+from codegen.sunway.staging.footprint import Use, box_of, condition_text, level_domain, runs_below, unfed, uses_below
+from codegen.sunway.staging.gather import gathered, nobody_else_writes, size, unfit, union, untouched
+from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.verify.readback import Point, Run, enter
+
+TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
+
+
+@dataclass
+class Stager:
+    """Stages one kernel. `phase` is the point just outside it."""
+
+    scop: Scop
+    deps: Dependences
+    group: CoreGroup
+    phase: Point
+    kernel: CNode
+    ahead: bool = True
+    budget: int = 0
+    staged: set[tuple[int, int]] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    lost: dict[str, str] = field(default_factory=dict)
+    needs: dict[str, int] = field(default_factory=dict)  # bytes that did not fit, by array
+    touched: dict[str, isl.Set] = field(default_factory=dict)  # exact elements of each buffer, with loops as parameters
+    _writes: list[Use] = field(default_factory=list)
+    _taken: int = 0
+
+    def run(self) -> SNode:
+        self.budget = self.budget or self.group.ldm_bytes - self.group.reserve
+        self._own = declared_bytes(self.scop, self.kernel)
+        self.budget -= self.own_bytes
+        self._runs = runs_below(self.kernel, self.phase)
+        self._all = uses_below(self.scop, self._runs, self.phase)
+        self._writes = [u for u in self._all if u.write]
+        common = self._common() if self.ahead else []
+        tree = self._visit(self.kernel, self.phase, self.budget - sum(b.footprint for b in common))
+        return Stage(tuple(common), tree) if common else tree
+
+    @property
+    def own_bytes(self) -> int:
+        """What the region's own variables take of local memory."""
+        return sum(self._own.values())
+
+    def left(self) -> Mapping[str, str]:
+        """Arrays with accesses that go to main memory, with the reason."""
+        return {u.access.array: self.lost.get(u.access.array, "it is used outside the tiles")
+                for u in self._all if u.key not in self.staged}
+
+    def refuse_overflow(self, tree: SNode, strict: bool) -> None:
+        """Raise, with all numbers, if a tile does not fit into local memory; if not `strict`, only if nothing does."""
+        left = self.left()
+        needs = {a: n for a, n in self.needs.items() if a in left}
+        if self.budget >= 0 and (not needs or (not strict and self.staged)):
+            return
+        room = self.group.ldm_bytes - self.group.reserve
+        have = [*sorted(self._own.items()), *((b.name, b.footprint) for b in buffers_of(tree)), *sorted(needs.items())]
+        head = f"{sum(n for _, n in have)} bytes of local memory are needed and there are {room}"
+        text = ", ".join(f"`{a}` {n}" for a, n in have)
+        raise Unsupported("sunway-ldm", f"{head}: {text}", self.scop.loc, "use smaller tiles or smaller local arrays")
+
+    def _common(self) -> list[Buffer]:
+        """Small tables that all of the kernel reads and nothing writes: every core needs the same."""
+        context = level_domain(self.phase)
+        written = {w.access.array for w in self._writes}
+        out = []
+        for name in sorted({u.access.array for u in self._all} - written):
+            mine = [u for u in self._all if u.access.array == name]
+            box = None if unfit(self.scop.arrays[name], mine) else box_of(union([u.elements for u in mine]), context)
+            if box is None or size(box) * self.scop.arrays[name].elem.bytes > TABLE:
+                continue
+            b = self._buffer(mine, None, self._runs, self.phase, context)
+            if b is None or b.enlarged:
+                continue
+            out.append(replace(b, common=True))
+            self._take(b, mine, context)
+        return out
+
+    def _take(self, b: Buffer, members: list[Use], context: isl.Set) -> None:
+        self._taken += b.footprint
+        self.touched[b.name] = union([u.elements for u in members]).intersect_params(context)
+        self.names.add(b.name)
+        self.staged |= b.keys
+
+    # -- walking -----------------------------------------------------------------------------------
+
+    def _visit(self, node: SNode, at: Point, room: int) -> SNode:
+        if isinstance(node, For):
+            inner = enter(node, at)
+            return replace(node, body=self._body(node, inner, room))
+        if isinstance(node, Block):
+            return Block(tuple(self._visit(c, at, room) for c in node.children))  # type: ignore[misc]
+        if isinstance(node, If):
+            cond = at.condition(node.cond)
+            then = self._visit(node.then, replace(at, domain=at.domain.intersect(cond).coalesce()), room)
+            orelse = node.orelse and self._visit(
+                node.orelse, replace(at, domain=at.domain.subtract(cond).coalesce()), room
+            )
+            return If(node.cond, then, orelse)  # type: ignore[arg-type]
+        if isinstance(node, (Declare, Multiply)):
+            return replace(node, body=self._visit(node.body, at, room))  # type: ignore[arg-type]
+        return node
+
+    def _body(self, node: For, at: Point, room: int) -> CNode:
+        body = node.body
+        if not node.loop.tile or any(_is_bound(n) for n in _fors(body)):
+            return self._visit(body, at, room)  # type: ignore[return-value]
+        buffers = self._buffers(node, body, at, room)
+        room -= sum(b.footprint for b in buffers)
+        inner = self._visit(body, at, room)
+        return Stage(tuple(buffers), inner) if buffers else inner  # type: ignore[return-value]
+
+    # -- choosing ----------------------------------------------------------------------------------
+
+    def _buffers(self, loop: For, body: CNode, at: Point, room: int) -> list[Buffer]:
+        runs = runs_below(body, at)
+        uses = [u for u in uses_below(self.scop, runs, at) if u.key not in self.staged]
+        context = level_domain(at)
+        room = min(room, self.budget - self._taken)  # buffers of parts that run one after the other stand side by side
+        chosen: list[Buffer] = []
+        for name in sorted({u.access.array for u in uses}):
+            why = unfit(self.scop.arrays[name], uses)
+            if why:
+                self.lost[name] = why
+                continue
+            mine = [u for u in uses if u.access.array == name]
+            for members in gathered(self.scop, self._flow(name), mine, runs, len(at.vars), context):
+                b = self._buffer(members, loop, runs, at, context)
+                if b is None:
+                    continue
+                used = sum(x.footprint for x in chosen)
+                if used + b.footprint > room and b.ahead and used + b.footprint // 2 <= room:
+                    b = replace(b, ahead=False)
+                if used + b.footprint > room:
+                    self.lost[name] = f"{b.footprint} bytes do not fit into the {room - used} that are left"
+                    self.needs[name] = b.footprint
+                    continue
+                chosen.append(b)
+                self._take(b, members, context)
+        return chosen
+
+    def _buffer(
+        self, members: list[Use], loop: For | None, runs: Sequence[Run], at: Point, context: isl.Set
+    ) -> Buffer | None:
+        name = members[0].access.array
+        array = self.scop.arrays[name]
+        touched = union([u.elements for u in members])
+        box = box_of(touched, context)
+        if box is None:
+            self.lost.setdefault(name, "its footprint has no constant bound")
+            return None
+        writes, reads = [u for u in members if u.write], [u for u in members if not u.write]
+        get = bool(reads) and (
+            not writes
+            or unfed(self.scop, self._flow(name), reads, writes, runs, len(at.vars))
+        )
+        note = ""
+        extra = box.elements.intersect_params(context).subtract(touched)
+        enlarged = not extra.is_empty()
+        if enlarged and not writes and not self._alone(name, extra, at):
+            self.lost[name] = "the box around a tile holds elements that other cores write"
+            return None
+        if writes:
+            exact = union([u.elements for u in writes])
+            missing = box.elements.intersect_params(context).subtract(exact)
+            if not missing.is_empty():
+                if not self._alone(name, missing, at):
+                    self.lost[name] = "the box around a tile holds elements that other cores write"
+                    return None
+                get, note = True, "read first, since the box holds more than is written"
+        when = self._when(touched, context)
+        values = context if when is None else context.intersect(touched.params())
+        lows, lens = box.texts(values)
+        moves = loop is not None and any(loop.var in expr_names(e) for e in (*lows, *lens))
+        return Buffer(
+            self._name(array), name, box.most, lows, lens,
+            get, bool(writes),
+            loop is not None and moves and self.ahead and get and not writes and when is None
+            and not _tiled(loop.body) and untouched(members, self._writing(name), len(self.phase.vars)),
+            None if when is None else condition_text(when, context),
+            frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
+        )  # fmt: skip
+
+    def _when(self, touched: isl.Set, context: isl.Set) -> isl.Set | None:
+        """Where the box is not empty, if that is not everywhere."""
+        there = touched.params()
+        return None if context.is_subset(there) else there.gist(context)
+
+    def _flow(self, name: str) -> isl.UnionMap:
+        return self.deps.flows.get(name, isl.UnionMap.empty(param_space(self.scop)))
+
+    def _writing(self, name: str) -> list[Use]:
+        return [w for w in self._writes if w.access.array == name]
+
+    def _alone(self, name: str, part: isl.Set, at: Point) -> bool:
+        """Does no other core write into this part of the box?"""
+        bound = [lp.var for lp in at.loops[len(self.phase.loops) :] if _is_bound(lp)]
+        return nobody_else_writes(part, self._writing(name), bound, len(self.phase.vars))
+
+    def _name(self, array: Array) -> str:
+        name, n = array.name, 2
+        while name in self.names:
+            name, n = f"{array.name}{n}", n + 1
+        return name
+
+
+def _tiled(node: CNode) -> bool:
+    """Are there tile loops inside? Then those do the fetching ahead."""
+    return any(n.loop.tile for n in _fors(node))
+
+
+def _is_bound(node: For) -> bool:
+    return node.loop.kind in THREADED
+
+
+def _fors(node: CNode) -> list[For]:
+    return [n for n in walk(node) if isinstance(n, For)]
+
+

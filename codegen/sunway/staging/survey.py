@@ -1,0 +1,128 @@
+"""The kernels of a launch, found and staged before any of them is printed: what they leave free, what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, node_kids, walk
+from codegen.scop.dependences import Dependences
+from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED
+from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.mesh.panels import Mesh, find_mesh
+from codegen.sunway.staging.stage import Stager
+from codegen.sunway.stencil.steps import Stencil, find_stencil
+from codegen.sunway.stencil.shape import Shape, choose
+from codegen.sunway.plan.style import Style
+from codegen.sunway.plan.threads import Grid
+from codegen.verify.readback import Point, enter
+
+
+def has_kernel(node: CNode) -> bool:
+    return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))
+
+
+def statements_of(node: CNode) -> frozenset[str]:
+    return frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
+
+
+@dataclass
+class Site:
+    """A kernel in its launch. `loops` are those that run on every core around it; `plain` if nothing else is there."""
+
+    node: For
+    at: Point
+    loops: tuple[For, ...]
+    plain: bool
+    stager: Stager
+    tree: SNode
+    dealt: bool  # tiles of two bound loops go to the cores in turn, whatever their shape
+    mesh: Mesh | None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        return tuple(sorted(statements_of(self.node)))
+
+    @property
+    def bound(self) -> tuple[For, ...]:
+        """The loops whose tiles the cores share out, where they are nested without anything between them."""
+        node = self.tree.body if isinstance(self.tree, Stage) else self.tree
+        found = []
+        while isinstance(node, For) and node.loop.kind in THREADED:
+            found.append(node)
+            node = node.body
+        return tuple(found)
+
+    def tile(self, array: str) -> Buffer | None:
+        """The buffer for a tile of an array, if it serves all uses of the array in the kernel."""
+        bound = self.bound
+        stage = bound[-1].body if bound else None
+        mine = [b for b in buffers_of(self.tree) if b.array == array]
+        if not isinstance(stage, Stage) or len(mine) != 1 or mine[0] not in stage.buffers or self.mesh is not None:
+            return None
+        b = mine[0]
+        return None if array in self.stager.left() or b.enlarged or b.common or b.when is not None else b
+
+    @property
+    def used(self) -> int:
+        """Bytes of local memory that the kernel takes itself."""
+        return self.stager.own_bytes + sum(b.footprint for b in buffers_of(self.tree))
+
+
+@dataclass
+class Survey:
+    """Stages the kernels below a node of the C tree, in its order, and finds loops that are stencils."""
+
+    scop: Scop
+    deps: Dependences
+    group: CoreGroup
+    grid: Grid
+    style: Style
+    strict: bool
+    sites: dict[int, Site] = field(default_factory=dict)  # by the kernel's node
+    stencils: dict[int, tuple[Stencil, Shape]] = field(default_factory=dict)
+
+    def visit(self, node: CNode, at: Point, loops: tuple[For, ...] = (), plain: bool = True) -> None:
+        if isinstance(node, For) and node.loop.kind in THREADED:
+            self._kernel(node, at, loops, plain)
+        elif isinstance(node, For) and has_kernel(node):
+            found = self._steps(node, at) if self.style.steps and not loops else None
+            if found is not None:
+                self.stencils[id(node)] = found
+            self.visit(node.body, enter(node, at), (*loops, node), plain and found is None)
+        elif has_kernel(node):
+            for k in node_kids(node):
+                self.visit(k, at, loops, plain and not isinstance(node, If))
+
+    def _kernel(self, node: For, at: Point, loops: tuple[For, ...], plain: bool) -> None:
+        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
+        tree = stager.run()
+        stager.refuse_overflow(tree, self.strict)
+        width, mesh = width_of(node), None
+        if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
+            mesh = find_mesh(self.scop, tree)
+        dealt = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
+        self.sites[id(node)] = Site(node, at, loops, plain, stager, tree, dealt, mesh)
+
+    def _steps(self, node: For, at: Point) -> tuple[Stencil, Shape] | None:
+        """The loop as a stencil whose tiles go through many steps at once, if it is one."""
+        found = find_stencil(self.scop, self.deps, node, at)
+        shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)
+        return None if found is None or shape is None or shape.steps < 2 else (found, shape)
+
+
+def width_of(node: CNode) -> int:
+    """How many bound loops are nested."""
+    if isinstance(node, For):
+        return (node.loop.kind in THREADED) + width_of(node.body)
+    if isinstance(node, Block):
+        return max(width_of(c) for c in node.children)
+    if isinstance(node, If):
+        return max(width_of(node.then), 0 if node.orelse is None else width_of(node.orelse))
+    return width_of(node.body) if isinstance(node, Declare) else 0
+
+
+def _tiles_inside(node: CNode) -> bool:
+    """Are there tile loops inside the bound ones, so that fetching ahead happens there?"""
+    return any(isinstance(n, For) and n.loop.tile and n.loop.kind not in THREADED for n in walk(node))

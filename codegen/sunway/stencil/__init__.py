@@ -1,0 +1,1 @@
+"""Time steps on tiles that stay in local memory."""

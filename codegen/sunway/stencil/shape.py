@@ -1,0 +1,59 @@
+"""How large the tiles of a stencil are, and through how many steps they go."""
+
+from __future__ import annotations
+
+import itertools
+
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.sunway.plan.cost import arithmetic
+from codegen.sunway.plan.machine import COMMAND, CoreGroup
+from codegen.sunway.stencil.steps import Stencil
+
+# Grids are taken to have about this many points along each axis, by their number of axes.
+TYPICAL = {1: 4000, 2: 1300, 3: 120}
+
+
+@record
+class Shape:
+    """Sides of a tile, and the steps of a block."""
+
+    sides: tuple[int, ...]
+    steps: int
+
+    def halo(self, s: Stencil) -> int:
+        return s.halo + s.growth * (self.steps - 1)
+
+
+def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> Shape | None:
+    """The shape with the least time per point and step that fits into local memory."""
+    arrays = (*s.written, *s.read)
+    elem = scop.arrays[arrays[0]].elem.bytes
+    room = group.ldm_bytes - group.reserve - 1024
+    lanes = group.lanes(elem)
+    work = sum(max(arithmetic(scop.statement(x.stmt)), 2 * len(scop.statement(x.stmt).accesses)) for x in s.sweeps)
+    best: tuple[float, Shape] | None = None
+    sides = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
+    for tile in itertools.product(sides[s.axes], repeat=s.axes):
+        for steps in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64):
+            shape = Shape(tile, steps)
+            halo = shape.halo(s)
+            box = [t + 2 * halo for t in tile]
+            size, inside = elem, 1
+            for b, t in zip(box, tile, strict=True):
+                size, inside = size * b, inside * t
+            if size * len(arrays) > room:
+                break
+            block = box[-1] * elem
+            fetched = size * (len(arrays) - len(s.fresh)) + inside * elem * len(s.written)
+            commands = box[0] if s.axes == 3 else 1
+            transfer = cores * (fetched / group.rate(block) + COMMAND * commands * len(arrays))
+            compute = work * steps * (size / elem + inside) / 2 / lanes
+            tiles = 1
+            for t in tile:
+                tiles *= -(-TYPICAL[s.axes] // t)
+            idle = -(-tiles // cores) * cores / tiles
+            cost = (max(transfer, compute * idle) + 0.3 * min(transfer, compute) + 600) / (inside * steps)
+            if best is None or cost < best[0]:
+                best = cost, shape
+    return None if best is None else best[1]

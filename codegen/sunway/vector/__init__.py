@@ -1,0 +1,1 @@
+"""Nests of a kernel in vectors."""

@@ -1,0 +1,253 @@
+"""Vector nests as views: register blocks with their edges, or a plain loop in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from codegen.ast.ctree import Bin, CExpr, For, Instance, Name, expr_names, substitute
+from codegen.record import record
+from codegen.scop.expr import Expr
+from codegen.scop.model import Scop
+from codegen.sunway.plan.cost import arithmetic, point_cost, trips
+from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.vector.nests import ROWS, VECTORS, Blocked, Lanes, vector_type
+from codegen.sunway.views import View, line
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.cexpr import IntPrinter
+
+
+@record
+class VectorPrinter:
+    """Prints one nest. `body` makes the printer of statement bodies, `name_of` gives loops their C names."""
+
+    scop: Scop
+    group: CoreGroup
+    helpers: set[str]
+    names: Mapping[str, str]
+    body: Callable[[IntPrinter], BodyPrinter]
+    local: Mapping[tuple[int, int], object]
+    fresh: Callable[[str], str]
+
+    def ints(self, names: Mapping[str, str]) -> IntPrinter:
+        return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+
+    def views(self, b: Blocked) -> tuple[View, ...]:
+        s = self.scop.statement(b.nest.instance.stmt)
+        elem = self.scop.arrays[s.accesses[s.target].array].elem
+        lanes = self.group.lanes(elem.bytes)
+        names = {**self.names, **{lp.var: self.fresh(lp.loop.name) for lp in b.nest.loops}}
+        kind, suffix = vector_type(elem.bits, lanes)
+        own = {w: self.fresh(w) for w in ("acc", "u", "w", *(f"v{k}" for k in range(len(s.accesses))),
+                                          *(f"x{k}" for k in range(len(s.accesses) + 4)))}  # fmt: skip
+        make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float", own)
+        return make.blocked() if b.depth else make.simple()
+
+    def model(self, b: Blocked) -> tuple[View, ...]:
+        """Cycles in place of the nest; loops that others depend on stay loops."""
+        own = {lp.var for lp in b.nest.loops}
+        if not any(own & (expr_names(lp.lower) | expr_names(lp.upper)) for lp in b.nest.loops):
+            return (line(f"sw_work({self.cost(b, self.names)});"),)
+        names = {**self.names, **{lp.var: self.fresh(lp.loop.name) for lp in b.outer}}
+        views: tuple[View, ...] = (line(f"sw_work({self.cost(replace(b, outer=()), names)});"),)
+        ints = self.ints(names)
+        for lp in reversed(b.outer):
+            n = names[lp.var]
+            head = f"long {n} = {ints.text(lp.lower)}; {n} {lp.op} {ints.text(lp.upper, 5)}; {n}++"
+            views = (View("for", head, views),)
+        return views
+
+    def cost(self, b: Blocked, names: Mapping[str, str]) -> str:
+        """Cycles, as a C expression in terms of the loops around."""
+        s = self.scop.statement(b.nest.instance.stmt)
+        lanes = self.group.lanes(self.scop.arrays[s.accesses[s.target].array].elem.bytes)
+        ints = self.ints(names)
+        n = {lp.var: trips(lp, ints) for lp in b.nest.loops}
+        plain = point_cost(self.scop, self.group, b.nest.instance, self.local, [lp.var for lp in b.nest.loops])
+        around = " * ".join(n[lp.var] for lp in b.outer) or "1"
+        if not b.depth:
+            mem = 2 * len(b.vectors) + 2 + (2 if s.op != "=" else 0)
+            each = max(arithmetic(s), mem)
+            return f"{around} * ({n[b.lane.var]} / {lanes} * {each} + {n[b.lane.var]} % {lanes} * {plain:g} + 4)"
+        self.helpers.add("tw_max")
+        depth = " * ".join(n[lp.var] for lp in b.depth)
+        rows = n[b.row.var] if b.row is not None else "1"
+        u = ROWS if b.row is not None else 1
+        wide = VECTORS * lanes
+        loads = sum(8 if k in b.turned else 2 for k in b.vectors)
+        step = max(u * VECTORS * arithmetic(s), loads * VECTORS + u)
+        block = f"({depth} * {step} + {u * VECTORS * 5 + 8})"
+        blocks = f"{rows} / {u} * ({n[b.lane.var]} / {wide})"
+        left = f"({rows} * {n[b.lane.var]} - {blocks} * {u * wide})"
+        return f"{around} * ({blocks} * {block} + {left} * {depth} * {plain:g})"
+
+
+@record
+class _Nest:
+    """The pieces of one nest."""
+
+    p: VectorPrinter
+    b: Blocked
+    names: Mapping[str, str]
+    kind: str
+    suffix: str
+    lanes: int
+    elem: str
+    own: Mapping[str, str]  # names of the nest's own variables
+
+    # -- access texts ------------------------------------------------------------------------------
+
+    def _printer(self) -> BodyPrinter:
+        return self.p.body(self.p.ints(self.names))
+
+    def _at(self, shifts: Mapping[str, str]) -> Instance:
+        """The instance with some loop variables moved on by C variables."""
+        env: dict[str, CExpr] = {v: Bin("+", Name(v), Name(t)) for v, t in shifts.items()}
+        node = self.b.nest.instance
+        made = Instance(
+            node.stmt,
+            tuple(substitute(e, env) for e in node.iterators),
+            tuple(tuple(substitute(e, env) for e in a) for a in node.accesses),
+            tuple(substitute(e, env) for e in node.values),
+        )
+        return made
+
+    def _access(self, number: int, shifts: Mapping[str, str]) -> str:
+        printer = self._printer()
+        at = self._at(shifts)
+        known = getattr(printer, "locals", {})
+        moved = {**known, **{(id(at), k): known[id(self.b.nest.instance), k]
+                             for k in range(len(at.accesses)) if (id(self.b.nest.instance), k) in known}}
+        return replace(printer, locals=moved).access(self._s, at, number)  # type: ignore[call-arg]
+
+    def _scalar(self, e: Expr, shifts: Mapping[str, str]) -> str:
+        printer = self._printer()
+        at = self._at(shifts)
+        known = getattr(printer, "locals", {})
+        moved = {**known, **{(id(at), k): known[id(self.b.nest.instance), k]
+                             for k in range(len(at.accesses)) if (id(self.b.nest.instance), k) in known}}
+        return replace(printer, locals=moved)._text(e, self._s, at, 1)  # type: ignore[call-arg]
+
+    @property
+    def _s(self):  # type: ignore[no-untyped-def]
+        return self.p.scop.statement(self.b.nest.instance.stmt)
+
+    def _head(self, lp: For, start: str = "", step: int = 1) -> str:
+        ints = self.p.ints(self.names)
+        name = self.names[lp.var]
+        first = start or ints.text(lp.lower)
+        advance = f"{name}++" if step == 1 else f"{name} += {step}"
+        return f"long {name} = {first}; {name} {lp.op} {ints.text(lp.upper, 5)}; {advance}"
+
+    def _end(self, lp: For) -> str:
+        ints = self.p.ints(self.names)
+        return ints.text(lp.upper, 5) + (" + 1" if lp.op == "<=" else "")
+
+    def _around(self, loops: tuple[For, ...], body: tuple[View, ...]) -> tuple[View, ...]:
+        for lp in reversed(loops):
+            body = (View("for", self._head(lp), body),)
+        return body
+
+    def _plain(self, shifts: Mapping[str, str] | None = None) -> View:
+        s = self._s
+        return line(f"{self._access(s.target, {})} {s.op} {self._scalar(s.rhs, {})};")
+
+    def _lanes_of(self, vector: Callable[[int], str], shifts: Mapping[str, str]) -> Lanes:
+        return Lanes(self.suffix, self.kind, self.lanes, frozenset({*self.b.vectors, *self._own()}),
+                     lambda e: self._scalar(e, shifts), vector)
+
+    def _own(self) -> set[int]:
+        """Reads of the target's own element."""
+        s = self._s
+        at = self.b.nest.instance.accesses
+        return {k for k in range(len(s.accesses)) if k != s.target and at[k] == at[s.target]
+                and s.accesses[k].array == s.accesses[s.target].array}
+
+    # -- a loop in lanes ---------------------------------------------------------------------------
+
+    def simple(self) -> tuple[View, ...]:
+        """Vectors along the lane loop, innermost; what is left over one by one."""
+        b, s = self.b, self._s
+        name, n = self.names[b.lane.var], self.lanes
+        read = {*b.vectors, *(self._own() if s.op == "=" else ())}
+        refs = sorted(read)
+        acc = self.own["acc"]
+        loads = [line(f"{self.kind} {', '.join([*(self.own[f'v{k}'] for k in refs), acc])};")]
+        for k in refs:
+            loads.append(line(f"simd_loadu({self.own[f'v{k}']}, &{self._access(k, {})});"))
+        if s.op != "=":
+            loads.append(line(f"simd_loadu({acc}, &{self._access(s.target, {})});"))
+        lanes = self._lanes_of(lambda k: self.own[f"v{k}"], {})
+        work = line(f"{acc} = {lanes.accumulate(s.op, s.rhs, acc)};")
+        store = line(f"simd_storeu({acc}, &{self._access(s.target, {})});")
+        ints = self.p.ints(self.names)
+        last = f"{name} + {n} <= {self._end(b.lane)}"
+        vectors = View("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
+        rest = View("for", f"; {name} < {self._end(b.lane)}; {name}++", (self._plain(),))
+        start = line(f"long {name} = {ints.text(b.lane.lower)};")
+        return self._around(b.outer, (View("block", body=(start, vectors, rest)),))
+
+    # -- register blocks ---------------------------------------------------------------------------
+
+    def blocked(self) -> tuple[View, ...]:
+        """Blocks of the target in registers over the whole depth; edges one by one."""
+        b = self.b
+        lane, wide = self.names[b.lane.var], VECTORS * self.lanes
+        ints = self.p.ints(self.names)
+        start = line(f"long {lane} = {ints.text(b.lane.lower)};")
+        blocks = View("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
+                      comment=f"{ROWS if b.row is not None else 1} x {wide} elements in registers")
+        depth = self._around(b.depth, (self._plain(),))
+        if b.row is None:
+            rest = View("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
+            return self._around(b.outer, (View("block", body=(start, blocks, rest)),))
+        row = self.names[b.row.var]
+        edge = View("for", f"long {row}_e = {row}; {row}_e < {row} + {ROWS}; {row}_e++",
+                    (line(f"const long {row} = {row}_e;"), View("for", f"long {lane}_e = {lane}; {lane}_e < "
+                     f"{self._end(b.lane)}; {lane}_e++", (line(f"const long {lane} = {lane}_e;"), *depth))))
+        full = View("for", f"; {row} + {ROWS} <= {self._end(b.row)}; {row} += {ROWS}", (start, blocks, edge))
+        left = View("for", f"; {row} < {self._end(b.row)}; {row}++", (View("for", self._head(b.lane), depth),))
+        first = line(f"long {row} = {ints.text(b.row.lower)};")
+        return self._around(b.outer, (View("block", body=(first, full, left)),))
+
+    def _block(self) -> tuple[View, ...]:
+        b, s = self.b, self._s
+        u, w, acc_ = self.own["u"], self.own["w"], self.own["acc"]
+        tall = b.row is not None
+        rows = ROWS if tall else 1
+        down = {b.row.var: u} if b.row is not None else {}
+        acc = f"{acc_}[{u}][{w} / {self.lanes}]" if tall else f"{acc_}[{w} / {self.lanes}]"
+        each = f"long {w} = 0; {w} < {VECTORS * self.lanes}; {w} += {self.lanes}"
+        rows_head = f"int {u} = 0; {u} < {rows}; {u}++"
+
+        def grid(view: View, *before: View) -> tuple[View, ...]:
+            inner = View("for", each, (view,))
+            return (View("for", rows_head, (*before, inner)),) if tall else (*before, inner)
+
+        target = self._access(s.target, {b.lane.var: w, **down})
+        declare = f"{self.kind} {acc_}[{rows}][{VECTORS}];" if tall else f"{self.kind} {acc_}[{VECTORS}];"
+        loads: list[View] = []
+        for k in b.vectors:
+            loads += [line(f"{self.kind} {self.own[f'v{k}']}[{VECTORS}];"), View("for", each, (line(self._load(k)),))]
+        scalars: dict[str, str] = {}
+
+        def named(e: Expr) -> str:
+            return scalars.setdefault(self._scalar(e, down), self.own[f"x{len(scalars)}"])
+
+        lanes = self._lanes_of(lambda k: f"{self.own[f'v{k}']}[{w} / {self.lanes}]", down)
+        step = line(f"{acc} = {replace(lanes, scalar=named).accumulate(s.op, s.rhs, acc)};")
+        values = tuple(line(f"const {self.elem} {x} = {text};") for text, x in scalars.items())
+        return (
+            line(declare),
+            *grid(line(f"simd_loadu({acc}, &{target});")),
+            *self._around(b.depth, (*loads, *grid(step, *values))),
+            *grid(line(f"simd_storeu({acc}, &{target});")),
+        )
+
+    def _load(self, k: int) -> str:
+        """One vector of an operand; of a turned one, an element of each of several rows."""
+        w, into = self.own["w"], f"{self.own[f'v{k}']}[{self.own['w']} / {self.lanes}]"
+        if k not in self.b.turned:
+            return f"simd_loadu({into}, &{self._access(k, {self.b.lane.var: w})});"
+        parts = ", ".join(self._access(k, {self.b.lane.var: f"{w} + {q}" if q else w}) for q in range(self.lanes))
+        return f"{into} = simd_set_{self.kind}({parts});"

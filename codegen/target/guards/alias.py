@@ -1,0 +1,304 @@
+"""The run-time test that arrays do not overlap, in front of code that takes them for separate memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.record import record
+from codegen.scop.expr import Sym, walk
+from codegen.scop.model import Access, Array, Scop
+from codegen.scop.origins import Place
+from codegen.scop.types import CType
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.guards.spans import (
+    cell_text,
+    is_followed,
+    may_lead_nowhere,
+    pointee,
+    span_pointer,
+    span_text,
+    start_pointer,
+)
+
+SEPARATE = "arrays do not overlap"  # what generated code says about it
+
+
+@record
+class AliasTest:
+    """A C condition that holds when no written array overlaps another, and the helpers it calls."""
+
+    text: str = ""
+    helpers: frozenset[str] = frozenset()
+    remarks: tuple[Diagnostic, ...] = ()
+
+
+@record
+class _Pair:
+    """Arrays that may overlap, and of which one is written; `shown` if the function itself says so."""
+
+    one: Array
+    two: Array
+    shown: bool
+
+
+def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
+    """What has to be tested. With `trust`, only arrays that the function itself sets from one another may overlap. What
+    no test can tell is refused for those, and if `strict` for all; others are then taken not to overlap.
+
+    One list of memory serves all pairs: that more pairs are tested than have to be costs a comparison each."""
+    pairs = _pairs(scop, trust)
+    tested: dict[str, Array] = {}
+    remarks: dict[Diagnostic, None] = {}
+    for p in pairs:
+        hidden = [x for x in (p.one, p.two) if not span_pointer(scop, x)]
+        if not hidden:
+            tested |= {p.one.name: p.one, p.two.name: p.two}
+            if p.shown:
+                remarks[_tested(scop, p)] = None
+        elif p.shown or strict or any(may_lead_nowhere(scop, x) for x in hidden):
+            what = next((x for x in hidden if may_lead_nowhere(scop, x)), hidden[0])
+            raise _unknown(scop, what, p.two if what is p.one else p.one, p.shown)
+        else:
+            remarks |= dict.fromkeys(_assumed(scop, x) for x in hidden)
+            tested |= {x.name: x for x in _alike(scop, p)}
+    written = _written(scop)
+    cells = {} if trust else _cells(scop, [scop.arrays[n] for n in sorted(written)])
+    over = {n: scop.arrays[n] for names in cells.values() for n in names}
+    for cell, names in cells.items():
+        if unsure := [over[n] for n in names if may_lead_nowhere(scop, over[n])]:
+            raise _may_not_be_followed(scop, unsure[0], cell.removeprefix("&"))
+    tested |= over
+    if not tested:
+        return AliasTest(remarks=tuple(remarks))
+    ints = IntPrinter({p.name: p for p in scop.params}, {})
+    spans: dict[str, list[Array]] = {}
+    for name in sorted(tested, key=lambda n: (n not in written, n)):
+        x = tested[name]
+        spans.setdefault(span_pointer(scop, x) or start_pointer(scop, x), []).append(x)
+    first = sum(any(x.name in written for x in same) for same in spans.values())
+    texts = [span_text(scop, same, ints) for same in spans.values()]
+    texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
+    text = f"tw_apart({first}, {len(texts)}, (tw_span[]){{ {', '.join(texts)} }})"
+    return AliasTest(text, frozenset(ints.helpers) | {"tw_apart"}, tuple(remarks))
+
+
+# -- which arrays may overlap --------------------------------------------------------------------------
+
+
+def _alike(scop: Scop, pair: _Pair) -> tuple[Array, ...]:
+    """Both arrays of a pair that no test can tell apart, if at least their beginnings can be compared: pointers to rows
+    with pointers to rows, elements with elements."""
+    both = pair.one, pair.two
+    same = pair.one.scattered == pair.two.scattered
+    return both if same and all(span_pointer(scop, x) or start_pointer(scop, x) for x in both) else ()
+
+
+def may_overlap(scop: Scop, trust: bool) -> list[tuple[str, str]]:
+    """Arrays, by name, of which one is written and that may overlap as far as the generator knows."""
+    return [(p.one.name, p.two.name) for p in _pairs(scop, trust)]
+
+
+def _written(scop: Scop) -> frozenset[str]:
+    return frozenset(a.array for _, a in scop.accesses() if a.write)
+
+
+def _pairs(scop: Scop, trust: bool) -> list[_Pair]:
+    written = _written(scop)
+    arrays = [scop.arrays[n] for n in sorted(scop.arrays) if _shared(scop, scop.arrays[n])]
+    whole = {x.name for x in arrays if not x.rank and not x.opaque}
+    places = {x.name: (_place(scop, x), *(scop.origins.inside(x.base) if x.name in whole else ())) for x in arrays}
+    out = []
+    for one, two in combinations(arrays, 2):
+        if not {one.name, two.name} & written or (_own(one) and _own(two)) or _same(scop, one, two):
+            continue
+        shown = any(scop.origins.related(p, q) for p, q in product(places[one.name], places[two.name]))
+        apart = _apart(scop, one, two) or _apart(scop, two, one) or _other_types(one, two)
+        if shown or not (trust or apart):
+            out.append(_Pair(one, two, shown))
+    return out
+
+
+def _shared(scop: Scop, array: Array) -> bool:
+    """Whether a pointer from elsewhere may lead to it: any array, and scalars whose address others may have."""
+    seen = array.rank > 0 or array.opaque or array.place == "global" or array.base in scop.origins.exposed
+    return seen and not array.inside and array.place != "buffer"
+
+
+def _own(array: Array) -> bool:
+    """Whether the name stands for the storage itself, not for a pointer to it."""
+    return (array.place in ("global", "local") and array.depth == 0) or (array.rank == 0 and not array.opaque)
+
+
+def _apart(scop: Scop, one: Array, two: Array) -> bool:
+    """Is the first memory that the second, which is not set from it, cannot lead to?"""
+    origins = scop.origins
+    settled = _direct(scop, two) and two.base in origins.settled | origins.fresh
+    return _alone(scop, one) and (_own(two) or settled)
+
+
+def _other_types(one: Array, two: Array) -> bool:
+    """Are they elements of types by which C lets nobody use the same object? It is asked only of arrays whose elements
+    no test can name: where there is a test, it costs nothing."""
+    a, b = one.part or one.elem, two.part or two.elem
+    known = all(t.kind in ("int", "float") and not (t.is_int and t.bits == 8) for t in (a, b))
+    return (one.opaque or two.opaque) and known and (a.kind, a.bits) != (b.kind, b.bits)
+
+
+def _alone(scop: Scop, array: Array) -> bool:
+    """Is it memory that only its own name leads to, when the function begins or when it is allocated?"""
+    local = _own(array) and array.place != "global"
+    return local or (_direct(scop, array) and array.base in scop.origins.restricted | scop.origins.fresh)
+
+
+def _direct(scop: Scop, array: Array) -> bool:
+    """Do the elements lie behind the variable itself, not behind pointers in memory?"""
+    return array.depth <= 1 and len(_place(scop, array)) == 1
+
+
+def _place(scop: Scop, array: Array) -> Place:
+    """The variable and the members that lead to the pointer, or to the elements of the variable itself."""
+    path = _accesses(scop, array)[0].path
+    way = []
+    for step in path:
+        if step.kind not in ("member", "arrow"):
+            break
+        way.append(step.text)
+    return (array.base, *(way if len(way) < len(path) else ()))
+
+
+def _accesses(scop: Scop, array: Array) -> list[Access]:
+    return [a for _, a in scop.accesses_to(array.name)]
+
+
+def _same(scop: Scop, one: Array, two: Array) -> bool:
+    """Whether two names of the model stand for members of the same elements."""
+    a, b = pointer_of(scop, one.name), pointer_of(scop, two.name)
+    return a is not None and b is not None and a.text == b.text
+
+
+def _cells(scop: Scop, written: Sequence[Array]) -> dict[str, list[str]]:
+    """Pointers to single values in memory that the region only reads, with the arrays that may be stored over them.
+
+    An object is stored to with its own type, or as characters."""
+    out: dict[str, list[str]] = {}
+    for text, ctype in _values(scop):
+        behind, base = pointee(text), re.split(r"\W", text)[0]
+        if not behind and "->" not in text and base not in scop.origins.visible | scop.origins.exposed:
+            continue
+        over = [x.name for x in written if x.base != behind and _stores(x, ctype) and _reaches(scop, x)]
+        way = text.rpartition("->")[0]
+        if over and "->" in way and not is_followed(scop, way, _uses_of(scop, text)):
+            raise _hidden(scop, text, over[0])
+        if over:
+            out[behind or f"&{text}"] = over
+    for read in (r for c in scop.computed for r in c.reads):
+        if not read.base:  # what lies between two pointers, which only stores of bytes reach
+            ends = [x for x in read.text.split(" - ") if "->" in x]
+            over = [x.name for x in written if (x.elem.is_int and x.elem.bits == 8) or x.elem.kind == "other"]
+            out.update((f"&{end}", over) for end in ends if over)
+            continue
+        over = [x.name for x in written if x.base != read.base and _stores(x, read.ctype) and _reaches(scop, x)]
+        if over and not _kept(scop, read.base):
+            out[f"&{read.text}"] = over
+    return out
+
+
+def _kept(scop: Scop, base: str) -> bool:
+    """Is what a variable leads to out of reach for all pointers that are not set from it?"""
+    return base in scop.origins.restricted | scop.origins.fresh
+
+
+def _values(scop: Scop) -> Iterator[tuple[str, CType]]:
+    yield from ((p.text, p.ctype) for p in scop.params)
+    for s in scop.statements:
+        yield from ((e.text, e.ctype) for e in walk(s.rhs) if isinstance(e, Sym) and e.ctype is not None)
+
+
+def _uses_of(scop: Scop, text: str) -> Iterator[isl.Set]:
+    """For which parameters statements may look at a single value."""
+    for s in scop.statements:
+        if any(isinstance(e, Sym) and e.text == text for e in walk(s.rhs)):
+            yield s.domain.params()
+
+
+def _stores(array: Array, ctype: CType) -> bool:
+    e = array.part or array.elem
+    return (e.kind, e.bits) == (ctype.kind, ctype.bits) or (e.is_int and e.bits == 8) or e.kind == "other"
+
+
+def _reaches(scop: Scop, array: Array) -> bool:
+    """May its elements lie in memory of other variables, as far as one pointer tells?"""
+    free = not array.inside and array.place != "buffer" and not _own(array) and not _alone(scop, array)
+    seen = span_pointer(scop, array) != "" or may_lead_nowhere(scop, array)
+    return free and (array.rank > 0 or array.opaque) and seen
+
+
+# -- messages ------------------------------------------------------------------------------------------
+
+
+def _tested(scop: Scop, pair: _Pair) -> Diagnostic:
+    names = f"`{pair.one.base}` and `{pair.two.base}`"
+    words = f"the function sets {names} from one another: the source's own loops run where they overlap"
+    loc = _accesses(scop, pair.one)[0].loc
+    return Diagnostic(Severity.REMARK, "overlap", words, loc, "use one of them for both", kind="missed")
+
+
+def _assumed(scop: Scop, array: Array) -> Diagnostic:
+    how = "is used by subscripts that depend on data" if array.opaque else "is found through pointers in memory"
+    words = f"`{array.base}` {how}, and taken not to overlap with other arrays"
+    hint = "--check-alias leaves the region as it is instead"
+    return Diagnostic(Severity.REMARK, "overlap", words, _accesses(scop, array)[0].loc, hint, kind="analysis")
+
+
+def _unknown(scop: Scop, array: Array, other: Array, shown: bool) -> Unsupported:
+    if may_lead_nowhere(scop, array):
+        return _may_not_be_followed(scop, array, other.base)
+    loc = _accesses(scop, array)[0].loc
+    how = "used by subscripts that depend on data" if array.opaque else "found through pointers in memory"
+    if shown:
+        return Unsupported(
+            "alias-unknown",
+            f"`{array.base}` is {how}, and the function sets it and `{other.base}` from one "
+            "another: whether they overlap cannot be tested before the loops",
+            loc,
+            "use one of them for both, or put the memory behind one pointer",
+        )
+    return Unsupported(
+        "alias-unknown",
+        f"`{array.base}` is {how}: whether it overlaps with other arrays cannot "
+        "be tested before the loops, as --check-alias asks",
+        loc,
+        "declare its pointer `restrict`, or leave --check-alias out if nothing overlaps"
+        if array.opaque
+        else "put it into one block of memory behind one pointer, or leave --check-alias out if nothing overlaps",
+    )
+
+
+def _hidden(scop: Scop, text: str, other: str) -> Unsupported:
+    """A value behind a pointer in memory that the source follows only where data say so."""
+    return Unsupported(
+        "alias-unknown",
+        f"`{text}` is read only under conditions on data: whether a store to `{other}` changes it cannot be tested "
+        "before the loops",
+        scop.loc,
+        "copy it to a variable before the region, or use --assume-no-alias if nothing overlaps",
+    )
+
+
+def _may_not_be_followed(scop: Scop, array: Array, other: str) -> Unsupported:
+    """Its pointer is in a struct that the source reads only where data say so."""
+    at = table_of(scop, array.name)
+    assert at is not None
+    return Unsupported(
+        "alias-unknown",
+        f"`{at.text}` is read only under conditions on data: whether its elements overlap with `{other}` cannot be "
+        "tested before the loops",
+        _accesses(scop, array)[0].loc,
+        "copy the pointer to a variable before the region, or use --assume-no-alias if nothing overlaps",
+    )

@@ -1,0 +1,106 @@
+"""Memory that a region asks for, for the template `region.c.j2`: all values of some of its variables, and variables
+that each thread has for itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codegen.ast.ctree import CNode, Declare, For, Held, node_kids, walk
+from codegen.diagnostics import InputError
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.scop.tree import ON_THREADS
+from codegen.target.guards.guard import all_of
+
+# Beyond this many bytes for all threads together, regions run as written.
+LIMIT = 1 << 30
+
+
+@record
+class Room:
+    """One block of memory for all of them: the condition under which it is asked for, its size, and the parts."""
+
+    when: str
+    bytes: str
+    comments: tuple[str, ...]
+    parts: tuple[str, ...]  # declarations
+
+
+def room_of(scop: Scop, code: CNode, guard: str) -> Room | None:
+    """None when the region asks for nothing. `guard` must hold as well."""
+    own = _own(scop, code)
+    if not scop.buffers and not own:
+        return None
+    tests = [guard] if guard else []
+    for sizes in (*(b.texts for b in scop.buffers), *(shape(scop, h) for h in own)):
+        tests += [f"{t} > 0" for t in sizes if not t.isdigit()]
+    totals = [f"(double){' * '.join(b.texts)} * sizeof({_elem(scop, b.array)})" for b in scop.buffers]
+    for h in own:
+        totals.append(f"tw_most_threads() * (double){' * '.join(shape(scop, h))} * sizeof({_elem(scop, h.array)})")
+    tests.append(f"{' + '.join(totals)} <= {min([b.limit for b in scop.buffers] + [LIMIT] * bool(own))}")
+    parts, sizes, last = [], [], ""
+    for b in scop.buffers:
+        parts.append(f"{_elem(scop, b.array)} *const {b.array} = {f'tw_align({last})' if last else 'tw_memory'};")
+        sizes.append(f"{_cells(b.texts)} * (long)sizeof({_elem(scop, b.array)})")
+        last = f"{b.array} + {_cells(b.texts)}"
+    for h in own:
+        start, each = memory_of(h.array)
+        lines = f"({_cells(shape(scop, h))} * (long)sizeof({_elem(scop, h.array)}) + 127) / 64 * 64"
+        parts.append(f"const long {each} = {lines};")
+        parts.append(f"char *const {start} = {f'tw_align({last})' if last else 'tw_memory'};")
+        sizes.append(f"tw_most_threads() * ({lines})")
+        last = f"{start} + tw_most_threads() * {each}"
+    comments = [f"all values of `{b.variable}`: {_words(b.texts)}" for b in scop.buffers]
+    comments += [f"one `{h.array}` for each thread: {_words(shape(scop, h))}" for h in own]
+    return Room(all_of(dict.fromkeys(tests)), " + 64 + ".join(sizes), tuple(comments), tuple(parts))
+
+
+def shape(scop: Scop, h: Held) -> list[str]:
+    """The sizes of a variable of the region where it is declared, as factors of a product."""
+    array = scop.arrays[h.array]
+    return [_factor(array.extents[k - array.scope]) if s < 0 else str(s) for k, s in enumerate(h.sizes) if s]
+
+
+def _factor(text: str) -> str:
+    simple = re.fullmatch(r"(\(long\))?\w+", text) or re.fullmatch(r"\((\(long\)|[^()])*\)", text)
+    return text if simple else f"({text})"
+
+
+def memory_of(array: str) -> tuple[str, str]:
+    """Names: where the first thread's begins, and how many bytes each of them takes."""
+    return f"tw_own_{array}", f"tw_bytes_{array}"
+
+
+def _own(scop: Scop, code: CNode) -> list[Held]:
+    """Variables of which each thread has one, in the memory of the region. That all declarations of one have the same
+    shape is proven."""
+    found = {h.array: h for n in walk(code) if isinstance(n, Declare) for h in n.slots if scop.arrays[h.array].roomy}
+    _check_teams(scop, code, ())
+    return [found[name] for name in sorted(found)]
+
+
+def _check_teams(scop: Scop, node: CNode, teams: tuple[str, ...]) -> None:
+    """Threads inside of threads are counted from 0 in every team, so their numbers tell no variables apart."""
+    if isinstance(node, For) and node.loop.kind in ON_THREADS:
+        teams = (*teams, node.loop.name)
+    if isinstance(node, Declare) and len(teams) > 1:
+        for h in node.slots:
+            if scop.arrays[h.array].roomy:
+                why = f"`{h.array}` would be shared by iterations of `{teams[0]}`, as loop `{teams[1]}` has some, too"
+                raise InputError("illegal-plan", why, scop.loc, "mark only one of the loops")
+    for kid in node_kids(node):
+        _check_teams(scop, kid, teams)
+
+
+def _words(texts: Sequence[str]) -> str:
+    return " x ".join(texts).replace("(long)", "")
+
+
+def _cells(texts: Sequence[str]) -> str:
+    first = texts[0] if texts[0].startswith("(long)") else f"(long){texts[0]}"
+    return " * ".join((first, *texts[1:]))
+
+
+def _elem(scop: Scop, array: str) -> str:
+    return scop.arrays[array].elem.spelling

@@ -1,1 +1,0 @@
-"""Vector instruction sets as data: how each lane operation is written in C."""

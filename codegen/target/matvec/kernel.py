@@ -1,0 +1,120 @@
+"""The kernel of a matrix-vector product as a C function."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from codegen.record import record
+from codegen.scop.lanes import Lane, walk
+from codegen.isa.helpers import definitions
+from codegen.isa.model import Isa
+from codegen.target.matvec.forms import Part, across_part, fold_part, lanes_part
+from codegen.target.matvec.lines import FETCH, Ops, numbered
+from codegen.target.matvec.shuffle import definition, macro
+from codegen.target.product.microkernel_view import PREFETCH
+from codegen.target.text.templates import environment
+
+# Lines of cache between request and use where lines of the matrix are read one by one. The hardware follows a single
+# stream; asked for more, it drops some. Neoverse N1, f64, 4096 x 4096: 17.4 GB/s at 4 lines, 17.9 at 8, 15.6 at 32.
+ALONE_LINES = 8
+
+
+@record
+class MatvecKernel:
+    """`form` and the sizes are those of `scop.product.Sweep`; `alone` is the number of vectors where lines are read one
+    by one. `join` and `neutral` say how partial results of form "fold" are joined."""
+
+    form: str
+    elem: str
+    step: Lane
+    matrices: int
+    operands: int
+    consts: int
+    streams: int
+    vectors: int
+    alone: int
+    ahead: int
+    join: str = ""
+    neutral: str = ""
+
+
+def name(isa: Isa, mk: MatvecKernel) -> str:
+    """The same for the same content, in every run; different for different content."""
+    operators = [e.op for e in walk(mk.step) if e.args][:4]
+    digest = hashlib.sha256(repr(mk).encode()).hexdigest()[:6]
+    return "_".join([isa.prefix, mk.elem, mk.form, str(mk.streams), *operators, digest])
+
+
+def grouped(isa: Isa, mk: MatvecKernel) -> bool:
+    """Can the kernel take several lines at a time, and fewer?"""
+    return mk.form != "across" or mk.streams > isa.lanes_max(mk.elem)
+
+
+def ops(isa: Isa, mk: MatvecKernel) -> Ops:
+    return Ops(isa, mk.elem, mk.step, mk.matrices, mk.operands, mk.consts)
+
+
+def parts(isa: Isa, mk: MatvecKernel) -> tuple[Part, ...]:
+    """What is done to several lines at a time, and to one; in form "across" to one vector of lines."""
+    o = ops(isa, mk)
+    near = ALONE_LINES * o.line if mk.ahead else 0
+    if mk.form == "lanes":
+        several = lanes_part(o, mk.streams, mk.vectors, mk.ahead)
+        return several, lanes_part(o, 1, mk.alone, near)
+    if mk.form == "across":
+        return tuple(across_part(o, rows, mk.ahead) for rows in sorted({mk.streams, o.lanes}, reverse=True))
+    several = fold_part(o, mk.streams, mk.vectors, mk.ahead, mk.join, mk.neutral)
+    return several, fold_part(o, 1, mk.alone, near, mk.join, mk.neutral)
+
+
+@cache
+def matvec_kernel(isa: Isa, mk: MatvecKernel) -> str:
+    """C text of the static function."""
+    o = ops(isa, mk)
+    return (
+        environment()
+        .get_template("matvec_kernel.c.j2")
+        .render(
+            mk=mk,
+            o=o,
+            target=isa.target,
+            head=f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})",
+            parts=parts(isa, mk),
+        )
+    )
+
+
+def _parameters(isa: Isa, mk: MatvecKernel) -> list[str]:
+    t = isa.vec(mk.elem).scalar
+    matrices = zip(numbered("a", mk.matrices), numbered("pitch", mk.matrices), strict=True)
+    return [
+        *("long n", "long k", *(["long several"] if grouped(isa, mk) else [])),
+        *(x for a, pitch in matrices for x in (f"const {t} *restrict {a}", f"long {pitch}")),
+        *(f"const {t} *restrict {x}" for x in numbered("x", mk.operands)),
+        f"{t} *restrict y",
+        *(f"{t} s{i}" for i in range(mk.consts)),
+    ]
+
+
+def matvec_prelude(isa: Isa, kernels: Iterable[MatvecKernel]) -> str:
+    """What the kernels need above them, only what is used."""
+    kernels = tuple(kernels)
+    texts = [matvec_kernel(isa, k) for k in kernels]
+    found = {n.upper() + "_": text for n, text in definitions(isa, texts).items()}
+    for elem in sorted({k.elem for k in kernels}):
+        if any(macro(isa, elem) in t for t in texts):
+            found[macro(isa, elem) + "_"] = definition(isa, elem)
+    fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
+    return (
+        environment()
+        .get_template("matvec_prelude.c.j2")
+        .render(
+            headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
+            prefetch=any(PREFETCH in t for t in texts),
+            fetch=any(FETCH in t for t in texts),
+            definitions=list(found.items()),
+        )
+    )

@@ -1,0 +1,134 @@
+"""Lines of C of the matrix-vector kernels: what is done to vectors, whatever the order of loops around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from codegen.record import record
+from codegen.scop.lanes import Lane
+from codegen.isa.model import Isa, bits_of, is_float
+from codegen.isa.text import Operand, bare, call, expression, takes_lane
+from codegen.target.product.microkernel_view import LINE_BYTES, PREFETCH, plus
+
+FETCH = "TW_FETCH"
+_SWAP = {"a": "b", "b": "a"}
+
+
+@record
+class Ops:
+    """The step of a kernel on vectors of one instruction set."""
+
+    isa: Isa
+    elem: str
+    step: Lane
+    matrices: int
+    operands: int
+    consts: int
+
+    @property
+    def vector(self) -> str:
+        return self.isa.vec(self.elem).vector
+
+    @property
+    def scalar(self) -> str:
+        return self.isa.vec(self.elem).scalar
+
+    @property
+    def lanes(self) -> int:
+        return self.isa.lanes_max(self.elem)
+
+    @property
+    def line(self) -> int:
+        """Elements in a line of cache."""
+        return max(self.lanes, LINE_BYTES * 8 // bits_of(self.elem))
+
+    @property
+    def by_lane(self) -> bool:
+        """Can the step take the vector's elements out of a register, one lane at a time?"""
+        vec = self.isa.vec(self.elem)
+        return self.operands == 1 and vec.group == self.lanes and takes_lane(vec, swapped(self.step))
+
+    def call(self, op: str, *args: str) -> str:
+        """An operation that can stand as an operand of others."""
+        return call(self.isa, self.elem, op, args)
+
+    def let(self, name: str, value: str) -> str:
+        """A new vector."""
+        return f"const {self.vector} {name} = {bare(value)};"
+
+    def variables(self, values: Mapping[str, str]) -> str:
+        """New vectors that will change."""
+        return f"{self.vector} {', '.join(f'{n} = {bare(v)}' for n, v in values.items())};"
+
+    def load(self, at: str) -> str:
+        return self.call("load", at)
+
+    def store(self, at: str, value: str) -> str:
+        return bare(self.call("store", at, value)) + ";"
+
+    def dup(self, value: str) -> str:
+        return self.call("dup", value)
+
+    def value(self, acc: str, a: Sequence[str], b: Sequence[str]) -> str:
+        """The new value of an accumulator, as C text."""
+        names = {"acc": [acc], "a": a, "b": b, "const": [f"s{i}v" for i in range(self.consts)]}
+        return bare(expression(self.isa, self.elem, self.step, lambda x: names[x.op][x.index]))
+
+    def value_by_lane(self, acc: str, a: Sequence[str], register: str, lane: int) -> str:
+        """The same with the vector's element in a lane of a register."""
+        names = {"acc": [acc], "b": a, "const": [f"s{i}v" for i in range(self.consts)]}
+        where, step = Operand("_lane", (register, str(lane))), swapped(self.step)
+        return bare(expression(self.isa, self.elem, step, lambda x: names[x.op][x.index], lambda _: where))
+
+    def spread(self) -> list[str]:
+        """Constants in every lane."""
+        return [self.let(f"s{i}v", self.dup(f"s{i}")) for i in range(self.consts)]
+
+    def neutral(self, kind: str) -> str:
+        """The value that leaves others as they are when joined with them."""
+        if is_float(self.elem):
+            f = "f" if self.elem == "f32" else ""
+            inf = f"__builtin_inf{f}()"
+            return {"zero": f"-0.0{f}", "one": f"1.0{f}", "most": inf, "least": f"-{inf}"}[kind]
+        name = self.scalar.removesuffix("_t").upper()
+        least = "0" if self.elem[0] == "u" else f"{name}_MIN"
+        return {"zero": "0", "one": "1", "ones": f"({self.scalar})-1", "most": f"{name}_MAX", "least": least}[kind]
+
+
+def swapped(e: Lane) -> Lane:
+    """The same expression with the two operands' names exchanged."""
+    return Lane(_SWAP.get(e.op, e.op), tuple(swapped(x) for x in e.args), e.index)
+
+
+def numbered(stem: str, count: int) -> list[str]:
+    """One name is the stem itself; several are counted."""
+    return [stem] if count == 1 else [f"{stem}{i}" for i in range(count)]
+
+
+def pointers(o: Ops, places: Sequence[str]) -> list[str]:
+    """Where the lines of every matrix begin: `places` are line numbers as C text."""
+    out = []
+    for m, (a, pitch) in enumerate(zip(numbered("a", o.matrices), numbered("pitch", o.matrices), strict=True)):
+        texts = [f"*const {line(o, m, r)} = {a} + {place} * {pitch}" for r, place in enumerate(places)]
+        out.append(f"const {o.scalar} {', '.join(texts)};")
+    return out
+
+
+def line(o: Ops, matrix: int, r: int) -> str:
+    """The name of line `r` of a matrix."""
+    return f"{numbered('a', o.matrices)[matrix]}_{r}"
+
+
+def prefetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
+    """One request for each line of cache of so many elements, `ahead` elements on."""
+    return [f"{PREFETCH}({n}, {at}, 0);" for n, at in _spots(names, at, ahead, elements, per_line)]
+
+
+def fetch(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[str]:
+    """The same requests, but compilers leave them where they are."""
+    return [f"{FETCH}({n}, {at});" for n, at in _spots(names, at, ahead, elements, per_line)]
+
+
+def _spots(names: Sequence[str], at: str, ahead: int, elements: int, per_line: int) -> list[tuple[str, str]]:
+    spots = range(ahead, ahead + max(1, elements), per_line) if ahead else ()
+    return [(n, plus(at, str(x))) for n in names for x in spots]

@@ -1,0 +1,93 @@
+"""Turning square blocks of vectors in registers, and joining the lanes of one vector.
+
+Within 128 bits lanes are interleaved, as all instruction sets can; wider vectors then exchange whole 128-bit parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from codegen.isa.model import C_TYPES, Isa, bits_of
+
+PART_BITS = 128
+Mix = Callable[[str, str, Sequence[int]], str]
+
+
+def macro(isa: Isa, elem: str) -> str:
+    """The name of the shuffle of one element type: two vectors and the lanes of the result, counted through both."""
+    return f"{isa.prefix}_shuffle_{elem}".upper()
+
+
+def definition(isa: Isa, elem: str) -> str:
+    """The shuffle as a macro, since lane numbers must be constants. gcc has a form of its own up to version 11."""
+    name, vector, size = macro(isa, elem), isa.vec(elem).vector, isa.bits // 8
+    plain, order = f"{isa.prefix}_plain_{elem}", f"{isa.prefix}_order_{elem}"
+    return f"""typedef {C_TYPES[elem]} {plain} __attribute__((vector_size({size})));
+#if defined(__clang__) || __GNUC__ >= 12
+#define {name}(x, y, ...) \\
+  (({vector})__builtin_shufflevector(({plain})(x), ({plain})(y), __VA_ARGS__))
+#else
+typedef int{bits_of(elem)}_t {order} __attribute__((vector_size({size})));
+#define {name}(x, y, ...) \\
+  (({vector})__builtin_shuffle(({plain})(x), ({plain})(y), ({order}){{ __VA_ARGS__ }}))
+#endif"""
+
+
+def shuffle(isa: Isa, elem: str, x: str, y: str, order: Sequence[int]) -> str:
+    """C text of a vector made of lanes of x and y."""
+    return f"{macro(isa, elem)}({x}, {y}, {', '.join(map(str, order))})"
+
+
+def turn(isa: Isa, elem: str, rows: Sequence[str], stem: str) -> tuple[list[str], list[str]]:
+    """Lines that turn a square block, and the names of its columns. New names begin with `stem`."""
+    lanes = len(rows)
+    part = min(lanes, PART_BITS // bits_of(elem))
+    lines: list[str] = []
+
+    def mix(x: str, y: str, order: Sequence[int]) -> str:
+        name = f"{stem}{len(lines)}"
+        lines.append(f"const {isa.vec(elem).vector} {name} = {shuffle(isa, elem, x, y, order)};")
+        return name
+
+    groups = [_interleaved(list(rows[k : k + part]), lanes, mix) for k in range(0, lanes, part)]
+    columns = [""] * lanes
+    for c in range(part):
+        for k, name in enumerate(_exchanged([g[c] for g in groups], part, mix)):
+            columns[k * part + c] = name
+    return lines, columns
+
+
+def _interleaved(rows: list[str], lanes: int, mix: Mix) -> list[str]:
+    """Turn the square blocks that stand side by side in these rows: interleave halves until all rows have met."""
+    part = len(rows)
+    half = part // 2
+    low = [x for start in range(0, lanes, part) for i in range(half) for x in (start + i, lanes + start + i)]
+    high = [x + half for x in low]
+    for _ in range(part.bit_length() - 1):
+        pairs = [(rows[i], rows[i + half]) for i in range(half)]
+        rows = [mix(x, y, order) for x, y in pairs for order in (low, high)]
+    return rows
+
+
+def _exchanged(rows: list[str], part: int, mix: Mix) -> list[str]:
+    """Turn a square block whose elements are parts of `part` lanes."""
+    count = len(rows)
+    step = 1
+    while step < count:
+        for i in (i for i in range(count) if not i & step):
+            first = [x if not x & step else count + x - step for x in range(count)]
+            second = [x + step if not x & step else count + x for x in range(count)]
+            pair = (rows[i], rows[i + step])
+            rows[i], rows[i + step] = (mix(*pair, _lanes(order, part)) for order in (first, second))
+        step *= 2
+    return rows
+
+
+def _lanes(parts: Sequence[int], size: int) -> list[int]:
+    return [p * size + i for p in parts for i in range(size)]
+
+
+def rotations(lanes: int) -> list[list[int]]:
+    """Orders that bring to every lane the one half a vector away, then a quarter, and so on."""
+    steps = [lanes >> k for k in range(1, lanes.bit_length())]
+    return [[(i + step) % lanes for i in range(lanes)] for step in steps]

@@ -1,0 +1,1 @@
+"""Blocked products as text: packing, edges, register kernels."""

@@ -1,0 +1,414 @@
+"""A blocked product as C: names, subscripts and sizes for the template `product.c.j2`.
+
+The rows, columns and depth of a product are each one coordinate. A bundle of one iterator is that iterator itself; a
+bundle of several is counted through in order, and tables hold the offset of each of its values in every array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
+from codegen.recognize.products.contraction import unit_stride
+from codegen.recognize.access.extent import longest
+from codegen.recognize.access.pitches import pitches
+from codegen.record import record
+from codegen.scop.expr import Expr
+from codegen.scop.lanes import Lane
+from codegen.scop.model import Scop, Statement
+from codegen.scop.product import Blocking, Exact, Nested
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.product.corners import Bundle, Cut, CutPrinter
+from codegen.target.product.exact import exact_kernel, operands
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import C_TYPES
+from codegen.target.product.microkernel import columns_text, nr_max, nr_text
+from codegen.target.product.microkernel import name as kernel_name
+from codegen.target.nest.contraction import TENSORS, strides
+from codegen.target.nest.loops import show_nest
+from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
+from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted
+from codegen.target.text.scalar import scalar
+from codegen.target.product.tiles import edges, in_place, micro_kernel_of
+
+# 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
+# different type to the compiler's alias analysis, and go through the scratch tile.
+_SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
+
+
+@dataclass
+class ProductPrinter:
+    """Makes the view of one product. `fresh` gives names that hide nothing."""
+
+    scop: Scop
+    ints: IntPrinter
+    fresh: Callable[[str], str]
+
+    def view(self, node: Multiply, threads: bool) -> ProductView:
+        what, how = node.product.what, node.product.how
+        assert isinstance(how, Blocking)
+        corners = self._read(node)
+        isa = load_isa(how.isa, how.bits)
+        kernel = micro_kernel_of(what, how)
+        self.tables: dict[tuple[int, str], Table] = {}
+        self.bases: dict[int, str] = {}
+        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+        nr = nr_text(isa, kernel) if isa.bits else "tw_nr"
+        left = self._packing(what.step.left, self.rows, what.rows[-1], str(how.mr))
+        right = self._packing(what.step.right, self.columns, what.columns[-1], nr)
+        edge = edges(what, how, nr)
+        copies = isa.lanes_max(what.step.elem) if how.spread else 1
+        direct, pointer, stride = self._direct(in_place(edge, how, nr))
+        elem = C_TYPES[what.step.elem]
+        # A cast says that only the low bits of a wider number count.
+        low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
+        consts = tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
+        return ProductView(
+            self.s.name,
+            self._comment(),
+            C_TYPES[what.step.elem],
+            C_TYPES[kernel.narrow or what.step.elem],
+            kernel_name(isa, kernel),
+            edge,
+            self.rows,
+            self.columns,
+            self.depth,
+            how,
+            nr,
+            columns_text(isa, kernel),
+            nr_max(isa, kernel),
+            tuple(self.tables.values()),
+            tuple(self.bases.values()),
+            replace(left, copies=copies),
+            right,
+            target,
+            direct,
+            pointer,
+            stride,
+            len(what.step.left) // kernel.lefts,
+            "".join(f", tw_s{k}" for k in range(len(consts))),
+            consts,
+            threads,
+            self._work(how),
+            what.step.careful,
+            self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
+            self._wanted(how, corners),
+            self._calls(how, corners),
+        )
+
+    def _wanted(self, how: Blocking, corners: tuple[CExpr, ...]) -> Wanted:
+        """The statement's parts, printed in coordinates that have one name each."""
+        step, bundles = self.what.step, (self.rows, self.columns, self.depth)
+        place: dict[str, CExpr] = {b.name: Name(n) for b, n in zip(bundles, ("tw_I", "tw_J", "tw_K"), strict=True)}
+        printer, at = self._printer(place), self._at(place)
+        low = f"({C_TYPES[step.elem]})" if step.elem[1:] in ("8", "16") else ""
+        env = {b.loops[0].var: place[b.name] for b in bundles}
+        return Wanted(
+            self.what,
+            how,
+            tuple(printer._text(e, self.s, at, 1) for e in step.left),
+            tuple(printer._text(e, self.s, at, 1) for e in step.right),
+            printer.access(self.s, at, self.s.target),
+            tuple(f"{low}{self._const(e, low)}" for e in step.consts),
+            (self.rows.first, self.columns.first, self.depth.first),
+            (self.rows.past, self.columns.past, self.depth.past),
+            tuple(self.ints.text(substitute(e, env), 5) for e in corners),
+            (self.rows.name, self.columns.name, self.depth.name),
+        )
+
+    def nests(self, node: Multiply) -> NestsView:
+        how = node.product.how
+        assert isinstance(how, Nested)
+        calls = self._calls(how, self._read(node))
+        return NestsView(f"{self.s.name}: {self.s.source}", C_TYPES[self.what.step.elem], calls)
+
+    def _read(self, node: Multiply) -> tuple[CExpr, ...]:
+        """Open the plain nest; gives the conditions that cut corners off."""
+        self.what = what = node.product.what
+        self.s = self.scop.statement(what.stmt)
+        self.loops, self.instance, corners = _open(node.body)
+        r, k = len(what.rows), len(what.rows) + len(what.depth)
+        self.rows = self._bundle(self.loops[:r], "row")
+        self.depth = self._bundle(self.loops[r:k], "dep")
+        self.columns = self._bundle(self.loops[k:], "col")
+        return corners
+
+    def _calls(self, how: Blocking | Nested, corners: tuple[CExpr, ...]) -> tuple[ExactCall, ...]:
+        return () if corners else tuple(self._exact(how, x) for x in how.exact)
+
+    def _exact(self, how: Blocking | Nested, x: Exact) -> ExactCall:
+        """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses,
+        unless declarations say so."""
+        kernel = exact_kernel(self.scop, self.s, self.what, how, x)
+        problem, names = kernel.nest.problem, [self.s.iterators[d] for d in self.what.inner]
+        counts = dict(problem.sizes)
+        first = {lp.var: lp.lower for lp in self.loops}
+        numbers = (*operands(self.scop, self.s, self.what, bool(x.pitches)), self.s.target)
+        bundles = (self.rows, self.depth, self.columns)
+        tests = [] if x.pitches else [f"{b.size} == {counts[n]}" for n, b in zip(names, bundles, strict=True)]
+        for tensor, number in zip(TENSORS, numbers, strict=True):
+            if number is None or (x.pitches and pitches(self.scop, self.s, number) is not None):
+                continue
+            here = self._with(number, first)
+            for n, d, lp in zip(names, self.what.inner, self.loops, strict=True):
+                step = strides(problem, tensor)[n]
+                there = self._with(number, {**first, lp.var: _plus(lp.lower, Int(1))})
+                sure = there == here if not step else step == 1 and unit_stride(self.scop, self.s, number, d)
+                if not sure and counts[n] > 1:
+                    tests.append(f"&{there} - &{here} == {step}")
+        made = tuple(self._made(k, counts) for k, n in zip(("left", "right"), numbers, strict=False) if n is None)
+        buffers = ("tw_left", "tw_right", "")
+        given = (f"&{self._with(n, first)}" if n is not None else b for n, b in zip(numbers, buffers, strict=True))
+        return ExactCall(made, " && ".join(tests), show_nest(kernel.nest.compute), kernel, *given)
+
+    def _made(self, side: str, counts: Mapping[str, int]) -> Made:
+        """The buffer of an operand in the order of its loops."""
+        what = self.what
+        y, x = (self.rows, self.depth) if side == "left" else (self.depth, self.columns)
+        place = {b.name: _plus(b.loops[0].lower, Name(n)) for b, n in ((y, "tw_y"), (x, "tw_x"))}
+        (e,) = what.step.left if side == "left" else what.step.right
+        value = self._printer(place)._text(e, self.s, self._at(place), 1)
+        d = (what.rows, what.depth) if side == "left" else (what.depth, what.columns)
+        rows, columns = (counts[self.s.iterators[k[0]]] for k in d)
+        return Made(f"tw_{side}", rows, columns, value)
+
+    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> Cut:
+        step = self._one_step(mr, nr, copies, narrow)
+        return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, step)
+
+    def _one_step(self, mr: int, nr: str, copies: int, narrow: bool) -> str:
+        """One step of one element, from the packed operands: they hold what the operands were before the product."""
+        step, k = self.what.step, f"({self.depth.name}r - {self.depth.name}b)"
+        target = self._element(self.s.target, {**self._tile(self.rows), **self._tile(self.columns)})
+
+        def leaf(x: Lane) -> str:
+            if x.op in ("acc", "const"):
+                return f"({C_TYPES[step.elem]}){target}" if x.op == "acc" else f"tw_s{x.index}"
+            base, b, width = ("tw_left", self.rows, str(mr)) if x.op == "a" else ("tw_right", self.columns, nr)
+            count = len(step.left if x.op == "a" else step.right)
+            scale = f" * {count}" if count > 1 else ""
+            more = f" + {x.index} * {width}" if x.index else ""
+            place = f"({b.name}t * tw_k + {k} * {width}){scale}{more} + {b.name}r"
+            wide = f"({C_TYPES[step.elem]})" if narrow else ""
+            return f"{base}[({place}) * {copies}]" if x.op == "a" and copies > 1 else f"{wide}{base}[{place}]"
+
+        value = scalar(step.lane, step.elem, leaf)
+        if step.careful:
+            elem = C_TYPES[step.elem]
+            return (
+                f"{{ const {elem} tw_was = {target}, tw_now = {value}; "
+                f"if (__builtin_memcmp(&tw_was, &tw_now, sizeof tw_now)) {target} = tw_now; }}"
+            )
+        return f"{target} = {value[1:-1] if value.startswith('(') else value};"
+
+    def _packing(self, operands: tuple[Expr, ...], side: Bundle, d: int, width: str) -> Packing:
+        elem, numbers = self.what.step.elem, along(self.scop, self.s, operands, d)
+        ahead: list[str] = []
+        if always_read(operands):
+            first, deep = self._coordinate(side, "t"), Name("tw_ahead")
+            at = (Bin("+", first, Int(x)) if x else first for x in lines(elem, width))
+            ahead = [self._element(n, {side.name: x, self.depth.name: deep}) for x in at for n in numbers]
+            ahead = [x for x in ahead if deep.name in x]  # some do not move with the depth
+        values = tuple(self._operand(e, side, self.depth) for e in operands)
+        count = slivers(elem, width) if numbers else "1"
+        lines_of = (d, self.what.depth[-1])
+        loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
+        most = self._most(side)
+        full = most is None or not width.isdigit() or most >= int(width)
+        return Packing(
+            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, full=full
+        )
+
+    def _most(self, side: Bundle) -> int | None:
+        """How many values a coordinate has at most; None: any number."""
+        total = 1
+        for lp in side.loops:
+            most = longest(self.scop, lp.loop)
+            if isinstance(lp.lower, Int) and isinstance(lp.upper, Int):
+                most = lp.upper.value - lp.lower.value
+            if most is None:
+                return None
+            total *= most
+        return total
+
+    # -- coordinates -------------------------------------------------------------------------------
+
+    def _bundle(self, loops: tuple[For, ...], name: str) -> Bundle:
+        if len(loops) == 1:
+            lp = loops[0]
+            first, past = self.ints.text(lp.lower, 6), self.ints.text(lp.upper, 6)
+            size = past if lp.lower == Int(0) else f"{past} - {first}"
+            return Bundle(self.fresh(lp.loop.name), loops, first, past, f"(long){past}" if lp.lower == Int(0) else size)
+        sizes = []
+        for lp in loops:
+            high, low = self.ints.wide(lp.upper, 6), self.ints.text(lp.lower, 6)
+            sizes.append(high if lp.lower == Int(0) else f"({high} - {low})")
+        size = " * ".join(sizes)
+        return Bundle(self.fresh(name), loops, "0", size, size)
+
+    def _coordinate(self, b: Bundle, inner: str) -> CExpr:
+        """The bundle's value inside a tile: block start, tile start and lane."""
+        total: CExpr = Name(f"{b.name}b")
+        for part in inner:
+            total = Bin("+", total, Name(f"{b.name}{part}"))
+        return total
+
+    def _tile(self, b: Bundle) -> dict[str, CExpr]:
+        return {b.name: self._coordinate(b, "tr")}
+
+    # -- elements ----------------------------------------------------------------------------------
+
+    def _operand(self, e: Expr, side: Bundle, depth: Bundle) -> str:
+        """C text of an operand's value in a packing loop."""
+        place = {side.name: self._coordinate(side, "tr"), depth.name: self._coordinate(depth, "r")}
+        return self._printer(place)._text(e, self.s, self._at(place), 1)
+
+    def _const(self, e: Expr, cast: str) -> str:
+        return self._printer({})._text(e, self.s, self.instance, 15 if cast else 1)
+
+    def _element(self, number: int, place: Mapping[str, CExpr]) -> str:
+        return self._printer(place).access(self.s, self._at(place), number)
+
+    def _at(self, place: Mapping[str, CExpr]) -> Instance:
+        """The statement's instance with single iterators put in place."""
+        env: dict[str, CExpr] = {}
+        for b in (self.rows, self.columns, self.depth):
+            if b.single and b.name in place:
+                env[b.loops[0].var] = place[b.name]
+        return Instance(
+            self.instance.stmt,
+            tuple(substitute(e, env) for e in self.instance.iterators),
+            tuple(tuple(substitute(e, env) for e in a) for a in self.instance.accesses),
+            tuple(substitute(e, env) for e in self.instance.values),
+        )
+
+    def _printer(self, place: Mapping[str, CExpr]) -> BodyPrinter:
+        return _TablePrinter(self.scop, self.ints, {}, self, place)
+
+    def by_table(self, number: int, place: Mapping[str, CExpr]) -> str | None:
+        """The access as base[offsets] when one of its bundles has several iterators."""
+        bundles = [b for b in (self.rows, self.columns, self.depth) if self._moves(number, b)]
+        if all(b.single for b in bundles):
+            return None
+        base = self._base(number)
+        terms = [f"{self._table(number, b)}[{self._entry(b, place)}]" for b in bundles]
+        return f"{base}[{' + '.join(terms)}]"
+
+    def _entry(self, b: Bundle, place: Mapping[str, CExpr]) -> str:
+        """Where a table of the bundle holds a coordinate; it begins with the first."""
+        first = b.loops[0].lower
+        return self.ints.text(place[b.name] if not b.single or first == Int(0) else Bin("-", place[b.name], first))
+
+    def _moves(self, number: int, b: Bundle) -> bool:
+        names = {lp.var for lp in b.loops}
+        return any(names & expr_names(e) for e in self.instance.accesses[number])
+
+    def _base(self, number: int) -> str:
+        name = f"tw_{self.scop.arrays[self.s.accesses[number].array].name}_{number}"
+        if number not in self.bases:
+            env = {lp.var: lp.lower for b in (self.rows, self.columns, self.depth) for lp in b.loops}
+            array = self.scop.arrays[self.s.accesses[number].array]
+            const = "" if number == self.s.target else "const "
+            self.bases[number] = f"{const}{array.elem.spelling} *const {name} = &{self._with(number, env)};"
+        return name
+
+    def _with(self, number: int, env: Mapping[str, CExpr]) -> str:
+        index = tuple(substitute(e, dict(env)) for e in self.instance.accesses[number])
+        accesses = tuple(index if k == number else a for k, a in enumerate(self.instance.accesses))
+        at = Instance(self.instance.stmt, self.instance.iterators, accesses, self.instance.values)
+        return BodyPrinter(self.scop, self.ints, {}).access(self.s, at, number)
+
+    def _table(self, number: int, b: Bundle) -> str:
+        name = f"{self._base(number)}_{b.name}"
+        if (number, b.name) not in self.tables:
+            env: dict[str, CExpr] = {}
+            for other in (self.rows, self.columns, self.depth):
+                for lp in other.loops:
+                    env[lp.var] = Name(lp.loop.name) if other is b else lp.lower
+            heads = tuple(
+                f"long {lp.loop.name} = {self.ints.text(lp.lower)}; {lp.loop.name} < {self.ints.text(lp.upper, 5)}; "
+                f"{lp.loop.name}++"
+                for lp in b.loops
+            )
+            value = f"&{self._with(number, env)} - {self._base(number)}"
+            self.tables[number, b.name] = Table(name, b.size, heads, value)
+        return name
+
+    # -- decisions about shapes --------------------------------------------------------------------
+
+    def _direct(self, covered: str) -> tuple[str, str, str]:
+        """When and how the kernel can work on C itself: (condition, pointer, row stride)."""
+        array = self.scop.arrays[self.s.accesses[self.s.target].array]
+        plain = all(x.kind in ("sub", "flat") for x in self.s.accesses[self.s.target].path)
+        if self.what.step.careful or not plain or array.depth > 1 or not self._same_type() or not self._unit_columns():
+            return "", "", ""
+        rows, columns = self.rows, self.columns
+        here = {rows.name: self._coordinate(rows, "t"), columns.name: self._coordinate(columns, "t")}
+        pointer = f"&{self._element(self.s.target, here)}"
+        if rows.single and columns.single:
+            below = {rows.name: Bin("+", here[rows.name], Int(1)), columns.name: here[columns.name]}
+            return covered, pointer, f"&{self._element(self.s.target, below)} - {pointer}"
+        self.ints.helpers.add("tw_even")
+        row, col = (self._entry(b, here) for b in (rows, columns))
+        rt, ct = self._table(self.s.target, rows), self._table(self.s.target, columns)
+        side = f"{ct}[{col} + (tw_n > 1)] - {ct}[{col}] == (tw_n > 1)"
+        how = f"tw_even({rt} + {row}, tw_m) && tw_even({ct} + {col}, tw_n) && {side}"
+        return f"{covered} && {how}", pointer, f"{rt}[{row} + (tw_m > 1)] - {rt}[{row}]"
+
+    def _same_type(self) -> bool:
+        elem = self.scop.arrays[self.s.accesses[self.s.target].array].elem
+        name = self.what.step.elem
+        sure = elem.bits < 64 or elem.kind == "float" or elem.spelling in _SURE
+        kind = "f" if elem.kind == "float" else "i" if elem.signed else "u"
+        return sure and elem.bits == int(name[1:]) and kind == name[0]
+
+    def _unit_columns(self) -> bool:
+        return unit_stride(self.scop, self.s, self.s.target, self.what.columns[-1])
+
+    def _work(self, how: Blocking) -> str:
+        return f"(double)tw_rows * tw_columns * tw_depth >= TW_SIZE({how.threads})"
+
+    def _comment(self) -> str:
+        return f"{self.s.name}: {self.s.source}"
+
+
+@record
+class _TablePrinter(BodyPrinter):
+    """Prints accesses through offset tables where bundles have several iterators."""
+
+    owner: ProductPrinter
+    place: Mapping[str, CExpr]
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
+
+
+def _plus(first: CExpr, x: CExpr) -> CExpr:
+    """A sum without what adds nothing."""
+    if isinstance(first, Int) and isinstance(x, Int):
+        return Int(first.value + x.value)
+    return x if first == Int(0) else Bin("+", first, x)
+
+
+def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:
+    """The loops of a product's plain nest, its statement, and what must not be negative for it to run."""
+    loops: list[For] = []
+    while isinstance(node, For):
+        loops.append(node)
+        node = node.body
+    corners: list[CExpr] = []
+    if isinstance(node, If):
+        corners = _conjuncts(node.cond)
+        node = node.then
+    assert isinstance(node, Instance)
+    return tuple(loops), node, tuple(corners)
+
+
+def _conjuncts(e: CExpr) -> list[CExpr]:
+    """The left sides of `x >= 0 && ...`."""
+    if isinstance(e, Bin) and e.op == "&&":
+        return [*_conjuncts(e.left), *_conjuncts(e.right)]
+    assert isinstance(e, Bin) and e.op == ">=" and e.right == Int(0)
+    return [e.left]

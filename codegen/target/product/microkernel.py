@@ -1,0 +1,116 @@
+"""The register micro-kernel: a tile of c in registers, updated by k steps of a lane expression.
+
+Packed form: a is k groups of `mr` values, b is k groups of `nr` values, both contiguous. Direct form: a and b stay
+where the source has them. Either way every element of c is updated in the source's order: its old value first, then
+step 0, 1, ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from codegen.scop.lanes import Lane, walk
+from codegen.isa.helpers import definitions
+from codegen.isa.model import C_TYPES, Isa
+from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel
+from codegen.target.product.microkernel_view import BARRIER, PREFETCH, view
+from codegen.target.text.templates import environment
+
+__all__ = ["MicroKernel", "columns_text", "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "prelude"]
+
+
+def name(isa: Isa, mk: MicroKernel) -> str:
+    """The same for the same content, in every run; different for different content."""
+    columns = nr_max(isa, mk) if isa.bits else f"{mk.nv}v"
+    parts = [isa.prefix, mk.elem, f"{mk.mr}x{columns}", *[e.op for e in walk(mk.step) if e.args][:4]]
+    if not _plain(mk.step) or mk.consts:
+        parts.append(hashlib.sha256(f"{mk.step} {mk.consts}".encode()).hexdigest()[:6])
+    parts += [f"of_{mk.a_rows or mk.mr}x{mk.b_vectors or mk.nv}v"] if mk.a_rows or mk.b_vectors else []
+    parts += ["spread"] if mk.spread else []
+    parts += ["narrow"] if mk.narrow else []
+    parts += [f"u{mk.unroll}"] if mk.unroll != UNROLL else []
+    parts += [f"p{mk.ahead}"] if mk.ahead != AHEAD else []
+    return "_".join([*parts, *(["direct"] if mk.direct else [])])
+
+
+def _plain(step: Lane) -> bool:
+    """f(acc, g(a, b)): its two operations say it all."""
+    return len(step.args) == 2 and step.args[0] == Lane("acc") and step.args[1].args == (Lane("a"), Lane("b"))
+
+
+def lanes_text(isa: Isa, elem: str) -> str:
+    """C expression of the number of elements in a vector."""
+    return isa.vec(elem).lanes
+
+
+def nr_text(isa: Isa, mk: MicroKernel) -> str:
+    """C expression of the number of columns of the tile."""
+    return str(nr_max(isa, mk)) if isa.bits else f"({mk.nv} * {lanes_text(isa, mk.elem)})"
+
+
+def columns_text(isa: Isa, mk: MicroKernel) -> str:
+    """The same for callers, who may be compiled for less than the instruction set: a call where only it can tell."""
+    return nr_text(isa, mk) if isa.bits else f"{mk.nv} * {isa.prefix}_lanes_{mk.elem}()"
+
+
+def _lanes_function(isa: Isa, elem: str) -> str:
+    return (
+        f"/* Elements of a vector, for callers that are not compiled for {isa.name}. */\n"
+        f'__attribute__((target("{isa.target}"), noinline, unused)) static long {isa.prefix}_lanes_{elem}(void)\n'
+        f"{{\n  return {isa.vec(elem).lanes};\n}}\n"
+    )
+
+
+def nr_max(isa: Isa, mk: MicroKernel) -> int:
+    """The most columns the tile can have."""
+    return mk.nv * isa.lanes_max(mk.elem)
+
+
+@cache
+def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
+    """C text of the static function."""
+    return (
+        environment()
+        .get_template("kernel.c.j2")
+        .render(
+            mk=mk,
+            nr=nr_text(isa, mk),
+            target=isa.target,
+            scalar=isa.vec(mk.elem).scalar,
+            head=f"static void {name(isa, mk)}({', '.join(_parameters(isa, mk))})",
+            k=view(isa, mk),
+        )
+    )
+
+
+def _parameters(isa: Isa, mk: MicroKernel) -> list[str]:
+    t = isa.vec(mk.elem).scalar
+    if mk.direct:
+        tile = [f"const {t} *a", "long a_row", "long a_step", f"const {t} *b", "long b_step", f"{t} *c", "long ldc"]
+    else:
+        packed = C_TYPES[mk.narrow or mk.elem]
+        tile = [f"const {packed} *restrict a", f"const {packed} *restrict b", f"{t} *restrict c", "long ldc"]
+    return ["long k", *tile, *(f"{t} s{i}" for i in range(mk.consts))]
+
+
+def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
+    """What the kernels need above them: headers, vector types and helpers, only those that are used."""
+    kernels = tuple(kernels)
+    texts = [micro_kernel(isa, k) for k in kernels]
+    found = definitions(isa, texts)
+    if not isa.bits:
+        found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
+    fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
+    return (
+        environment()
+        .get_template("kernel_prelude.c.j2")
+        .render(
+            headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
+            barrier=any(BARRIER in t for t in texts),
+            prefetch=any(PREFETCH in t for t in texts),
+            definitions=[(n.upper() + "_", text) for n, text in found.items()],
+        )
+    )

@@ -1,0 +1,84 @@
+"""The register kernels of a product: one for whole tiles, others for edges that fill part of a tile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.record import record
+from codegen.scop.lanes import rounds
+from codegen.scop.product import Blocking, Contraction
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import longer
+from codegen.target.product.microkernel import MicroKernel
+from codegen.target.product.microkernel import name as kernel_name
+
+
+@record
+class Edge:
+    """A kernel for tiles of at most so many rows and columns; "" and 0 stand for all of a tile."""
+
+    kernel: str
+    rows: int
+    columns: str
+
+
+def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> MicroKernel:
+    """The register kernel that a product calls; it takes a step of several rounds for as many steps."""
+    step = what.step
+    once, times = rounds(step.lane, len(step.left), len(step.right))
+    isa = load_isa(how.isa, how.bits)
+    narrow = step.narrow if not direct and not how.spread and longer(isa, step.elem) is not None else ""
+    return MicroKernel(
+        step.elem,
+        once,
+        len(step.consts),
+        how.mr,
+        how.nv,
+        direct,
+        lefts=len(step.left) // times,
+        rights=len(step.right) // times,
+        spread=how.spread,
+        narrow=narrow,
+    )
+
+
+def edge_kernels(what: Contraction, how: Blocking) -> tuple[tuple[MicroKernel, ...], MicroKernel | None]:
+    """Kernels for edges: one for every smaller number of vectors, and one for about half of the rows."""
+    whole = micro_kernel_of(what, how)
+    lanes = max(1, how.bits // int(what.step.elem[1:]))
+    low = -(-(how.mr // 2) // lanes) * lanes if how.mr // 2 >= lanes else how.mr // 2
+    narrow = tuple(replace(whole, nv=nv, b_vectors=how.nv) for nv in range(1, how.nv))
+    return narrow, replace(whole, mr=low, a_rows=how.mr) if 0 < low < how.mr else None
+
+
+def all_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel, ...]:
+    """Every kernel that a product calls."""
+    narrow, low = edge_kernels(what, how)
+    return (micro_kernel_of(what, how), *narrow, *((low,) if low else ()))
+
+
+def edges(what: Contraction, how: Blocking, nr: str) -> tuple[Edge, ...]:
+    """What the edges of a product call, in the order in which to ask. `nr` is the C text of a tile's columns."""
+    isa = load_isa(how.isa, how.bits)
+    narrow, low = edge_kernels(what, how)
+    found = [Edge(kernel_name(isa, k), 0, part(nr, how, k.nv)) for k in narrow]
+    return (*found, *((Edge(kernel_name(isa, low), low.mr, ""),) if low else ()))
+
+
+def part(nr: str, how: Blocking, vectors: int = 1) -> str:
+    """Columns of so many vectors as C text."""
+    if nr.isdigit():
+        return str(int(nr) * vectors // how.nv)
+    return nr if how.nv == 1 else f"{nr} / {how.nv}" + (f" * {vectors}" if vectors > 1 else "")
+
+
+def in_place(edges: tuple[Edge, ...], how: Blocking, nr: str) -> str:
+    """When a tile of tw_m x tw_n elements is exactly what one of the kernels covers, so that it can work on C."""
+    lanes, low = part(nr, how), next((e.rows for e in edges if e.rows > 1), 0)
+    if how.nv == 1:
+        columns = f"tw_n == {nr}"
+    else:
+        columns = f"tw_n % {lanes} == 0" if lanes.isdigit() else f"tw_n % ({lanes}) == 0"
+    if not low:
+        return f"tw_m == {how.mr} && {columns}"
+    return f"(tw_m == {how.mr} ? {columns} : tw_m == {low} && tw_n == {nr})"

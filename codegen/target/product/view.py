@@ -1,0 +1,111 @@
+"""What the template `product.c.j2` prints of a product."""
+
+from __future__ import annotations
+
+from codegen.record import record
+from codegen.scop.product import Blocking, Contraction
+from codegen.target.product.corners import Bundle, Cut
+from codegen.target.nest.product import NestKernel
+from codegen.target.product.packing import Packing
+from codegen.target.product.tiles import Edge
+
+
+@record
+class Table:
+    """Offsets of one access along one bundle: the loops that fill it and the element whose offset it holds."""
+
+    name: str
+    size: str
+    heads: tuple[str, ...]
+    value: str
+
+
+@record
+class Made:
+    """An operand that is computed into a buffer before a call: `value` of row tw_y and column tw_x."""
+
+    name: str
+    rows: int
+    columns: int
+    value: str
+
+
+@record
+class ExactCall:
+    """When the code for certain sizes runs, always where there is no test, and what it is called with."""
+
+    made: tuple[Made, ...]
+    test: str
+    what: str
+    kernel: NestKernel
+    left: str
+    right: str
+    target: str
+
+
+@record
+class Wanted:
+    """What a product has to do, for the proof of its text: C texts of its statement's parts in row tw_I, column tw_J
+    and depth tw_K, from `first` up to before `past` of each, where no corner is negative. `names` are theirs in the
+    text."""
+
+    what: Contraction
+    how: Blocking
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    target: str
+    consts: tuple[str, ...]
+    first: tuple[str, str, str]
+    past: tuple[str, str, str]
+    corners: tuple[str, ...]
+    names: tuple[str, str, str]
+
+
+@record
+class ProductView:
+    """Everything the template prints."""
+
+    stmt: str
+    comment: str
+    elem: str
+    packed: str  # the type of packed operands
+    kernel: str
+    edges: tuple[Edge, ...]
+    rows: Bundle
+    columns: Bundle
+    depth: Bundle
+    how: Blocking
+    nr: str
+    nr_value: str
+    nr_max: int
+    tables: tuple[Table, ...]
+    bases: tuple[str, ...]
+    left: Packing
+    right: Packing
+    target: str
+    in_place: str  # condition under which the kernel works on C itself, "" when never
+    c_pointer: str
+    c_stride: str
+    rounds: int  # steps of the kernel for each of the product
+    consts: str
+    const_decls: tuple[str, ...]
+    threads: bool
+    parallel_if: str
+    careful: bool  # store only what has changed
+    cut: Cut | None
+    wanted: Wanted
+    exact: tuple[ExactCall, ...] = ()
+
+
+@record
+class NestsView:
+    """A product that runs in nests alone, and where none fits as its plain nest."""
+
+    comment: str
+    elem: str
+    exact: tuple[ExactCall, ...]
+
+    @property
+    def always(self) -> bool:
+        """Whether the first one fits whatever comes."""
+        return bool(self.exact) and not self.exact[0].test

@@ -1,0 +1,1 @@
+"""C as text: expressions, statements, names, long lines, `#line`, templates."""

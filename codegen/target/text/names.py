@@ -1,0 +1,135 @@
+"""Names of generated code: `tw_` before all of them, `TW_` before macros, or a prefix of the user's own.
+
+The words stand in templates, tables and printers alike, so they are exchanged in the finished text. What the regions
+themselves call by such a name is the user's, and stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from codegen.diagnostics import InputError, Loc
+from codegen.record import record
+from codegen.source.layout.lexis import CHAR, STRING, blank, blank_comments
+from codegen.source.layout.linemap import LineMap
+from codegen.source.preprocess import Preprocessed
+
+DEFAULT = "tw"
+_OURS = re.compile(r"(?:\b|(?<=-D))(?:tw|TW)_\w+")  # in Makefiles -DTW_SERIAL
+_QUOTED = re.compile(f"{STRING}|{CHAR}")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def prefix(text: str) -> str:
+    """What names are to begin with; the underscore after it may be written too. Those that begin with one belong to
+    compilers."""
+    if re.fullmatch(r"[A-Za-z]\w*", text, re.ASCII) is None:
+        raise ValueError(f"no C name can begin with '{text}'")
+    return text.removesuffix("_")
+
+
+@record
+class Names:
+    """How generated names are spelled; `kept` are the user's own that look like ours, `entries` more of ours."""
+
+    prefix: str = DEFAULT
+    kept: frozenset[str] = frozenset()
+    entries: frozenset[str] = frozenset()
+
+    def of(self, text: str) -> str:
+        """Generated text with its names exchanged."""
+        if self.prefix == DEFAULT:
+            return text
+        text = _OURS.sub(lambda m: self.word(m.group()), text)
+        if not self.entries:
+            return text
+        return _WORD.sub(lambda m: f"{self.prefix}_{m.group()}" if m.group() in self.entries else m.group(), text)
+
+    def new(self, text: str) -> frozenset[str]:
+        """The names that are exchanged in a text, as they are spelled afterwards."""
+        found = () if self.prefix == DEFAULT else _OURS.findall(text)
+        return frozenset(self.word(w) for w in found) - self.kept
+
+    def word(self, word: str) -> str:
+        """One name."""
+        if word in self.kept:
+            return word
+        return f"{self.prefix.upper() if word.startswith('TW') else self.prefix}_{word[3:]}"
+
+
+def names_for(prefix: str, regions: Iterable[str], entries: Iterable[str] = ()) -> Names:
+    """The names for a file: `regions` are the texts of its regions, `entries` functions that other files call."""
+    if prefix == DEFAULT:
+        return Names()
+    kept = frozenset(w for r in regions for w in _OURS.findall(blank_comments(r)))
+    return Names(prefix, kept, entries_of(entries))
+
+
+def entries_of(functions: Iterable[str]) -> frozenset[str]:
+    """The names of launches, and of what is handed to them."""
+    return frozenset(n for f in functions for n in (f, f"{f}_args"))
+
+
+def check_names(
+    names: Names, file: str, source: str, support: str, made: Iterable[str], taken: Mapping[str, Loc]
+) -> None:
+    """Nobody else may have the names: `support` is the text above the user's own before they are exchanged in it,
+    `made` are those in the regions, `taken` those that the source and its headers have."""
+    if names.prefix == DEFAULT:
+        for word in sorted(taken.keys() & set(_OURS.findall(support))):
+            raise _name_taken(word, taken[word])
+        return
+    found = {m.group(): m.start() for m in reversed(list(_WORD.finditer(blank_comments(source))))}
+    for word in sorted(names.kept.intersection(_OURS.findall(support))):
+        raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code",
+                         _place(file, source, found[word]), "rename it in the source")  # fmt: skip
+    new = {*(names.word(w) for w in _OURS.findall(support)), *made} - names.kept
+    for word in sorted(new.intersection(found)):
+        raise _name_taken(word, _place(file, source, found[word]))
+
+
+def check_region_names(text: str, original: str, loc: Loc) -> None:
+    """A region's new text may not declare what the region itself calls by such a name."""
+    for word in sorted(set(_OURS.findall(blank_comments(original)))):
+        words = r"(?:const\s+|(?:__)?restrict\s+)*"
+        declaration = re.compile(rf"[\w*]\s+(?:\*\s*)*{words}\b{word}\s*(?:=[^=]|\[\w+\]\s*[;=])")
+        if declaration.search(text) and not declaration.search(original):
+            raise InputError("name-taken", f"`{word}` is a name of the source and one of generated code", loc,
+                             "rename it in the source")  # fmt: skip
+
+
+def names_taken(pre: Preprocessed) -> dict[str, Loc]:
+    """The names of the source and of its headers that look like those of generated code, and where they are first.
+
+    Macros count where they are defined: to ask for one is how switches are used.
+    """
+    found: dict[str, Loc] = {}
+    for change in pre.changes:
+        m = re.match(rf"#define ({_OURS.pattern})", change.text)
+        if m is not None and not change.file.startswith("<"):
+            begin = _line_start(pre.text, change.line)
+            found.setdefault(m[1], replace(LineMap(pre.text).locate(begin), col=1))
+    if _OURS.search(pre.text):
+        where = LineMap(pre.text)
+        for m in _OURS.finditer(_QUOTED.sub(lambda q: blank(q.group()), pre.text)):
+            found.setdefault(m.group(), where.locate(m.start()))
+    return found
+
+
+def _line_start(text: str, line: int) -> int:
+    at = 0
+    for _ in range(line):
+        at = text.find("\n", at) + 1
+    return at
+
+
+def _name_taken(word: str, loc: Loc) -> InputError:
+    return InputError("name-taken", f"generated code would use `{word}`, which is a name of the source", loc,
+                      "choose another --prefix")  # fmt: skip
+
+
+def _place(file: str, source: str, offset: int) -> Loc:
+    line = source.count("\n", 0, offset) + 1
+    return Loc(file, line, offset - (source.rfind("\n", 0, offset) + 1) + 1)

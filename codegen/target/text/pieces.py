@@ -1,0 +1,52 @@
+"""What views are made of: the view itself, and names that are free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from codegen.record import record
+
+if TYPE_CHECKING:
+    from codegen.target.matvec.sweep import MatvecView
+    from codegen.target.product.view import NestsView, ProductView
+
+
+@record
+class View:
+    """kind: for, if, stmt, decl, block, product, matvec, nested. The template uses only the fields its kind needs."""
+
+    kind: str
+    head: str = ""
+    comment: str = ""
+    pragma: str = ""
+    body: tuple["View", ...] = ()
+    orelse: tuple["View", ...] = ()
+    product: ProductView | None = None
+    matvec: MatvecView | None = None
+    nested: NestsView | None = None
+    stmt: str = ""  # the statement that it carries out
+
+
+def texts_of(views: Sequence[View]) -> list[str]:
+    """Everything that is printed of them, but for comments and templates."""
+    out: list[str] = []
+    for v in views:
+        out += [v.head, v.pragma, *texts_of(v.body), *texts_of(v.orelse)]
+    return out
+
+
+def words_of(views: Sequence[View]) -> set[str]:
+    """The names in them."""
+    return set(re.findall(r"[A-Za-z_]\w*", " ".join(texts_of(views))))
+
+
+def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
+    """`name`, or the first of name2, name3, ... that is not taken, nor is it with one of the endings."""
+    number = 1
+    while True:
+        found = name if number == 1 else f"{name}{number}"
+        if taken.isdisjoint({found, *(found + x for x in endings)}):
+            return found
+        number += 1

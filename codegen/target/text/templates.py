@@ -1,0 +1,44 @@
+"""The jinja2 environment over `templates/`; imported late, since jinja2 costs start-up time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from codegen.resources import templates_dir
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+@lru_cache(maxsize=1)
+def environment() -> "jinja2.Environment":
+    import jinja2
+
+    from codegen.target.text.compiled import Compiled
+
+    folder = templates_dir()
+    loader = jinja2.FileSystemLoader(str(folder))
+    escape = jinja2.select_autoescape(("html.j2",), default_for_string=False)  # pages for browsers, and nothing else
+    return jinja2.Environment(
+        loader=loader,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=escape,
+        bytecode_cache=Compiled(folder),
+    )
+
+
+def compile_all() -> None:
+    """Compile every template, also where Python was told not to write bytecode on its own."""
+    from codegen.target.text.compiled import Compiled
+
+    templates = environment()
+    assert isinstance(templates.bytecode_cache, Compiled)
+    templates.bytecode_cache.write = True
+    for name in templates.list_templates(extensions=("j2",)):
+        templates.get_template(name)
+
+
+if __name__ == "__main__":
+    compile_all()

@@ -1,0 +1,1 @@
+"""Loops in vectors, and values that stay in registers, as text."""
