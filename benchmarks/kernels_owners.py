@@ -15,10 +15,10 @@ from types import ModuleType
 from codegen import region
 from codegen.cli.main import main
 from codegen.plan import author, strategy
-from codegen.strategy.products import panels
-from codegen.strategy.loops import time_tiles as stencils
-from codegen.strategy.products.expansion import Expanded
 from codegen.recognize.ownership.registers import alone
+from codegen.strategy.loops import time_tiles as stencils
+from codegen.strategy.products import panels
+from codegen.strategy.products.expansion import Expanded
 
 # What each part of the tool is told instead; where the name is gone from its module, so is the comparison.
 INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (

@@ -21,8 +21,8 @@ from benchmarks.sunway_programs import SIZES
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.sunway.emulation.host import build_library
-from codegen.sunway.plan.machine import SW26010
 from codegen.sunway.emulation.predict import Prediction, model_program, predict
+from codegen.sunway.plan.machine import SW26010
 
 KERNELS = Path(__file__).parents[1] / "examples" / "kernels"
 # Parameters; LARGE, LARGE padded, EXTRALARGE, EXTRALARGE padded of the published table; operations.

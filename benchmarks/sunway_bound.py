@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import islpy as isl
 
 from benchmarks.sunway_programs import KERNELS
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import finish, model_region
 from codegen.scop.dependences import param_space
 from codegen.sunway.launch import Launch

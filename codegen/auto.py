@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.machine import Machine
+from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.options import GenOptions
-from codegen.pipeline import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.record import record
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import gc
 import re
-import sys
 import time
-from collections.abc import Mapping
 from dataclasses import field, replace
-from functools import partial
-from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.diagnostics import Diagnostic, Loc
 from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
+from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, no_region, open_source
 from codegen.options import GenOptions, contracts, effective_options, shown_name
 from codegen.record import record
-from codegen.source.macros.baked import Baked, baked, region_text
-from codegen.source.macros.inactive import with_inactive
-from codegen.source.language import language_of
-from codegen.source.marks import with_marks
+from codegen.source.macros.baked import region_text
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
-from codegen.source.macros.named import with_names
-from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
-from codegen.source.regions import Region, find_regions, first_conditional, written
-from codegen.source.slice import RegionSlice, slice_unit
+from codegen.source.regions import Region, written
 from codegen.source.splice import splice
 from codegen.supervise import run_region
 from codegen.target.text.lines import line_name
 from codegen.targets.base import Extra
-from codegen.targets.registry import host_names, target_named
+from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
     from codegen.auto import Row
@@ -39,17 +29,6 @@ if TYPE_CHECKING:
     from codegen.target.text.links import Links
 
 MARK = "\ufeff"  # byte order mark
-SEVERAL = 3  # regions for which everything is loaded
-LATER = (
-    "codegen.hosts.region",
-    *(f"codegen.transform.{x}" for x in ("balance", "block", "diamond", "keep", "pipeline", "product")),
-    *(f"codegen.plan.{x}" for x in ("panels", "stencils")),
-    *(f"codegen.recognize.{x}" for x in ("lasting_copies", "lasting_proof", "ownership.search")),
-    *(f"codegen.target.{x}" for x in ("forms", "matvec", "product")),
-    *(f"codegen.verify.{x}" for x in ("expansion", "lowered.check", "text.check")),
-)
-
-
 @record
 class RegionResult:
     """What became of a region, for reports. `links` are lines of the new file, and the statement each carries out."""
@@ -76,77 +55,6 @@ class Generated:
     nests: tuple[Row, ...] = ()  # with --auto, what became of every nest
 
 
-@record
-class Opened:
-    """A file with its regions found and cut out for the parser."""
-
-    name: str
-    text: str
-    regions: tuple[Region, ...]
-    slices: tuple[RegionSlice, ...]
-    deps: tuple[str, ...]
-    pre: Preprocessed = field(default_factory=lambda: Preprocessed(""))
-    baked: Mapping[int, Baked] = field(default_factory=dict)  # by the numbers of regions
-
-
-@record
-class Performed:
-    """A file with what became of its regions. With --auto `source` has those of nests that gain, and `nests` all."""
-
-    source: Opened
-    outcomes: tuple[RegionOutcome, ...]
-    messages: tuple[Diagnostic, ...]
-    nests: tuple[Row, ...] = ()
-    seconds: tuple[tuple[str, float], ...] = ()  # when each stage was over
-
-
-def open_source(path: str, text: str, options: GenOptions) -> Opened:
-    """Find, preprocess and slice."""
-    return open_regions(path, text, options, find_regions(text, display_name(path)))
-
-
-def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Region, ...]) -> Opened:
-    """Preprocess, and slice for these regions."""
-    name = display_name(path)
-    if not regions:
-        return Opened(name, text, (), (), ())
-    target, language = target_named(options.target), language_of(path, options.cpp.language)
-    if language.name not in target.languages:
-        hint = f"use the target {' or '.join(reversed(host_names()))}"
-        message = f"the target {target.name} takes no {language.title}, and this is a {language.title} file"
-        raise InputError("bad-target", message, Loc(name), hint)
-    pre: Preprocessed
-    if options.cpp.enabled:
-        pre = preprocess(path, text, options.cpp, partial(_load, len(regions)), with_marks(text, regions, name))
-    else:
-        pre = no_preprocess(path, text, language)
-    slices = with_inactive(slice_unit(pre, path, regions), pre, text)
-    found = baked(pre, text, slices, options.cpp)
-    if target.macros_stay:
-        slices = with_names(path, text, options.cpp, pre, slices, found)
-    return Opened(name, text, regions, slices, pre.deps, pre, found)
-
-
-def _load(regions: int = 1) -> None:
-    """What all regions need, loaded before any child is forked, and while the preprocessor runs. For several regions
-    what only some of them need, too, so that their children do not load it again and again.
-
-    Nothing of it is ever garbage: without the collector's attempts to find some it takes a tenth less time.
-    """
-    if "codegen.region" in sys.modules:
-        return
-    collecting = gc.isenabled()
-    gc.disable()
-    for name in ("codegen.region", *(LATER if regions > SEVERAL else ())):
-        import_module(name)
-    from codegen.target.text.templates import environment
-
-    environment()
-    gc.freeze()
-    if collecting:
-        gc.enable()
-
-
 def generate(path: str, text: str, options: GenOptions) -> Generated:
     """Transform every region that can be; the rest of the file comes out byte for byte."""
     if text.startswith(MARK):  # what stands above the user's text goes behind it
@@ -162,10 +70,10 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         extra = target.extra((), options, banner, None)
         return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
     from codegen.recognize.access.work import PARALLEL_MIN
-    from codegen.target.text.checks import checks, helpers_of, with_checks
     from codegen.target.emit import Kernel, emit_support, foreign
-    from codegen.target.text.wrap import folded
+    from codegen.target.text.checks import checks, helpers_of, with_checks
     from codegen.target.text.names import check_names, check_region_names, names_for, names_taken
+    from codegen.target.text.wrap import folded
 
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     for r, t in changed:
@@ -245,11 +153,6 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
     return Performed(source, tuple(outcomes), tuple(messages), (), tuple(clock))
 
 
-def inactive(region: Region, name: str) -> Diagnostic:
-    words = "the region is switched off by the preprocessor and is left as it is"
-    return Diagnostic(Severity.WARNING, "inactive-region", words, Loc(name, region.first_line))
-
-
 def _banner(source: Opened, options: GenOptions, plan: str, first: bool) -> str:
     """The comment at the top, by which the next run knows its own file. `first`: line 1 of the source follows."""
     if not options.banner:
@@ -262,28 +165,12 @@ def _banner(source: Opened, options: GenOptions, plan: str, first: bool) -> str:
     return text.replace("\n", "\r\n") if "\r\n" in source.text else text
 
 
-def no_region(name: str) -> Diagnostic:
-    """A word to those who forgot to mark their loops, or marked those of a header."""
-    hint = "put `#pragma scop` before a loop nest and `#pragma endscop` behind it; for one in a header, give the header"
-    return Diagnostic(Severity.WARNING, "no-region", "there is no `#pragma scop` in this file", Loc(name, 1), hint)
-
-
 def _deps(source: Opened, options: GenOptions) -> tuple[str, ...]:
     """The headers, and the plans that the source names."""
     from codegen.plan_reader.hinted import plan_file, planned
 
     found = (plan_file(s.region, source.name) for s in source.slices if not planned(s.region, options))
     return tuple(dict.fromkeys((*source.deps, *(f[0] for f in found if f is not None))))
-
-
-def decided(source: Opened, region: Region, outcome: RegionOutcome) -> tuple[Diagnostic, ...]:
-    """Only one branch was seen, and the result has no other."""
-    line = first_conditional(source.text, region) if outcome.text is not None else None
-    if line is None:
-        return ()
-    words = f"region {region.index} holds `#if`: the result is for the macros of this run, others stop the compiler"
-    hint = "generate once for each configuration, or put `#if` around whole regions"
-    return (Diagnostic(Severity.WARNING, "conditional-region", words, Loc(source.name, line), hint),)
 
 
 def _nest(text: str, region: Region) -> str:
@@ -320,19 +207,3 @@ def _with_line(region: Region, text: str, name: str, options: GenOptions) -> str
         return text
     line = region.called(region.last_line + 1 - region.before_text)
     return f'{text}#line {line} "{line_name(name, options, region)}"\n'
-
-
-def check_plan_regions(source: Opened, options: GenOptions) -> None:
-    if options.plan_text is None:
-        return
-    from codegen.plan_reader.parse import planned_regions
-
-    have = {r.index for r in source.regions}
-    for number, loc in planned_regions(options.plan_text, options.plan_name):
-        if number not in have:
-            raise InputError(
-                "bad-plan",
-                f"{source.name} has no region {number}",
-                loc,
-                f"regions: {', '.join(map(str, sorted(have))) or 'none'}",
-            )

@@ -13,22 +13,21 @@ from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
-from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.build import Extracted, extract
-from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.rewrite.overloads import with_overloads
+from codegen.frontend.statements.constructs import check_constructs
 from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.lower.asked import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
 from codegen.obeyed import as_obeyed, check_obeyed, missed
 from codegen.options import FUSIONS, GenOptions
-from codegen.strategy.cost.gain import Gain
-from codegen.plan_reader.hinted import plan_hint, with_own_plan
 from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
+from codegen.plan_reader.hinted import plan_hint, with_own_plan
 from codegen.recognize.privatize.lastprivate import keep_last, own_remarks
 from codegen.recognize.privatize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
@@ -42,9 +41,10 @@ from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
+from codegen.strategy.cost.gain import Gain
 from codegen.strategy.planner import default_plan, source_plan
-from codegen.target.guards.computed import ComputedText
 from codegen.target.emit import Kernel
+from codegen.target.guards.computed import ComputedText
 from codegen.target.text.links import Links
 from codegen.targets.base import Job, Target
 from codegen.targets.registry import target_named

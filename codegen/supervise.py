@@ -20,7 +20,7 @@ from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
     from codegen.frontend.symbols import RegionSite
-    from codegen.pipeline import Opened
+    from codegen.opened import Opened
     from codegen.region import RegionOutcome
     from codegen.target.text.links import Links
 

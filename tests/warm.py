@@ -7,8 +7,9 @@ import gc
 
 from codegen.isa.known import use
 from codegen.machine import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.source.regions import written
 from tests.corpus import KERNELS
 

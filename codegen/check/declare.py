@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from pycparser import c_ast, c_generator
 
-from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.symbols import RegionSite
 from codegen.check.harness import Harness
 from codegen.check.memory import Buffer
 from codegen.check.paths import names_in
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.symbols import RegionSite
 
 
 def declarations(h: Harness) -> Iterator[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.record import record
-from codegen.source.language import CXX
-from codegen.target.text.templates import environment
 from codegen.check.declare import copies, declarations
 from codegen.check.harness import Harness, Place
 from codegen.check.leaves import Leaf
+from codegen.record import record
+from codegen.source.language import CXX
+from codegen.target.text.templates import environment
 
 _THIS = re.compile(r"\bthis\s*->\s*")
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.check.paths import Path, names_in, nodes_in
 from codegen.diagnostics import Unsupported
 from codegen.recognize.access.intervals import Interval, interval, union
 from codegen.recognize.access.reach import far
 from codegen.record import record
 from codegen.scop.expr import Affine, Binary, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
-from codegen.check.paths import Path, names_in, nodes_in
 
 SMALL = (0, 3)  # what kind 7 fills in
 REAL = 2  # and more than any other number

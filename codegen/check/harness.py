@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from codegen.check.gathers import index_sources
+from codegen.check.leaves import Leaf, leaves
+from codegen.check.memory import Memory
+from codegen.check.paths import follow
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
 from codegen.target.guards.computed import ComputedText
-from codegen.check.gathers import index_sources
-from codegen.check.leaves import Leaf, leaves
-from codegen.check.memory import Memory
-from codegen.check.paths import follow
 
 
 @record

@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.diagnostics import TilewrightError
-from codegen.limits import LimitPassed, analysis
-from codegen.options import GenOptions
-from codegen.record import record
 from codegen.check.library import open_library
 from codegen.check.overlap import overlap_text, overlapping
 from codegen.check.regions import Case, model_of
@@ -18,6 +14,10 @@ from codegen.check.show import values_text
 from codegen.check.stores import invented, watched
 from codegen.check.survey import Survey, Vector, survey
 from codegen.check.trials import Pair, Trials, run_trials
+from codegen.diagnostics import TilewrightError
+from codegen.limits import LimitPassed, analysis
+from codegen.options import GenOptions
+from codegen.record import record
 from codegen.worker import Died, run_limited
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.record import record
 from codegen.check.harness import Harness
 from codegen.check.memory import Buffer
+from codegen.record import record
 
 
 @record

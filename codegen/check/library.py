@@ -8,9 +8,9 @@ from typing import Any
 
 from cffi import FFI  # type: ignore[import-untyped]
 
-from codegen.record import record
 from codegen.check.harness import Harness
 from codegen.check.layout import BufferLayout, Layout, layout_length, read_layout
+from codegen.record import record
 
 _SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes
 _ZONE = 64  # bytes on either side of a buffer that nobody may touch

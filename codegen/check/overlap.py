@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from codegen.check.harness import Harness
+from codegen.check.memory import Memory
+from codegen.check.survey import Vector
 from codegen.scop.model import Scop
 from codegen.target.guards.alias import may_overlap
 from codegen.target.guards.pointers import pointer_of
 from codegen.target.guards.spans import span_pointer
-from codegen.check.harness import Harness
-from codegen.check.memory import Memory
-from codegen.check.survey import Vector
 
 WORK = (100_000, 3_000)  # statement instances of a larger and a small run
 MOST = 24  # runs of one region

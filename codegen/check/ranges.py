@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import islpy as isl
 
+from codegen.check.gathers import Aim, Aimed, aims_of
+from codegen.check.paths import Path
 from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Scop
-from codegen.check.gathers import Aim, Aimed, aims_of
-from codegen.check.paths import Path
 
 Values = Mapping[str, int]  # by C text
 LITTLE = 1_000_000

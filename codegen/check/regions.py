@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
+from codegen.check.emit import cases_text
+from codegen.check.harness import Harness, Place, harness_of
+from codegen.check.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
+from codegen.opened import Opened
 from codegen.options import GenOptions, effective_options
-from codegen.pipeline import Opened
 from codegen.recognize.access.work import PARALLEL_MIN
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, model_region, site_in
@@ -22,9 +25,6 @@ from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
 from codegen.target.text.names import DEFAULT
 from codegen.targets.registry import target_named
-from codegen.check.emit import cases_text
-from codegen.check.harness import Harness, Place, harness_of
-from codegen.check.memory import memory_of
 
 STEM = "result"  # of the files of the target
 PART = 100_000  # between the numbers of a region and of a part of it

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from codegen.check.survey import Vector
 from codegen.limits import Limits, end, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode
-from codegen.check.survey import Vector
 
 WORK = 3_000_000  # statement instances of one sanitized run; about 0.1 s
 COUNT = 8  # of the ordinary vectors, and of the special ones

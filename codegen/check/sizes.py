@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from codegen.record import record
 from codegen.check.memory import Int
+from codegen.record import record
 
 SMALL = (1, 0, 2, 3, 5, 7, 13)
 LARGE = (97, 61, 41, 29, 23, 17, 11)

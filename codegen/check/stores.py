@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codegen.limits import LimitPassed
-from codegen.record import record
 from codegen.check.harness import Harness
 from codegen.check.layout import BufferLayout
 from codegen.check.library import Library, arena, open_library
@@ -22,6 +20,8 @@ from codegen.check.sanitize import subset
 from codegen.check.show import element_text
 from codegen.check.survey import Vector
 from codegen.check.trials import BATCH, THREADS, WORK, Pair
+from codegen.limits import LimitPassed
+from codegen.record import record
 from codegen.worker import Died, run_limited
 
 INSTANCES = 300_000  # statement instances of one run; about 0.1 s

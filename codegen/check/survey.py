@@ -9,11 +9,6 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import Unsupported
-from codegen.record import record
-from codegen.region import Modelled
-from codegen.scop.model import Scop
-from codegen.scop.product import Exact
 from codegen.check.harness import Harness
 from codegen.check.layout import Layout
 from codegen.check.library import Library
@@ -21,6 +16,11 @@ from codegen.check.paths import Path
 from codegen.check.pieces import least, pieces, reached, small_values
 from codegen.check.ranges import Ranges, fixed, ranges_of, stride_value
 from codegen.check.sizes import groups
+from codegen.diagnostics import Unsupported
+from codegen.record import record
+from codegen.region import Modelled
+from codegen.scop.model import Scop
+from codegen.scop.product import Exact
 
 WORK = 20_000_000  # statement instances of one run; about 0.1 s
 TOTAL_WORK = 50_000_000

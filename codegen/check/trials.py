@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.limits import MIB, LimitPassed, Limits
-from codegen.record import record
 from codegen.check.harness import Harness
 from codegen.check.layout import BufferLayout, Layout
 from codegen.check.library import Arena, Library, arena, open_library
 from codegen.check.show import element_text, value_text
 from codegen.check.survey import Survey, Vector
+from codegen.limits import MIB, LimitPassed, Limits
+from codegen.record import record
 from codegen.worker import Died, run_limited
 
 THREADS = 3  # more than one, and no divisor of the sizes

@@ -20,11 +20,11 @@ def run(job: Job) -> Outcome:
     """Before and after, in turns, for each region; the report goes to standard output."""
     from codegen.bench.measure import measure
     from codegen.bench.show import chart, data, text
+    from codegen.check.build import find_compiler
     from codegen.source.write import write_if_changed
     from codegen.tune.plans.build import FLAGS, compiler_version
     from codegen.tune.plans.subject import open_file
     from codegen.tune.timing import cores
-    from codegen.check.build import find_compiler
 
     a = job.arguments
     flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)

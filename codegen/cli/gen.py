@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.output.artefacts import Artefact, check_outputs, depfile_of, outputs
 from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.output.artefacts import Artefact, check_outputs, depfile_of, outputs
 from codegen.cli.output.writing import write_all
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
 from codegen.filters import select

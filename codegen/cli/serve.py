@@ -9,14 +9,14 @@ from codegen.cli.job import Job, Outcome
 
 def run(job: Job) -> Outcome:
     """Until it is interrupted."""
-    from codegen.pipeline import _load
+    from codegen.opened import load_all
     from codegen.serve.server import Server
 
     try:
         server = Server(job.arguments.port, job.arguments.run)
     except (OSError, OverflowError) as error:
         raise BadCommandLine(f"cannot listen on port {job.arguments.port}: {error}") from None
-    _load()  # so that the children have everything
+    load_all()  # so that the children have everything
     what = "; C of the page may be compiled and run here (--run)" if job.arguments.run else ""
     sys.stderr.write(f"open {server.address}\nonly this machine can reach it{what}; Ctrl-C ends it\n")
     sys.stderr.flush()

@@ -5,8 +5,8 @@ import os
 import re
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.output.artefacts import Artefact
 from codegen.cli.job import Job, Outcome
+from codegen.cli.output.artefacts import Artefact
 from codegen.cli.output.writing import write_all
 from codegen.sparse.emit.file import CFile
 from codegen.sparse.formats.model import Descriptor

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.output.artefacts import Artefact, marked_plan
 from codegen.cli.gen import resolved_machine
 from codegen.cli.job import Job, Outcome, filters, has_errors
 from codegen.cli.options import TREE_METHODS, TUNE_METHODS
+from codegen.cli.output.artefacts import Artefact, marked_plan
 from codegen.cli.output.progress import Line
 from codegen.cli.output.writing import write_all
 from codegen.diagnostics import InputError, Loc, TilewrightError

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.statements.counted import counted
 from codegen.frontend.memory.derived import with_derived
 from codegen.frontend.rewrite.apart import with_steps_apart
 from codegen.frontend.rewrite.before import with_first_values
@@ -19,6 +18,7 @@ from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.tree import with_statements
 from codegen.frontend.rewrite.turns import with_turns
+from codegen.frontend.statements.counted import counted
 from codegen.frontend.symbols import RegionSite
 from codegen.source.slice import RegionSlice
 

@@ -8,8 +8,8 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
 from codegen.frontend.live import addressed, base_of, live_behind, mentions
+from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL

@@ -11,15 +11,15 @@ from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.machine import Machine
 from codegen.obeyed import summarize
 from codegen.options import GenOptions
-from codegen.strategy.cost.cycles import shape
-from codegen.strategy.cost.gain import Gain, predicted
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import Made, Modelled, RegionOutcome, as_written, indent, make
 from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
-from codegen.target.guards.alias import alias_test
+from codegen.strategy.cost.cycles import shape
+from codegen.strategy.cost.gain import Gain, predicted
 from codegen.target.emit import RegionText, emit_region
+from codegen.target.guards.alias import alias_test
 from codegen.target.text.lines import at_statements, line_name
 from codegen.target.text.names import names_for
 from codegen.targets.base import Job

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from codegen.scop.lanes import Lane
 from codegen.isa.model import bits_of, is_float
+from codegen.scop.lanes import Lane
 
 X, Y = Lane("x"), Lane("y")
 

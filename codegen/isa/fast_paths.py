@@ -11,10 +11,10 @@ and no zeros of both signs, which differ between spellings. Which instructions m
 
 from __future__ import annotations
 
-from codegen.record import record
-from codegen.scop.lanes import Lane, walk
 from codegen.isa.live_registers import demand
 from codegen.isa.model import Vec, is_float
+from codegen.record import record
+from codegen.scop.lanes import Lane, walk
 
 ACC = Lane("acc")
 # min and max as choices: whether the first operand of the comparison is taken where it is the smaller one.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from codegen.scop.lanes import DOUBTS, ELEMENTS, MASKS
 from codegen.isa.derived import derived
 from codegen.isa.model import Isa, Vec, is_float
 from codegen.isa.text import FUSED, bare, call, expression, helper_name
+from codegen.scop.lanes import DOUBTS, ELEMENTS, MASKS
 
 NAMES = ("x", "y", "z", "lane")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.record import record
-from codegen.scop.lanes import Lane, walk
 from codegen.isa.derived import X, Y, derived
 from codegen.isa.model import Vec, is_float
 from codegen.isa.text import fuse
+from codegen.record import record
+from codegen.scop.lanes import Lane, walk
 
 # Any table with both: `fuse` asks for nothing else.
 _FUSING = Vec("f64", "", "", "", 0, 0, (("fma", "fma"), ("fms", "fms")))

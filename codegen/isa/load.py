@@ -16,8 +16,8 @@ from importlib import resources
 from typing import Any
 
 from codegen.isa.known import own
-from codegen.scop.lanes import ELEMENTS
 from codegen.isa.model import C_TYPES, LONGEST_BITS, Isa, Vec, bits_of, is_float
+from codegen.scop.lanes import ELEMENTS
 
 if sys.version_info >= (3, 11):
     import tomllib

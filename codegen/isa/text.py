@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from codegen.record import record
-from codegen.scop.lanes import Lane
 from codegen.isa.derived import X, derived
 from codegen.isa.model import Isa, Vec, is_float
+from codegen.record import record
+from codegen.scop.lanes import Lane
 
 # The operations that round once, and what they are when they round twice: a product, and what joins it to the rest.
 FUSED = {

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codegen.diagnostics import InputError, Loc
-from codegen.isa.known import ISAS, OwnIsa, add
-from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, EXTREMES, MASKS, WRAPS
-from codegen.source.write import read_source
 from codegen.isa.derived import derived
 from codegen.isa.helpers import arity
+from codegen.isa.known import ISAS, OwnIsa, add
 from codegen.isa.load import isa_of, load, table
 from codegen.isa.model import Isa, Vec, is_float
 from codegen.isa.text import FUSED
+from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, EXTREMES, MASKS, WRAPS
+from codegen.source.write import read_source
 
 if sys.version_info >= (3, 11):
     import tomllib

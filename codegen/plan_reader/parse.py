@@ -7,10 +7,7 @@ from difflib import get_close_matches
 
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Plan, Reverse
-from codegen.plan_reader import data
-from codegen.plan_reader import loops
-from codegen.plan_reader import products
-from codegen.plan_reader import schedule
+from codegen.plan_reader import data, loops, products, schedule
 from codegen.plan_reader.reader import Reader, tokens
 from codegen.scop.model import Scop
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.diagnostics import InputError, Loc
-from codegen.strategy.orders.isl_schedule import describe
 from codegen.plan.model import Directive, Schedule
 from codegen.plan_reader.reader import Reader
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, kids, seq, statements, with_kids
+from codegen.strategy.orders.isl_schedule import describe
 from codegen.transform.formulas import value_of
 
 DEEPEST = 64  # loops inside each other

@@ -6,8 +6,8 @@ import re
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
+from codegen.opened import Opened, open_source
 from codegen.options import GenOptions
-from codegen.pipeline import Opened, open_source
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
 from codegen.target.text.wrap import folded

@@ -8,7 +8,6 @@ from itertools import combinations, product
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.recognize.privatize.lastprivate import SUFFIX
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
@@ -16,6 +15,7 @@ from codegen.recognize.ownership.extract import Nest, frame, nests
 from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
 from codegen.recognize.ownership.registers import Budget
 from codegen.recognize.ownership.search import distinct, search
+from codegen.recognize.privatize.lastprivate import SUFFIX
 from codegen.record import record
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.tree import Loop, Node

@@ -12,10 +12,10 @@ from codegen.diagnostics import Unsupported
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
-from codegen.plan_reader.hinted import with_own_plan
 from codegen.plan.text import show_directive
+from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, Modelled, make, model_region
 from codegen.report.html.sample import sample

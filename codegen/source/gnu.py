@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import CHAR, STRING, blank_code, closing, identifiers
 
 # The parser has no word for variables of which each thread has its own. This one says nothing else of a variable.

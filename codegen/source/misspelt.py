@@ -7,7 +7,6 @@ from difflib import get_close_matches
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import names_in
-
 from codegen.source.layout.lexis import SPLICE, blank_comments
 from codegen.source.regions import DIRECTIVES
 

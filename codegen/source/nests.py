@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
 
 _TOKEN = re.compile(

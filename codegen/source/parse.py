@@ -11,14 +11,13 @@ from typing import Any, NoReturn
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
-from codegen.record import record
-
 from codegen.diagnostics import Loc, Unsupported
+from codegen.record import record
 from codegen.source.layout.chunks import Chunk, declarations
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
-from codegen.source.slice import Part, RegionSlice
 from codegen.source.layout.statements import enclosing
+from codegen.source.slice import Part, RegionSlice
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
 _DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")

@@ -13,7 +13,6 @@ from itertools import pairwise
 from pycparser import c_ast
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import CHAR, STRING, blank_comments
 from codegen.source.slice import Piece, RegionSlice
 

@@ -5,11 +5,10 @@ import os
 import re
 from collections.abc import Callable
 
-from codegen.record import record
-
 from codegen.diagnostics import InputError, Loc
 from codegen.limits import PREPROCESSOR, LimitPassed, run
 from codegen.options import CppOptions
+from codegen.record import record
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language, compiler_for, language_of
 from codegen.source.layout.lexis import SPLICE, blank, blank_comments, without_separators

@@ -9,9 +9,8 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
-from codegen.record import record
-
 from codegen.diagnostics import InputError, Loc
+from codegen.record import record
 from codegen.source.layout.lexis import CHAR, COMMENT, SPLICE, STRING, blank_comments
 from codegen.source.layout.linedirectives import line_directives, said_at
 

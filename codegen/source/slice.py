@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from codegen.record import record
-
 from codegen.diagnostics import Loc, Unsupported
-from codegen.source.layout.chunks import Chunk, declarations, split
+from codegen.record import record
 from codegen.source.gnu import beyond, builtin_types, clean, is_pure, plain_assertions, thread_private
 from codegen.source.language import CXX, C, Language
+from codegen.source.layout.chunks import Chunk, declarations, split
 from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
-from codegen.strategy.loops.interleaved_recurrences import has_chains
-from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
-from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.strategy.author import Considered
+from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
+from codegen.strategy.loops.interleaved_recurrences import has_chains
+from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.transform.program import Program
 
 # Another order has to promise this much; and when it is tiled, which the model does not look at, the source's order has

@@ -9,26 +9,26 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError
 from codegen.machine import Machine
-from codegen.strategy import remarks as told
-from codegen.strategy.loops.interleaved_recurrences import has_chains
-from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
-from codegen.strategy.orders.row_reductions import cheaper_lines, would_be
-from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
-from codegen.strategy.orders.isl_schedule import isl_schedule
-from codegen.strategy.orders.row_loops import lines_innermost
 from codegen.plan.model import Directive, Forward, Plan, Schedule
-from codegen.strategy.loops.ownership import owner_remarks
-from codegen.strategy.products.blocked import Products, find_products, in_panels
-from codegen.strategy.orders.reshape import arranged, with_flags
-from codegen.recognize.products.forward import candidates
 from codegen.recognize.access.strides import coefficients, move
 from codegen.recognize.access.work import leaves_out
+from codegen.recognize.products.forward import candidates
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
 from codegen.scop.tree import Band, enclosing, has_band, loops, statements, walk
+from codegen.strategy import remarks as told
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.choice import Decision, no_slower
+from codegen.strategy.loops.interleaved_recurrences import has_chains
+from codegen.strategy.loops.ownership import owner_remarks
+from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.reshape import arranged, with_flags
+from codegen.strategy.orders.row_loops import lines_innermost
+from codegen.strategy.orders.row_reductions import cheaper_lines, would_be
+from codegen.strategy.products.blocked import Products, find_products, in_panels
+from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import NOT_THIS_KIND, Job, RegionTechnique, Site, Technique, Unsuited, first_that_suits
 from codegen.strategy.tiling import ROWS_IN_TURN, SHARED_TILES, STRIPS, THROUGH_RECURRENCE, TILES, WAVEFRONT

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from codegen.strategy.cost.cycles import stepped
-from codegen.strategy.loops.work_sharing import ways
-from codegen.strategy.loops.vector_reductions import gathering, on_threads
 from codegen.plan.model import Directive, Pipeline
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, Place, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
+from codegen.strategy.cost.cycles import stepped
+from codegen.strategy.loops.vector_reductions import gathering, on_threads
+from codegen.strategy.loops.work_sharing import ways
 from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
 from codegen.transform.program import Program
 

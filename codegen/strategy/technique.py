@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from codegen.machine import Machine
-from codegen.strategy.orders.fusion import AUTO
 from codegen.record import record
 from codegen.scop.tree import Band, Place, statements
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.choice import Decision
+from codegen.strategy.orders.fusion import AUTO
 from codegen.transform.program import Program
 
 NOT_THIS_KIND = ""  # why a technique is not taken: the nest is not of the kind that its `needs` describes

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.strategy import remarks as told
-from codegen.strategy.loops.interleaved_recurrences import chain_of
-from codegen.strategy.cost.latency import SKEWED, worth_rows
 from codegen.plan.model import Distribute, LoopRef, Tile
-from codegen.strategy.loops.outer_vectors import around_recurrence
+from codegen.scop.distance import is_zero
+from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, statements
+from codegen.strategy import remarks as told
+from codegen.strategy.author import Author
+from codegen.strategy.cost.latency import SKEWED, worth_rows
 from codegen.strategy.cost.tile_sizes import (
     STRIP,
     bring_back,
@@ -22,10 +23,9 @@ from codegen.strategy.cost.tile_sizes import (
     worth_strips,
     worth_tiling,
 )
+from codegen.strategy.loops.interleaved_recurrences import chain_of
+from codegen.strategy.loops.outer_vectors import around_recurrence
 from codegen.strategy.loops.wavefronts import ROWS, behind, side_by_side, tile_shape, whole_rows
-from codegen.scop.distance import is_zero
-from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, statements
-from codegen.strategy.author import Author
 from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
 from codegen.transform.program import Program, pending
 

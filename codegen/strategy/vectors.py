@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from codegen.strategy.loops.scalar_replacement import carry_gain
-from codegen.strategy.loops.vector_reductions import gathering
 from codegen.plan.model import Carry, LoopRef, Vector
-from codegen.strategy.loops.reused_rows import over_again
-from codegen.strategy.loops.outer_vectors import around_taps
-from codegen.strategy.cost.tile_sizes import written_out
-from codegen.strategy.loops.transposes import across_rows
-from codegen.strategy.loops.wavefronts import ROWS
-from codegen.recognize.reductions import find_reductions
 from codegen.recognize.access.work import leaves_out, next_by_step
 from codegen.recognize.access.wraps import usual_move
+from codegen.recognize.reductions import find_reductions
 from codegen.scop.expr import DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.tree import ABREAST, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
+from codegen.strategy.cost.tile_sizes import written_out
+from codegen.strategy.loops.outer_vectors import around_taps
+from codegen.strategy.loops.reused_rows import over_again
+from codegen.strategy.loops.scalar_replacement import carry_gain
+from codegen.strategy.loops.transposes import across_rows
+from codegen.strategy.loops.vector_reductions import gathering
+from codegen.strategy.loops.wavefronts import ROWS
 from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
 from codegen.strategy.tiling import waits_along
 from codegen.transform.program import Program

@@ -21,20 +21,20 @@ from codegen.sunway.launch import Launch
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.resident import who_owns
 from codegen.sunway.plan.style import OURS, Style
-from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, View, line, prune, texts
+from codegen.target.emit import _deeper, _unused
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
-from codegen.target.text.cexpr import IntPrinter
 from codegen.target.guards.computed import computed_texts, needed
-from codegen.target.emit import _deeper, _unused
-from codegen.target.text.wrap import folded
 from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.pragmas import pragma_makers
+from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.names import Names, entries_of
 from codegen.target.text.pieces import texts_of
-from codegen.target.pragmas import pragma_makers
 from codegen.target.text.templates import environment
+from codegen.target.text.wrap import folded
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
 from codegen.verify.cores.check import KernelTask, wrong_kernel

@@ -37,9 +37,9 @@ from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.split import split_at
 from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.plan.style import STYLES
-from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
+from codegen.sunway.staging.survey import has_kernel
 from codegen.target.guards.alias import alias_test
 from codegen.target.text.names import names_for
 from codegen.transform.program import Program

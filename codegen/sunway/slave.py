@@ -10,14 +10,14 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.bodies import Local, StagedBody, Words, base_type
-from codegen.sunway.plan.cost import cost_text
-from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
-from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.mesh.panels import Mesh
 from codegen.sunway.mesh.views import mesh_declarations, mesh_views
-from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
+from codegen.sunway.plan.cost import cost_text
+from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import Transfer
 from codegen.sunway.vector.vectorize import vectorized
 from codegen.sunway.views import View, line

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from codegen.ast.ctree import Block
 from codegen.scop.model import Scop
 from codegen.sunway.bodies import base_type
-from codegen.sunway.staging.local import Stage
 from codegen.sunway.plan.resident import Resident
 from codegen.sunway.slave import Phase
+from codegen.sunway.staging.local import Stage
 from codegen.sunway.views import Function, View, line, texts
 from codegen.target.text.cexpr import IntPrinter
 

@@ -16,27 +16,27 @@ from codegen.scop.model import Scop
 from codegen.source.language import CXX, C, Language
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
-from codegen.target.text.braces import unwrapped
 from codegen.target.guards.buffers import room_of
-from codegen.target.text.cexpr import IntPrinter
 from codegen.target.guards.computed import ComputedText, computed_texts, needed
-from codegen.target.text.cxx import in_language
-from codegen.target.text.wrap import WIDTH, fold
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
-from codegen.target.text.links import FIRST, Links, spread, unmark
 from codegen.target.guards.locals import with_locals
+from codegen.target.pragmas import pragma_makers
+from codegen.target.text.braces import unwrapped
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.cxx import in_language
+from codegen.target.text.links import FIRST, Links, spread, unmark
 from codegen.target.text.names import Names
 from codegen.target.text.pieces import View, texts_of, words_of
-from codegen.target.pragmas import pragma_makers
 from codegen.target.text.templates import environment
+from codegen.target.text.wrap import WIDTH, fold
 from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
     from codegen.isa.model import Isa
-    from codegen.target.matvec.sweep import MatvecView
     from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.product.microkernel import MicroKernel
+    from codegen.target.matvec.sweep import MatvecView
     from codegen.target.nest.product import NestKernel
+    from codegen.target.product.microkernel import MicroKernel
     from codegen.target.product.view import ProductView
 
 # Instruction set, vector width for `generic`, and what it computes.
@@ -323,9 +323,9 @@ def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels."""
     from codegen.isa.load import load as load_isa  # what few files need; start-up time counts in a build
     from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
-    from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude
     from codegen.target.nest.emit import prelude as nest_prelude
     from codegen.target.nest.product import NestKernel, nest_kernel
+    from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude
 
     out: list[str] = []
     for name, bits in sorted({(n, b) for n, b, _ in kernels}):

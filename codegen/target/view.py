@@ -32,18 +32,18 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
-from codegen.target.text.body import BodyAfter, BodyPrinter
+from codegen.target.counters import int_counter
 from codegen.target.guards.buffers import memory_of, shape
+from codegen.target.pragmas import Maker, Pragma, collapsed
+from codegen.target.text.body import BodyAfter, BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.code import code_views
-from codegen.target.counters import int_counter
 from codegen.target.text.pieces import View, fresh, words_of
-from codegen.target.pragmas import Maker, Pragma, collapsed
 
 if TYPE_CHECKING:
     from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.product.microkernel import MicroKernel
     from codegen.target.nest.product import NestKernel
+    from codegen.target.product.microkernel import MicroKernel
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
 
@@ -205,7 +205,9 @@ class ViewBuilder:
         return View("block", body=(*line, own))
 
     def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
-        from codegen.target.product.blocked import ProductPrinter  # what few regions need; start-up time counts in a build
+        from codegen.target.product.blocked import (
+            ProductPrinter,  # what few regions need; start-up time counts in a build
+        )
         from codegen.target.product.tiles import all_kernels
 
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)

@@ -12,8 +12,8 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.plan.model import Balance
-from codegen.recognize.privatize.expansion import size_text
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.distance import bounds
 from codegen.scop.model import Ahead, Param, Scop, Statement
 from codegen.scop.tree import Loop, loops, statements

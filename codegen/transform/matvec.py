@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from codegen.isa.known import own
 from codegen.plan.model import Multiply
+from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction
 from codegen.recognize.products.matrix_vector import fold, layout
 from codegen.recognize.reductions import find_reductions
-from codegen.recognize.access.strides import coefficients
 from codegen.scop.dependences import Dependence
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Statement

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import ceil, gcd, prod
 
+from codegen.isa.model import Isa, bits_of
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
-from codegen.isa.model import Isa, bits_of
 from codegen.target.nest.emit import CannotEmit, check
 from codegen.target.nest.schedule import INDEPENDENT, Schedule, Shape, schedule, shape
 from codegen.tune.contraction import TENSORS, Contraction, extents, strides

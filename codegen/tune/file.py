@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.check.build import find_compiler
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine.detect import detect
+from codegen.opened import no_region
 from codegen.options import GenOptions
-from codegen.pipeline import no_region
 from codegen.tune.plans.build import compiler_version
 from codegen.tune.plans.subject import OpenedFile, Subject, open_file
 from codegen.tune.plans.tuner import tune_region
 from codegen.tune.settings import Say, Settings, TunedFile, TunedRegion
 from codegen.tune.timing import seconds_text
-from codegen.check.build import find_compiler
 
 
 def tune_file(path: str, text: str, options: GenOptions, settings: Settings, say: Say) -> TunedFile:

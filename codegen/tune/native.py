@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen.machine.detect import detect
 from codegen.isa.load import load
 from codegen.isa.model import Isa
+from codegen.machine.detect import detect
 
 
 def native_isa() -> Isa:

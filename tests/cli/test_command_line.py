@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codegen import __version__
-from codegen.cli.shell.docs import markdown
 from codegen.cli.options import TABLE, options_of
+from codegen.cli.shell.docs import markdown
 from codegen.diagnostics import InternalError, Loc
 from codegen.options import CppOptions, GenOptions, effective_options
 from tests.cli.fakes import SOURCE, Fake, Run

@@ -9,9 +9,9 @@ import pytest
 
 from codegen import __version__
 from codegen.cli.commands import COMMANDS
+from codegen.cli.options import TABLE
 from codegen.cli.shell.completion import SHELLS, completion
 from codegen.cli.shell.manual import manual
-from codegen.cli.options import TABLE
 from codegen.cli.shell.printing import PRINTS
 from codegen.cli.shell.share import files
 from tests.cli.fakes import Run

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codegen.pipeline import _load
+from codegen.opened import load_all
 from tests.property.generate import LONG, SHORT, Effort, Failure
 from tests.property.harness import Report, compilers, program_of, run_batch, smallest
 from tests.property.model import Features
@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> int:
     if not args.failures:
         number = len(list(job.batches()))
         print(f"compilers: {', '.join(compilers())}; {len(wanted)} of {number} batches to do; {state}", flush=True)
-        _load()
+        load_all()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and the batches end, too
         start = time.monotonic()
         for low, high, line in _all(job, wanted, args.j):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan.model import LoopRef, Parallel, Skew, Tile
 from codegen.region import model_region
 from codegen.report.html.distances import distances

@@ -10,8 +10,8 @@ import pytest
 from codegen.cli.main import main
 from codegen.machine import load
 from codegen.machine.toml import parse
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import model_region
 from codegen.report.counting import region_operations
 from codegen.report.html.roofline import peak, roofs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from codegen.options import GenOptions
 from codegen.check.compare import CheckReport, check
+from codegen.options import GenOptions
 
 
 def run(text: str, options: GenOptions | None = None, path: str = "in.c") -> CheckReport:

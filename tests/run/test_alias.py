@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check.compare import check
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.target.guards.alias import AliasTest
-from codegen.check.compare import check
 from tests.compilers import quick
 from tests.run.test_microkernel import compiler
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from codegen import region
+from codegen.check import trials as check_trials
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome
-from codegen.check import trials as check_trials
 from tests.run import sources
 from tests.run.sources import run
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check import build as check_build
 from codegen.diagnostics import InputError
 from codegen.options import CppOptions, GenOptions
-from codegen.check import build as check_build
 from tests.run import sources
 from tests.run.sources import run
 

@@ -10,9 +10,9 @@ import re
 
 import pytest
 
+from codegen.check.compare import check
 from codegen.diagnostics import Severity
 from codegen.options import CppOptions, GenOptions
-from codegen.check.compare import check
 from tests.corpus import ALL, KERNELS, RUN, kernels, lost
 
 REALS = {"f64": "double", "f32": "float", "i32": "int", "i64": "long"}

@@ -6,10 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from codegen.options import GenOptions
-from codegen.pipeline import generate
 from codegen.check.compare import check
 from codegen.check.regions import open_regions
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from tests.run.test_microkernel import compiler
 
 HEAD = "struct view { double *p; double *q; };\nstatic double whole[400];\n"

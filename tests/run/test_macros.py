@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check.compare import check
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
-from codegen.check.compare import check
 from tests.compilers import with_openmp
 
 HEAD = """#include <limits.h>

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check.compare import check
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.check.compare import check
 from tests.corpus import ALL
 from tests.run.test_microkernel import EXACT, WARN, compiler, runners
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from codegen.isa.load import load
+from codegen.isa.model import C_TYPES, Isa, is_float
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.scop.lanes import ELEMENTS, Lane, walk
-from codegen.isa.load import load
-from codegen.isa.model import C_TYPES, Isa, is_float
 from codegen.target.product.microkernel import MicroKernel, micro_kernel, name, nr_max, nr_text, prelude
 
 WARN = ("-Wall", "-Wextra", "-Werror")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check.compare import check
 from codegen.diagnostics import Diagnostic
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.check.compare import check
 from tests.corpus import some
 
 FOLDER = Path(__file__).parents[2] / "examples" / "real-style"

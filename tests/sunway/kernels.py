@@ -6,8 +6,8 @@ from functools import cache
 from typing import NamedTuple
 from unittest import mock
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop

@@ -9,8 +9,8 @@ import pytest
 
 from codegen.cli.main import main
 from codegen.cli.options import TREE_METHODS, TUNE_METHODS
-from codegen.machine import load
 from codegen.isa.load import load as load_isa
+from codegen.machine import load
 from codegen.tune.cost import Model
 from codegen.tune.learn.network import random as random_network
 from codegen.tune.learn.network import save, shipped

@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from codegen.machine.load import load as load_machine
 from codegen.isa.load import load as load_isa
+from codegen.machine.load import load as load_machine
 from codegen.tune.actions import ACTION_SETS, legal
 from codegen.tune.contraction import matmul
 from codegen.tune.cost import Model

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from codegen.diagnostics import InputError
+from codegen.isa.load import load
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.plan.model import Multiply
-from codegen.plan_reader.parse import parse as parse_plan
 from codegen.plan.text import show_directive
+from codegen.plan_reader.parse import parse as parse_plan
 from codegen.scop.product import Nested
-from codegen.isa.load import load
 from codegen.transform.apply import apply_plan
 from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import parse as parse_problem

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from codegen.machine.load import load as load_machine
 from codegen.isa.load import load
+from codegen.machine.load import load as load_machine
 from codegen.tune.contraction import matmul
 from codegen.tune.contraction import parse as parse_problem
 from codegen.tune.cost import Model

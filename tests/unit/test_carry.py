@@ -13,12 +13,13 @@ from codegen.ast.ctree import Carried, CNode, For, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import InputError
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
-from codegen.strategy.loops.scalar_replacement import carry_gain
+from codegen.pipeline import generate
 from codegen.plan.model import Carry, LoopRef
 from codegen.region import model_region
 from codegen.scop.tree import loops
+from codegen.strategy.loops.scalar_replacement import carry_gain
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove

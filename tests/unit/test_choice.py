@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
-from codegen.strategy.cost.cycles import cycles
 from codegen.plan.model import Order, Store, Tile, Vector
 from codegen.region import model_region
 from codegen.strategy.choice import Decision
+from codegen.strategy.cost.cycles import cycles
 from codegen.strategy.planner import default_plan, usual_order
 from codegen.transform.program import Program
 

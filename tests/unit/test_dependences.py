@@ -6,8 +6,8 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import Modelled, model_region
 from codegen.scop import dependences
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
-from codegen.strategy.orders.distribution import circles, distribute, only
-from codegen.strategy.products.blocked import find_products
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
+from codegen.strategy.orders.distribution import circles, distribute, only
+from codegen.strategy.products.blocked import find_products
 from codegen.transform.program import Program, violation
 
 PARAMS = "int n, double A[n][n], double B[n][n], double C[n][n], double D[n][n], double v[n], double x"

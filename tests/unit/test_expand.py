@@ -10,8 +10,9 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.plan.model import Expand
 from codegen.recognize.privatize.expansion import Expansion, NoExpansion, expand, shared_loops
 from codegen.region import model_region

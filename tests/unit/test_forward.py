@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.recognize.products.forward import candidates, forward, forwarded
 from codegen.region import model_region
 from codegen.scop.model import Statement

@@ -7,8 +7,9 @@ import re
 import islpy as isl
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.region import model_region
 from codegen.scop.expr import Ref, Ternary, walk
 from codegen.scop.model import Scop

@@ -6,8 +6,8 @@ import islpy as isl
 import pytest
 
 from codegen.diagnostics import Unsupported
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import model_region
 from codegen.scop.model import Access, Scop
 

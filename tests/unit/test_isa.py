@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from codegen.isa.known import ISAS
-from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
-from codegen.target.text.wrap import folded
 from codegen.isa.derived import derived
 from codegen.isa.helpers import arity, definitions
+from codegen.isa.known import ISAS
 from codegen.isa.load import NAMES, groups, load
 from codegen.isa.model import is_float
 from codegen.isa.text import FUSED, bare, call, expression, takes_lane
+from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
 from codegen.target.product.microkernel import MicroKernel, lanes_text, micro_kernel, name, nr_max, nr_text, prelude
+from codegen.target.text.wrap import folded
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.scop.lanes import Lane
 from codegen.isa.fast_paths import Hurry, extreme, hurried
 from codegen.isa.load import load
+from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
 
 A, B, ACC, S = Lane("a"), Lane("b"), Lane("acc"), Lane("const")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.scop.lanes import Lane
 from codegen.isa.live_registers import Demand, demand
 from codegen.isa.load import load
 from codegen.isa.text import spreads
+from codegen.scop.lanes import Lane
 
 A, B, C, S = Lane("a"), Lane("b"), Lane("acc"), Lane("const")
 

@@ -8,13 +8,12 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
-from codegen.strategy.orders.distribution import circles
-from codegen.strategy.products.copies import keeps
+from codegen.pipeline import generate
 from codegen.plan.model import Block, Keep, LoopRef, Tile
-from codegen.plan_reader.parse import parse
 from codegen.plan.text import show
+from codegen.plan_reader.parse import parse
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.extract import frame, nests
 from codegen.region import finish, model_region
@@ -22,7 +21,9 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
 from codegen.strategy.choice import Decision
+from codegen.strategy.orders.distribution import circles
 from codegen.strategy.planner import default_plan
+from codegen.strategy.products.copies import keeps
 from codegen.transform import tile
 from codegen.transform.apply import apply, apply_plan
 from codegen.transform.program import Program

@@ -9,8 +9,9 @@ import pytest
 
 from codegen.frontend.build import extract
 from codegen.frontend.symbols import find_site
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.recognize.privatize.lastprivate import keep_last
 from codegen.recognize.privatize.lastprivate_proof import wrong_lasting
 from codegen.scop.dependences import Dependences, compute_dependences

@@ -42,8 +42,9 @@ from codegen.ast.lowered import (
     Zip,
 )
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.region import Made, make, model_region
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove

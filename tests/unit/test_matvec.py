@@ -10,17 +10,18 @@ import pytest
 from codegen.ast.ctree import CNode, For, Instance, Multiply, with_loop
 from codegen.ast.ctree import walk as walk_tree
 from codegen.diagnostics import InputError
+from codegen.isa.load import load as load_isa
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
-from codegen.plan_reader.parse import parse
+from codegen.pipeline import generate
 from codegen.plan.text import show
+from codegen.plan_reader.parse import parse
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.products.matrix_vector import fold, layout
 from codegen.region import Modelled, make, model_region
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.tree import FOLDED
-from codegen.isa.load import load as load_isa
 from codegen.target.matvec.shuffle import turn
 from codegen.verify.proofs import prove
 

@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan.model import LoopRef, Tile
 from codegen.recognize.ownership.algebra import matrix, null_space, rank, solvable
 from codegen.recognize.ownership.classes import classes

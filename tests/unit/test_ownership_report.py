@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from codegen.machine import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan.model import LoopRef, Tile
 from codegen.region import model_region
 from codegen.report.ownership import ownership

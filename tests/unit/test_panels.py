@@ -7,18 +7,19 @@ import pytest
 
 from codegen.diagnostics import InputError
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import Generated, generate, open_source
-from codegen.strategy.orders.isl_schedule import isl_schedule
-from codegen.strategy.orders.row_loops import lines_innermost
+from codegen.pipeline import Generated, generate
 from codegen.plan.model import Block
-from codegen.plan_reader.parse import parse
-from codegen.strategy.products.blocked import in_panels
-from codegen.strategy.orders.reshape import innermost_unit_stride, separate
 from codegen.plan.text import show
+from codegen.plan_reader.parse import parse
 from codegen.region import model_region
 from codegen.scop.dependences import domain
 from codegen.scop.tree import Band, Leaf, Node, Seq
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.reshape import innermost_unit_stride, separate
+from codegen.strategy.orders.row_loops import lines_innermost
+from codegen.strategy.products.blocked import in_panels
 from codegen.transform.apply import apply
 from codegen.transform.program import Program, violation
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from codegen.diagnostics import Loc
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.plan.model import (
     Abreast,
     Balance,
@@ -33,8 +34,8 @@ from codegen.plan.model import (
     Unroll,
     Vector,
 )
-from codegen.plan_reader.parse import parse, planned_regions
 from codegen.plan.text import show, show_directive
+from codegen.plan_reader.parse import parse, planned_regions
 from codegen.region import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import model_region
 from codegen.scop.model import Scop
 

@@ -15,8 +15,8 @@ import pytest
 from codegen.ast.ctree import Bin, Block, CNode, Declare, For, If, Instance, Int, Multiply, node_kids, walk, with_loop
 from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.recognize.products.contraction import contraction
 from codegen.region import Made, make, model_region
 from codegen.scop.product import Blocking, Product

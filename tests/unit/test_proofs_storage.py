@@ -7,8 +7,8 @@ import pytest
 
 from codegen.ast.ctree import Block, CNode, Declare, For
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import make, model_region
 from codegen.verify.proofs import prove
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import generate, open_source
+from codegen.pipeline import generate
 from codegen.recognize.reductions import find_reductions
 from codegen.region import model_region
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from codegen.machine import load
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan.model import Jam, Vector
 from codegen.recognize.ownership.registers import Budget, RegisterTile, Side, register_tile, unit
 from codegen.region import model_region

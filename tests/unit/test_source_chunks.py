@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from codegen.source.layout.chunks import declarations, split
 from codegen.source.gnu import beyond, clean, is_pure
+from codegen.source.layout.chunks import declarations, split
 from codegen.source.layout.lexis import without_separators
 from codegen.source.layout.statements import enclosing
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codegen.diagnostics import InputError
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan_reader.parse import parse, planned_regions
 from codegen.region import Made, Modelled, _by_user_plan, model_region
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 import sys
 
 from codegen.cli.commands import COMMANDS
-from codegen.cli.shell.manual import EXIT_CODES
 from codegen.cli.options import GROUPS, TABLE, Option
+from codegen.cli.shell.manual import EXIT_CODES
 from codegen.cli.shell.printing import PRINTS
 
 _HEAD = """\

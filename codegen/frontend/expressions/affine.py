@@ -14,10 +14,10 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.parameters.ahead import Reading
 from codegen.frontend.expressions.division import by_number, by_value
-from codegen.frontend.statements.frame import Assumption, Binding, Frame
 from codegen.frontend.memory.layers import TypeTable, int_constant, parameters
+from codegen.frontend.parameters.ahead import Reading
+from codegen.frontend.statements.frame import Assumption, Binding, Frame
 from codegen.frontend.symbols import location
 from codegen.scop.certain import may_be_skipped
 from codegen.scop.types import INT, LONG, CType, common, promote

@@ -17,8 +17,6 @@ from math import gcd
 import islpy as isl
 
 from codegen.frontend.expressions.affine import Affiner, MissingParameter
-from codegen.frontend.parameters.computed import Found
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.expressions.polynomials import (
     CONSTANT,
     ONE,
@@ -36,6 +34,8 @@ from codegen.frontend.expressions.polynomials import (
     text,
     times,
 )
+from codegen.frontend.parameters.computed import Found
+from codegen.frontend.statements.frame import Frame
 from codegen.record import record
 from codegen.scop.types import LONG
 

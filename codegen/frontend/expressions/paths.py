@@ -14,8 +14,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.parameters.guards import broken
+from codegen.frontend.statements.frame import Frame
 
 
 def implied(node: c_ast.Node, truth: bool, frame: Frame, affiner: Affiner) -> isl.Set | None:

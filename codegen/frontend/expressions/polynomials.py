@@ -11,8 +11,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.memory.layers import int_constant
+from codegen.frontend.statements.frame import Frame
 from codegen.record import record
 from codegen.scop.types import CType
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.memory.layers import int_constant
 from codegen.frontend.purity import MATH_NAMES
+from codegen.frontend.statements.body import BodyBuilder
 from codegen.scop.types import INT, LONG, CType, common, promote
 
 FLOAT = CType("float", "float", 32)

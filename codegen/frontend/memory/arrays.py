@@ -12,10 +12,10 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
 from codegen.frontend.expressions.delinearize import Flat, Use, find_flat, place
-from codegen.frontend.statements.frame import Assumption, Frame
+from codegen.frontend.expressions.polynomials import polynomial
 from codegen.frontend.memory.layers import Shape
 from codegen.frontend.memory.members import spelled
-from codegen.frontend.expressions.polynomials import polynomial
+from codegen.frontend.statements.frame import Assumption, Frame
 from codegen.frontend.statements.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record

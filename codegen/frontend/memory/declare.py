@@ -7,9 +7,9 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine
-from codegen.frontend.statements.frame import Binding, Frame
-from codegen.frontend.memory.layers import Shape
 from codegen.frontend.expressions.polynomials import polynomial
+from codegen.frontend.memory.layers import Shape
+from codegen.frontend.statements.frame import Binding, Frame
 
 
 def check_plain(node: c_ast.Decl, shape: Shape, loc: Loc) -> None:

@@ -12,8 +12,8 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
 from codegen.frontend.live import addressed, base_of
+from codegen.frontend.memory.layers import Shape
 from codegen.frontend.rewrite.address import pointee, shape_of
 from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.symbols import RegionSite, location

@@ -9,11 +9,11 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, c_text
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.memory.layers import Shape, TypeTable
 from codegen.frontend.memory.members import find_member
-from codegen.frontend.statements.raw import InsideVar, RawStep
 from codegen.frontend.rewrite.address import ArrayRef as RowElement
+from codegen.frontend.statements.frame import Frame
+from codegen.frontend.statements.raw import InsideVar, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.origins import Place

@@ -15,11 +15,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text, literal_type
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.memory.layers import Shape, int_constant
 from codegen.frontend.memory.places import Names
 from codegen.frontend.parameters.prescan import Prescan, members
 from codegen.frontend.rewrite.address import pointee
+from codegen.frontend.statements.frame import Frame
 from codegen.record import record
 from codegen.scop.model import MemoryRead
 from codegen.scop.types import INT, LONG, CType, common, promote

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.derived import value_before
 from codegen.frontend.live import addressed
+from codegen.frontend.memory.derived import value_before
 from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.rewrite.tree import Fresh, assigned, fresh_names, items_of, names, with_statements
 from codegen.frontend.symbols import RegionSite, Started, Variable

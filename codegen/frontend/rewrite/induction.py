@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
 from codegen.frontend.live import addressed
+from codegen.frontend.memory.layers import Shape
 from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.rewrite.before import Entries

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.expressions.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
 from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, parameters
 from codegen.frontend.purity import MATH_NAMES, PURE_NAMES
 from codegen.frontend.symbols import location
-from codegen.frontend.expressions.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
 from codegen.scop.types import INT, CType, promote
 from codegen.source.cxx.prefix import STD
 

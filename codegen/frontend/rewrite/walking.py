@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from codegen.frontend.memory.layers import literal_int
-from codegen.frontend.statements.loops import step_of
 from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes, typename
+from codegen.frontend.statements.loops import step_of
 from codegen.record import record
 
 Steady = Callable[[c_ast.Node], bool]

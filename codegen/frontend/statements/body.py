@@ -10,12 +10,12 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import NotAffine, c_text
-from codegen.frontend.memory.followed import pointer_type
-from codegen.frontend.statements.frame import Frame
-from codegen.frontend.memory.layers import int_constant, type_text
 from codegen.frontend.expressions.paths import exact, implied
+from codegen.frontend.memory.followed import pointer_type
+from codegen.frontend.memory.layers import int_constant, type_text
 from codegen.frontend.memory.places import Places
 from codegen.frontend.purity import NANS, is_pure
+from codegen.frontend.statements.frame import Frame
 from codegen.frontend.statements.raw import RawAccess
 from codegen.frontend.symbols import location
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary

@@ -11,24 +11,24 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.memory.arrays import DataSubscript
-from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.expressions.choice import Put, as_put, choice_value, puts, read_choice
-from codegen.frontend.statements.counted import assigned_in
-from codegen.frontend.memory.declare import check_extent, check_plain, is_formula
-from codegen.frontend.statements.frame import Assumption, Binding, Frame, LocalVar
-from codegen.frontend.statements.jumps import choices, empty, leading_breaks, once, plain_body
-from codegen.frontend.memory.layers import Shape
-from codegen.frontend.live import mentions
-from codegen.frontend.statements.loops import Header, loop_space, read_header
-from codegen.frontend.memory.members import spelled
 from codegen.frontend.expressions.paths import affine_part
+from codegen.frontend.live import mentions
+from codegen.frontend.memory.arrays import DataSubscript
+from codegen.frontend.memory.declare import check_extent, check_plain, is_formula
+from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.members import spelled
 from codegen.frontend.memory.places import Names
-from codegen.frontend.statements.pragmas import check_pragma
-from codegen.frontend.statements.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.rewrite.lvalues import subscripts
 from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.rewrite.tree import nodes
+from codegen.frontend.statements.body import BodyBuilder
+from codegen.frontend.statements.counted import assigned_in
+from codegen.frontend.statements.frame import Assumption, Binding, Frame, LocalVar
+from codegen.frontend.statements.jumps import choices, empty, leading_breaks, once, plain_body
+from codegen.frontend.statements.loops import Header, loop_space, read_header
+from codegen.frontend.statements.pragmas import check_pragma
+from codegen.frontend.statements.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
 from codegen.scop.expr import Affine, Expr, Store, Ternary
 from codegen.scop.types import INT, CType

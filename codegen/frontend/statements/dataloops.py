@@ -13,10 +13,10 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.arrays import DataSubscript
-from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.expressions.choice import Put, as_put
+from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain
+from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.frame import LocalVar
 from codegen.frontend.statements.loops import Header, read_header
 from codegen.frontend.symbols import RegionSite, location

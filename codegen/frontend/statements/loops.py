@@ -10,9 +10,9 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text, refuse
-from codegen.frontend.statements.frame import Assumption, Frame
 from codegen.frontend.memory.layers import TypeTable, literal_int
 from codegen.frontend.parameters.prescan import counted_before
+from codegen.frontend.statements.frame import Assumption, Frame
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.types import CType

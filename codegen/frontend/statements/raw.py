@@ -12,8 +12,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc
-from codegen.frontend.statements.frame import Frame
 from codegen.frontend.memory.layers import Layer
+from codegen.frontend.statements.frame import Frame
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType

@@ -15,8 +15,8 @@ from math import prod
 
 import islpy as isl
 
-from codegen.recognize.stores import left_alone
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.expr import Ref
 from codegen.scop.model import Access, Array, Buffer, Param, Scop, Statement, Step

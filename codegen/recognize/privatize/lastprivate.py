@@ -21,10 +21,10 @@ import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.recognize.access.exists import certain
+from codegen.recognize.access.strides import coefficients
 from codegen.recognize.privatize.gain import gains
 from codegen.recognize.privatize.privates import common_loops, fresh, make_inside, same_iterator, small, users_of
 from codegen.recognize.stores import left_alone
-from codegen.recognize.access.strides import coefficients
 from codegen.record import record
 from codegen.scop.dependences import (
     Dependences,

@@ -15,9 +15,9 @@ import islpy as isl
 
 from codegen.recognize.access.boxes import cuts, hull
 from codegen.recognize.access.exists import exists, owned
-from codegen.recognize.products.narrow import narrow_of
-from codegen.recognize.products.lane_steps import NoStep, lower
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.products.lane_steps import NoStep, lower
+from codegen.recognize.products.narrow import narrow_of
 from codegen.scop.expr import Affine, Expr, Ref, walk
 from codegen.scop.lanes import chained
 from codegen.scop.model import Access, Scop, Statement

@@ -9,8 +9,8 @@ from __future__ import annotations
 import islpy as isl
 
 from codegen.isa.known import own
-from codegen.recognize.products.contraction import NoContraction, unit_stride
 from codegen.recognize.access.ctypes import element_name
+from codegen.recognize.products.contraction import NoContraction, unit_stride
 from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.expr import Ref

@@ -9,8 +9,9 @@ from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine, load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions, effective_options
-from codegen.pipeline import Generated, generate, open_source
+from codegen.pipeline import Generated, generate
 from codegen.report.html.details import details
 from codegen.report.html.model import Details, Page, Refusal, RegionView
 from codegen.report.html.panes import panes, plain_pane

@@ -8,8 +8,8 @@ from statistics import geometric_mean, mean, median
 
 from codegen import __version__
 from codegen.limits import LimitPassed, analysis
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.plan_reader.parse import parse
 from codegen.region import model_region
 from codegen.report.html.model import Picture, TableView, TreeRow

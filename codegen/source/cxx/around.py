@@ -4,7 +4,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from codegen.record import record
-
 from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, Is, declaration, type_id
 from codegen.source.cxx.names import Unit, parameters_at
 from codegen.source.cxx.refusal import NotC

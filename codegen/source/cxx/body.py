@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from codegen.record import record
-
 from codegen.source.cxx.declare import FUNDAMENTAL, QUALIFIERS, Declaration, Declarator, declaration
 from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC

@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codegen.record import record
-
 from codegen.source.cxx.tokens import Token, Tokens, angle_end, group_end, split_at
 
 FUNDAMENTAL = frozenset({"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"})

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from codegen.record import record
-
 from codegen.source.cxx.declare import Declarator, declaration
 from codegen.source.cxx.names import Unit
 from codegen.source.cxx.scopes import Entity, without_template

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from codegen.record import record
-
-from codegen.source.layout.linemap import LineMap
 from codegen.source.cxx.declare import Declarator, declaration, type_id
 from codegen.source.cxx.scopes import Entity, entities, without_template
 from codegen.source.cxx.tokens import Token, Tokens, code, group_end, plain_strings, tokens
+from codegen.source.layout.linemap import LineMap
 
 _DEEP = 16  # names that stand for other names, one after the other
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codegen.record import record
-
-from codegen.source.layout.lexis import CHAR, STRING
 from codegen.source.cxx.tokens import angle_end, code, group_end, tokens
+from codegen.source.layout.lexis import CHAR, STRING
 
 _LITERAL = rf"\#[^\n]*\n|{STRING}|{CHAR}"
 _TO_END = re.compile(rf"\s*(?:\#[^\n]*\n\s*)*()[^;{{}}\"'#]*(?:(?:{_LITERAL})[^;{{}}\"'#]*)*[;{{}}]")

@@ -4,12 +4,6 @@ from __future__ import annotations
 import re
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.source.gnu import beyond, clean, thread_private
-from codegen.source.language import CXX
-from codegen.source.layout.linemap import quote
-from codegen.source.preprocess import Preprocessed
-from codegen.source.regions import Region
-from codegen.source.slice import Part, RegionSlice
 from codegen.source.cxx.around import Function, function_around
 from codegen.source.cxx.body import Body, edited
 from codegen.source.cxx.names import Unit
@@ -17,6 +11,12 @@ from codegen.source.cxx.outside import Outside
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Tokens, tokens
 from codegen.source.cxx.writer import Writer
+from codegen.source.gnu import beyond, clean, thread_private
+from codegen.source.language import CXX
+from codegen.source.layout.linemap import quote
+from codegen.source.preprocess import Preprocessed
+from codegen.source.regions import Region
+from codegen.source.slice import Part, RegionSlice
 
 _BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
 _HINT = "regions are plain C, in C++ files too: keep it out of the region"

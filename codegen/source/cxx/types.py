@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from codegen.record import record
-
 from codegen.source.cxx.declare import FUNDAMENTAL, Declarator, declaration
 from codegen.source.cxx.names import Named, Unit
 from codegen.source.cxx.refusal import NotC

@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codegen.source.gnu import is_pure
 from codegen.source.cxx.around import Function, Local
 from codegen.source.cxx.body import Names
 from codegen.source.cxx.constants import evaluated, is_constant
@@ -16,6 +15,7 @@ from codegen.source.cxx.prefix import STD
 from codegen.source.cxx.refusal import NotC
 from codegen.source.cxx.tokens import Token, Tokens, code, group_end, split_at, tokens
 from codegen.source.cxx.types import Piece, Types, prefix
+from codegen.source.gnu import is_pure
 
 _MEMBER = "put it into a variable before the region, or take a pointer to it"
 _VALUE = "put its value into a variable before the region"

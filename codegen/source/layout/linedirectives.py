@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from codegen.record import record
-
 from codegen.source.layout.linemap import quote
 
 _ANY = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.M)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pycparser import c_ast
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import CHAR, STRING, blank, blank_comments, closing
 
 _SPACE = re.compile(r"\s*")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from codegen.record import record
-
 from codegen.options import CppOptions
-from codegen.source.macros.branches import Group, active, defines, fixed, groups_of, probe, taken
+from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.source.layout.lexis import IDENT, blank_comments, identifiers
 from codegen.source.layout.linemap import LineMap
+from codegen.source.macros.branches import Group, active, defines, fixed, groups_of, probe, taken
 from codegen.source.macros.tables import Macro, Table, tables_at, used
 from codegen.source.preprocess import Preprocessed, preprocess_alone
 from codegen.source.regions import Region

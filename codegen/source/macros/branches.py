@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import SPLICE, blank, blank_comments
 from codegen.source.regions import DIRECTIVES
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from codegen.diagnostics import InputError
 from codegen.options import CppOptions
-from codegen.source.macros.baked import Baked, read_or_empty
-from codegen.source.macros.branches import conditions
 from codegen.source.layout.lexis import IDENT, MARKER
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.layout.linemap import LineMap, quote
+from codegen.source.macros.baked import Baked, read_or_empty
+from codegen.source.macros.branches import conditions
 from codegen.source.macros.tables import Macro, used
 from codegen.source.marks import inserted, marks
 from codegen.source.preprocess import Preprocessed, display_name, preprocess

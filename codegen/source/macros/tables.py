@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from codegen.record import record
-
 from codegen.source.layout.lexis import CHAR, IDENT, MARKER, SPLICE, STRING, blank_comments
 from codegen.source.layout.linemap import unquote
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.strategy.cost.tile_sizes import WRITTEN_OUT, constant_extent
 from codegen.recognize.access.exists import always
 from codegen.recognize.access.strides import Move, coefficients
 from codegen.recognize.access.work import extent
@@ -37,6 +36,7 @@ from codegen.scop.tree import (
     loops,
     statements,
 )
+from codegen.strategy.cost.tile_sizes import WRITTEN_OUT, constant_extent
 from codegen.transform.program import Program, pending
 
 SIZE = 1000  # values of a parameter, when nothing is known about it

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from codegen.machine import Machine
-from codegen.strategy.cost.cycles import SIZE, cycles, short
-from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plain, Plan, Schedule, Store, Vector
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
+from codegen.strategy.cost.cycles import SIZE, cycles, short
+from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.transform.program import Program
 
 # A nest has to become this much faster, by the model, to be worth other code in its place.

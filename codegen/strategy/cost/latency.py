@@ -9,11 +9,11 @@ import islpy as isl
 
 from codegen.machine import Machine
 from codegen.machine.operations import operation
-from codegen.strategy.cost.cycles import CALL
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.expr import Binary, Call, Cast, Expr, Lit, Ref, Sym, Ternary, children, walk
 from codegen.scop.model import Access, Scop, Statement
+from codegen.strategy.cost.cycles import CALL
 from codegen.transform.program import Program
 
 _NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "div", "&": "and", "|": "or", "^": "xor"}

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 
 import islpy as isl
 
+from codegen.isa.model import Vec
 from codegen.machine import Machine
 from codegen.machine.operations import chain
-from codegen.strategy.cost.cycles import ACCESSES
-from codegen.strategy.orders.distribution import Nest
+from codegen.recognize.access.work import most_instances
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import layout
-from codegen.recognize.access.work import most_instances
 from codegen.scop.expr import Affine, Binary, Cast, Expr, Ref, Ternary, walk
 from codegen.scop.lanes import walk as parts_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Node, enclosing, statements
-from codegen.isa.model import Vec
+from codegen.strategy.cost.cycles import ACCESSES
+from codegen.strategy.orders.distribution import Nest
 from codegen.transform.program import Program
 
 SPARE = 0.6  # of the time that a step takes in its units: where loads and stores take less, tiles gain nothing

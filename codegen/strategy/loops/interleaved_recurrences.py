@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.strategy.cost.latency import divides, waiting, worth_rows
 from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
-from codegen.strategy.loops.wavefronts import ROWS
 from codegen.recognize.access.invariant_values import alike
 from codegen.recognize.access.strides import coefficients, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, has_band, statements
 from codegen.scop.tree import loops as all_loops
+from codegen.strategy.cost.latency import divides, waiting, worth_rows
+from codegen.strategy.loops.wavefronts import ROWS
 from codegen.transform.program import Program, carried
 
 # Values of the loop around a recurrence that run along lines: enough for whole vectors and pages, few enough for the
@@ -213,7 +213,7 @@ def _chain(p: Program, band: Band) -> tuple[Loop, ...]:
 
 def _abreast(p: Program, body: Node, rows: LoopRef, row: Loop) -> tuple[Directive, ...]:
     """Written out side by side for one statement; for several the registers would not do. Those whose value is the same
-    in all rows do not count: they take one value, and one division less in each row of adi (`recognize/access/invariant_values.py`)."""
+    in all rows do not count: they take one value, and one division less in each row of adi (`invariant_values.py`)."""
     names = statements(body)
     own = [n for n in names if len(names) == 1 or not alike(p.scop, p.deps, n, _iterator(row, n))]
     return (Abreast(rows),) if len(own) == 1 else ()

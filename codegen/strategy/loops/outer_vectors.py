@@ -2,8 +2,8 @@
 
 A sum over i for every k, `r[k] += x[i] * x[i + k]`, has its vectors along k. With k innermost every step loads and
 stores r; with i innermost and some vectors of k side by side, r stays in registers, and the values of x that neighbours
-share are near. Rows of a matrix are read along its lines and no other way, so those stay as they are (`strategy/orders/row_loops.py`,
-products).
+share are near. Rows of a matrix are read along its lines and no other way, so those stay as they are
+(`strategy/orders/row_loops.py`, products).
 Neoverse N1, f64: autocorrelation 0.75 cycles a step with k innermost, 0.33 with i.
 
 The same where several loops are inside already, as those over the taps of a convolution.
@@ -19,8 +19,8 @@ from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Tile, Vector
 from codegen.recognize import lanes
 from codegen.recognize.access.ctypes import type_of
-from codegen.recognize.ownership.registers import Budget, Direction, RegisterTile, Side, register_tile
 from codegen.recognize.access.strides import move, step_of
+from codegen.recognize.ownership.registers import Budget, Direction, RegisterTile, Side, register_tile
 from codegen.record import record
 from codegen.scop.expr import Binary, walk
 from codegen.scop.model import Statement

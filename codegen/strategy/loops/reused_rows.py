@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import LoopRef, Vector
-from codegen.strategy.loops.outer_vectors import arithmetic, lane_type
 from codegen.recognize.access.strides import move
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT, Band, enclosing, statements
+from codegen.strategy.loops.outer_vectors import arithmetic, lane_type
 from codegen.transform.program import Program
 
 TIMES = 4

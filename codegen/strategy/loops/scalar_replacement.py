@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.machine import Machine
-from codegen.strategy.cost.cycles import bounds
-from codegen.strategy.cost.latency import to_store
 from codegen.recognize.access.reuse import Again, just_written, used_again
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Place, enclosing, statements
+from codegen.strategy.cost.cycles import bounds
+from codegen.strategy.cost.latency import to_store
 from codegen.transform.program import Program
 
 WORTH = 1.3  # what the model has to promise: it is no better than that

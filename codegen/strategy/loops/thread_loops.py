@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Parallel
-from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.recognize.ownership.extract import Nest, frame
 from codegen.record import record
 from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
+from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.transform.program import Program
 
 if TYPE_CHECKING:

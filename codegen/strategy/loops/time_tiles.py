@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codegen.machine import Machine
-from codegen.strategy.orders.isl_schedule import tilable_schedule
 from codegen.plan.model import (
     Balance,
     Diamond,
@@ -24,13 +23,14 @@ from codegen.plan.model import (
     Tile,
     Vector,
 )
-from codegen.strategy.cost.tile_sizes import constant_extent
-from codegen.strategy.loops.wavefronts import in_line
-from codegen.recognize.ownership.registers import Budget, Side, register_tile, unit
 from codegen.recognize.access.strides import coefficients, move
+from codegen.recognize.ownership.registers import Budget, Side, register_tile, unit
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq, enclosing, kids, statements
+from codegen.strategy.cost.tile_sizes import constant_extent
+from codegen.strategy.loops.wavefronts import in_line
+from codegen.strategy.orders.isl_schedule import tilable_schedule
 from codegen.transform.program import Program
 
 VECTORS = 8  # in flight, rows times vectors side by side: jacobi-2d 1.78 cycles a point with 4, 1.64 with 8

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import LoopRef, Vector
-from codegen.strategy.loops.outer_vectors import arithmetic, has_vectors
 from codegen.recognize.access.strides import Move, move
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
 from codegen.scop.types import CType
+from codegen.strategy.loops.outer_vectors import arithmetic, has_vectors
 from codegen.transform.program import Program
 
 BYTES = 16  # wider vectors take more steps to turn on processors that have them

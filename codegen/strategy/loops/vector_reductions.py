@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Parallel, Tile, Vector
-from codegen.strategy.loops.outer_vectors import lane_type
-from codegen.recognize.reductions import joined
 from codegen.recognize.access.strides import move
+from codegen.recognize.reductions import joined
 from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
+from codegen.strategy.loops.outer_vectors import lane_type
 from codegen.transform.program import Program
 
 # Iterations that a thread takes at a time: a strip is long against joining its lanes, and short against what there is

@@ -9,14 +9,14 @@ from math import ceil
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.strategy.cost.cycles import stepped
 from codegen.plan.model import LoopRef, Parallel
-from codegen.strategy.loops.thread_loops import Shared, equal_parts, shared_out
-from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.recognize.access.strides import move
 from codegen.recognize.access.work import leaves_out
 from codegen.scop.model import Statement
 from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
+from codegen.strategy.cost.cycles import stepped
+from codegen.strategy.cost.tile_sizes import constant_extent
+from codegen.strategy.loops.thread_loops import Shared, equal_parts, shared_out
 from codegen.transform.mark import next_inside
 from codegen.transform.program import Program
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
+from codegen.record import record
+from codegen.scop.tree import Band, Seq, kids, statements, walk
 from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
 from codegen.strategy.orders.distribution import circles
 from codegen.strategy.orders.rejoin import rejoined
-from codegen.record import record
-from codegen.scop.tree import Band, Seq, kids, statements, walk
 from codegen.transform.program import Program
 
 AUTO, WAYS = "auto", ("smart", "none", "max")

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.strategy.orders.distribution import circles
 from codegen.recognize.ownership.extract import Nest, frame
 from codegen.recognize.ownership.search import thread_loops
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq
+from codegen.strategy.orders.distribution import circles
 from codegen.transform.program import Program
 from codegen.transform.tile import tile_loop
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.strategy.orders.distribution import part
 from codegen.plan.model import Block
-from codegen.strategy.products.strips import parts_of
 from codegen.recognize.access.strides import coefficients, move
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
+from codegen.strategy.orders.distribution import part
+from codegen.strategy.products.strips import parts_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.program import Program, legal, make_program

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, Severity
+from codegen.isa.fast_paths import hurried
+from codegen.isa.live_registers import demand
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import Isa, longer
+from codegen.isa.text import spreads, takes_lane
 from codegen.machine import Machine
 from codegen.machine.formulas import Tile, gemm_blocks
 from codegen.machine.processor import processor
 from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
-from codegen.strategy.orders.distribution import Arrange, Nest, distribute, only, part
-from codegen.strategy.products.independent import independent
-from codegen.strategy.orders.isl_schedule import isl_schedule
-from codegen.strategy.products.matrix_vector import reason_against, sweep
 from codegen.plan.model import Directive, Multiply
-from codegen.strategy.orders.reshape import arranged
-from codegen.strategy.products.strips import Strip, in_strip, in_strips, parts_of
-from codegen.strategy.remarks import formula
-from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.products.matrix_vector import looks_like_one
 from codegen.record import record
@@ -30,11 +27,14 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, Step
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq, statements
 from codegen.scop.tree import walk as walk_tree
-from codegen.isa.fast_paths import hurried
-from codegen.isa.live_registers import demand
-from codegen.isa.load import load as load_isa
-from codegen.isa.model import Isa, longer
-from codegen.isa.text import spreads, takes_lane
+from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted
+from codegen.strategy.orders.distribution import Arrange, Nest, distribute, only, part
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.reshape import arranged
+from codegen.strategy.products.independent import independent
+from codegen.strategy.products.matrix_vector import reason_against, sweep
+from codegen.strategy.products.strips import Strip, in_strip, in_strips, parts_of
+from codegen.strategy.remarks import formula
 from codegen.transform.program import Program, make_program
 
 if TYPE_CHECKING:

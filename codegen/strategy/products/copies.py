@@ -13,16 +13,16 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.diagnostics import InputError
-from codegen.strategy.orders.distribution import circles
 from codegen.plan.model import Block, Keep
-from codegen.recognize.products.contraction import unit_stride
+from codegen.recognize.access.strides import coefficients
 from codegen.recognize.ownership.classes import meet
 from codegen.recognize.ownership.extract import reference
-from codegen.recognize.access.strides import coefficients
+from codegen.recognize.products.contraction import unit_stride
 from codegen.record import record
 from codegen.scop.dependences import order_map
 from codegen.scop.distance import bounds, same_value
 from codegen.scop.model import Access, Scop, Statement
+from codegen.strategy.orders.distribution import circles
 from codegen.transform.block import fresh
 from codegen.transform.keep import made
 from codegen.transform.program import Program

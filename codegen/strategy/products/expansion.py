@@ -11,14 +11,14 @@ import islpy as isl
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Expand
-from codegen.strategy.products.blocked import Products, find_products
-from codegen.strategy.cost.tile_sizes import constant_extent
-from codegen.recognize.privatize.expansion import shared_loops, users
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.privatize.expansion import shared_loops, users
 from codegen.record import record
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import enclosing
+from codegen.strategy.cost.tile_sizes import constant_extent
+from codegen.strategy.products.blocked import Products, find_products
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -29,7 +29,7 @@ LIMIT = 1 << 30
 MOVED = 1.0
 # Cycles to copy an element of an operand for a product.
 PACKED = 4.0
-# Vector steps that the core could start while the plain nest does one (`strategy/products/blocked.py`). dct-8x8, f64, Neoverse N1:
+# Vector steps that the core could start while the plain nest does one (`blocked.py`). dct-8x8, f64, Neoverse N1:
 # 820 cycles a block in plain nests, 1160 in products that take a row of blocks together.
 PLAIN = 4
 TRIES = 12  # expansions looked at in a region; each costs a dependence analysis

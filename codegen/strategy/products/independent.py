@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.strategy.orders.distribution import universe
 from codegen.scop.dependences import param_space
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Loop
+from codegen.strategy.orders.distribution import universe
 from codegen.transform.program import Program
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product

@@ -10,16 +10,16 @@ from codegen.machine import Machine
 from codegen.machine.cost import LoopCost, best_loop, matvec_costs, transposed_costs
 from codegen.machine.formulas import MatvecBlocks, line_elements, matvec, matvec_transposed
 from codegen.machine.processor import Processor, processor, way_bytes
-from codegen.strategy.cost.cycles import PEELED
+from codegen.recognize.access.strides import coefficients
+from codegen.recognize.access.work import most_instances
 from codegen.recognize.products.contraction import NoContraction
 from codegen.recognize.products.matrix_vector import fold, in_any_order, layout
 from codegen.recognize.reductions import find_reductions
-from codegen.recognize.access.strides import coefficients
-from codegen.recognize.access.work import most_instances
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.model import Statement
 from codegen.scop.product import Contraction, Sweep
 from codegen.scop.tree import enclosing
+from codegen.strategy.cost.cycles import PEELED
 from codegen.transform.program import Program
 
 # A call and what is left over cost about so many cycles; the plain nest takes about one for each step meanwhile.

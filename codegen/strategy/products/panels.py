@@ -15,26 +15,26 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
-from codegen.strategy.orders.distribution import circles, only, part
-from codegen.strategy.products.independent import independent
-from codegen.strategy.orders.isl_schedule import isl_schedule, rename
-from codegen.strategy.products.copies import edges, keeps, meets
-from codegen.strategy.orders.levels import by_levels
-from codegen.strategy.orders.row_loops import in_strips, lines_of, over, plain, value_of
-from codegen.strategy.products.matrix_vector import reason_against
 from codegen.plan.model import Block, Directive, Keep
-from codegen.strategy.orders.reshape import arranged
-from codegen.strategy.products.strips import parts_of
-from codegen.recognize.products.contraction import NoContraction, contraction
-from codegen.recognize.products.matrix_vector import layout
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.access.work import extent
+from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.recognize.products.matrix_vector import layout
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences
 from codegen.scop.distance import same_value
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, seq, statements
+from codegen.strategy.orders.distribution import circles, only, part
+from codegen.strategy.orders.isl_schedule import isl_schedule, rename
+from codegen.strategy.orders.levels import by_levels
+from codegen.strategy.orders.reshape import arranged
+from codegen.strategy.orders.row_loops import in_strips, lines_of, over, plain, value_of
+from codegen.strategy.products.copies import edges, keeps, meets
+from codegen.strategy.products.independent import independent
+from codegen.strategy.products.matrix_vector import reason_against
+from codegen.strategy.products.strips import parts_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.keep import apply as apply_keep

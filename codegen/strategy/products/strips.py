@@ -15,17 +15,17 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
-from codegen.strategy.cost.cycles import CALL, operations
-from codegen.strategy.orders.distribution import below, circles, only
-from codegen.strategy.products.matrix_vector import form_of, lanes_of, reason_against, sizes, strip_near, sweep
 from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Store, Tile
-from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.access.strides import coefficients
+from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
 from codegen.scop.distance import same_value
 from codegen.scop.expr import Ref
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, kids, seq, statements
+from codegen.strategy.cost.cycles import CALL, operations
+from codegen.strategy.orders.distribution import below, circles, only
+from codegen.strategy.products.matrix_vector import form_of, lanes_of, reason_against, sizes, strip_near, sweep
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 

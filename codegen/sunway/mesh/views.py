@@ -11,9 +11,9 @@ from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
 from codegen.sunway import dialect
 from codegen.sunway.bodies import Local
-from codegen.sunway.staging.local import Buffer
-from codegen.sunway.plan.machine import COMMAND, line_of
 from codegen.sunway.mesh.panels import GIVERS, SIDE, Mesh, past, pool, resized
+from codegen.sunway.plan.machine import COMMAND, line_of
+from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.moves import geometry_of
 from codegen.sunway.staging.transfer import Transfer
 from codegen.sunway.vector.nests import ROWS

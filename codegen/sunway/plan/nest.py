@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import islpy as isl
 
-from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.recognize.access.strides import coefficients, step_of
 from codegen.record import record
 from codegen.scop.expr import Binary, Call
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Loop, enclosing
+from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.transform.program import Program
 
 

@@ -22,10 +22,10 @@ from codegen.recognize.ownership.model import Axis, Frame
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
+from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.gather import differ, renamed
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.survey import Site
-from codegen.sunway.plan.threads import Grid
 
 EXTENT = 4096  # that loops of unknown length are taken to have: all tiles of so many iterations find room, if any do
 MOST = 64  # tiles of one array on one core

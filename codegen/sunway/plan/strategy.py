@@ -9,12 +9,12 @@ from typing import Protocol
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
-from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.plan.model import Block, Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
-from codegen.strategy.orders.reshape import active
-from codegen.strategy.loops.wavefronts import diagonals
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.strategy.choice import Decision
+from codegen.strategy.loops.wavefronts import diagonals
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.reshape import active
 from codegen.sunway.plan.handing import Dealt, handed_on
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid

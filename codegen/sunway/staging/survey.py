@@ -8,14 +8,14 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, Instance, node_kid
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
-from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.mesh.panels import Mesh, find_mesh
-from codegen.sunway.staging.stage import Stager
-from codegen.sunway.stencil.steps import Stencil, find_stencil
-from codegen.sunway.stencil.shape import Shape, choose
+from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.style import Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
+from codegen.sunway.staging.stage import Stager
+from codegen.sunway.stencil.shape import Shape, choose
+from codegen.sunway.stencil.steps import Stencil, find_stencil
 from codegen.verify.readback import Point, enter
 
 

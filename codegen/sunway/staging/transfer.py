@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from codegen.record import record
 from codegen.scop.model import Array, Step
-from codegen.sunway.staging.local import Buffer
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.staging.local import Buffer
 from codegen.sunway.views import View, line
 
 # Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.

@@ -9,11 +9,11 @@ from codegen.ast.ctree import Bin, CExpr, For, Fun, Instance, Int, Name
 from codegen.scop.tree import Loop
 from codegen.sunway import dialect
 from codegen.sunway.bodies import Local, base_type
-from codegen.sunway.staging.local import Buffer
 from codegen.sunway.slave import Phase
-from codegen.sunway.stencil.steps import Stencil
-from codegen.sunway.stencil.shape import Shape
+from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.transfer import Geometry, Transfer
+from codegen.sunway.stencil.shape import Shape
+from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.views import View, line
 from codegen.target.view import fresh, reserved
 

@@ -14,7 +14,6 @@ from codegen.scop.expr import Sym, walk
 from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
-from codegen.target.text.cexpr import IntPrinter
 from codegen.target.guards.pointers import pointer_of, table_of
 from codegen.target.guards.spans import (
     cell_text,
@@ -25,6 +24,7 @@ from codegen.target.guards.spans import (
     span_text,
     start_pointer,
 )
+from codegen.target.text.cexpr import IntPrinter
 
 SEPARATE = "arrays do not overlap"  # what generated code says about it
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from codegen.scop.expr import Expr, Sym, walk, with_leaves
 from codegen.scop.model import Access, Scop, Statement, Step
-from codegen.target.text.pieces import fresh
 from codegen.target.guards.pointers import Pointer, pointer_of
+from codegen.target.text.pieces import fresh
 
 _MEMBER = re.compile(r"(\w+)((?:\s*(?:->|\.)\s*\w+)+)")
 

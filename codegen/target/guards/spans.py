@@ -13,9 +13,9 @@ from codegen.frontend.expressions.affine import constant_of
 from codegen.recognize.access.reach import reach
 from codegen.scop.certain import followed, leads, may_be_skipped
 from codegen.scop.model import Access, Array, Scop, Statement
-from codegen.target.text.cexpr import IntPrinter
 from codegen.target.guards.computed import condition_text
 from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.text.cexpr import IntPrinter
 
 Uses = Sequence[tuple[Statement, Access]]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.record import record
 from codegen.isa.text import bare
+from codegen.record import record
 from codegen.target.matvec.lines import Ops, fetch, line, numbered, pointers, prefetch
 from codegen.target.matvec.shuffle import rotations, shuffle, turn
 from codegen.target.product.microkernel_view import plus

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from codegen.record import record
-from codegen.scop.lanes import Lane, walk
 from codegen.isa.helpers import definitions
 from codegen.isa.model import Isa
+from codegen.record import record
+from codegen.scop.lanes import Lane, walk
 from codegen.target.matvec.forms import Part, across_part, fold_part, lanes_part
 from codegen.target.matvec.lines import FETCH, Ops, numbered
 from codegen.target.matvec.shuffle import definition, macro

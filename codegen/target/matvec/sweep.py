@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Multiply, Name, substitute
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import C_TYPES, bits_of
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import fold, same_type
 from codegen.record import record
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction, Sweep
-from codegen.target.text.body import BodyPrinter
-from codegen.target.text.cexpr import IntPrinter
-from codegen.isa.load import load as load_isa
-from codegen.isa.model import C_TYPES, bits_of
 from codegen.target.matvec.kernel import MatvecKernel, grouped, name
 from codegen.target.product.microkernel_view import LINE_BYTES
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.cexpr import IntPrinter
 
 # Vectors at a time where lines are read one by one: enough for the steps in flight, in whole lines of cache.
 ALONE = 8

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from codegen.record import record
-from codegen.scop.lanes import Lane
 from codegen.isa.model import Isa, Vec
 from codegen.isa.text import Operand, bare, call, expression, takes
-from codegen.target.product.microkernel_view import BARRIER
+from codegen.record import record
+from codegen.scop.lanes import Lane
 from codegen.target.nest.contraction import TENSORS
 from codegen.target.nest.schedule import Level, Schedule
+from codegen.target.product.microkernel_view import BARRIER
 
 STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 # Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from codegen.record import record
 from codegen.isa.model import Isa
+from codegen.record import record
 from codegen.target.nest.contraction import Contraction
 from codegen.target.nest.emit import c_for
 from codegen.target.nest.loops import Loop

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil, prod
 
-from codegen.record import record
 from codegen.isa.model import Isa
+from codegen.record import record
 from codegen.target.nest.contraction import TENSORS, Contraction, strides
 from codegen.target.nest.loops import THREADS, Loop, Ordered, inner, joined, steps
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.record import record
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call
+from codegen.record import record
 from codegen.target.nest.block import Block, Point, place, points
 from codegen.target.nest.schedule import INDEPENDENT, Schedule, shape
 

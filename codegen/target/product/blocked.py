@@ -10,28 +10,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
-from codegen.recognize.products.contraction import unit_stride
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest
 from codegen.recognize.access.pitches import pitches
+from codegen.recognize.products.contraction import unit_stride
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Exact, Nested
-from codegen.target.text.body import BodyPrinter
-from codegen.target.text.cexpr import IntPrinter
-from codegen.target.product.corners import Bundle, Cut, CutPrinter
-from codegen.target.product.exact import exact_kernel, operands
-from codegen.isa.load import load as load_isa
-from codegen.isa.model import C_TYPES
-from codegen.target.product.microkernel import columns_text, nr_max, nr_text
-from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.nest.contraction import TENSORS, strides
 from codegen.target.nest.loops import show_nest
+from codegen.target.product.corners import Bundle, Cut, CutPrinter
+from codegen.target.product.exact import exact_kernel, operands
+from codegen.target.product.microkernel import columns_text, nr_max, nr_text
+from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
-from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted
-from codegen.target.text.scalar import scalar
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
+from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.scalar import scalar
 
 # 64-bit elements are handed to the kernels as int64_t, which is `long`: other spellings may be `long long`, a
 # different type to the compiler's alias analysis, and go through the scratch tile.

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from codegen.isa.load import load as load_isa
 from codegen.recognize.access.pitches import box, pitches
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.product import Blocking, Contraction, Exact, Nested
-from codegen.isa.load import load as load_isa
 from codegen.target.nest import contraction as problems
 from codegen.target.nest.emit import check
 from codegen.target.nest.loops import Loop, check_nest, show_nest

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from codegen.scop.lanes import Lane, walk
 from codegen.isa.helpers import definitions
 from codegen.isa.model import C_TYPES, Isa
+from codegen.scop.lanes import Lane, walk
 from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel
 from codegen.target.product.microkernel_view import BARRIER, PREFETCH, view
 from codegen.target.text.templates import environment

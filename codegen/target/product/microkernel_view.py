@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.record import record
-from codegen.scop.lanes import Lane
 from codegen.isa.fast_paths import hurried
 from codegen.isa.live_registers import demand
 from codegen.isa.model import C_TYPES, Isa, bits_of, longer
 from codegen.isa.text import Operand, bare, call, expression, fuse, takes, takes_lane
+from codegen.record import record
+from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import MicroKernel
 
 # Where a is not in lanes, its values are loaded this many rows before they are used, and the compiler is kept from

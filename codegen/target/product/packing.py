@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from codegen.isa.model import bits_of
 from codegen.recognize.products.contraction import unit_stride
 from codegen.record import record
 from codegen.scop.expr import Binary, Expr, Ref, Ternary, walk
 from codegen.scop.model import Scop, Statement
-from codegen.isa.model import bits_of
 
 # Where an operand's rows or columns are neighbours in memory, one step of the depth is read over so many cache lines
 # before the next, so that memory and the page table are not asked for something else with every line. f64

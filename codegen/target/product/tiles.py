@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codegen.isa.load import load as load_isa
+from codegen.isa.model import longer
 from codegen.record import record
 from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
-from codegen.isa.load import load as load_isa
-from codegen.isa.model import longer
 from codegen.target.product.microkernel import MicroKernel
 from codegen.target.product.microkernel import name as kernel_name
 

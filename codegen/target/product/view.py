@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from codegen.record import record
 from codegen.scop.product import Blocking, Contraction
-from codegen.target.product.corners import Bundle, Cut
 from codegen.target.nest.product import NestKernel
+from codegen.target.product.corners import Bundle, Cut
 from codegen.target.product.packing import Packing
 from codegen.target.product.tiles import Edge
 

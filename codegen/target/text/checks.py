@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from codegen.source.layout.lexis import IDENT, closing
 from codegen.source.macros.baked import Baked
 from codegen.source.macros.branches import Group, matters
-from codegen.source.layout.lexis import IDENT, closing
 from codegen.source.macros.tables import Macro, used
 
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])")

@@ -1,8 +1,8 @@
 """Compiled templates, kept as Python keeps compiled modules: in `__pycache__` beside their source.
 
-Compiling the templates of one blocked product takes 0.15 s, a quarter of a run. `python -m codegen.target.text.templates`
-compiles all of them, as `compileall` does for modules; else each is compiled when it is first used. A folder that
-cannot be written to costs time and nothing else.
+Compiling the templates of one blocked product takes 0.15 s, a quarter of a run.
+`python -m codegen.target.text.templates` compiles all of them, as `compileall` does for modules; else each is compiled
+when it is first used. A folder that cannot be written to costs time and nothing else.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.scop.lanes import Lane
 from codegen.isa.model import C_TYPES, bits_of
+from codegen.scop.lanes import Lane
 
 _INFIX = {
     "add": "+",

@@ -40,9 +40,9 @@ from codegen.ast.lowered import (
 from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.vector.reductions import begin_text, join_texts
-from codegen.target.vector.lane_printer import LanePrinter, vector_type
 from codegen.target.text.pieces import View, fresh
+from codegen.target.vector.lane_printer import LanePrinter, vector_type
+from codegen.target.vector.reductions import begin_text, join_texts
 
 Names = Mapping[str, str]
 Plainly = Callable[[CNode, Names, frozenset[str]], tuple[View, ...]]

@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from codegen.machine.detect import detect
 from codegen.isa.model import Isa
+from codegen.machine.detect import detect
 from codegen.target.nest.product import KEPT
 from codegen.tune import contraction, tree
 from codegen.tune.actions import LANES

@@ -6,8 +6,8 @@ import ctypes
 from collections.abc import Callable
 from pathlib import Path
 
-from codegen.record import record
 from codegen.isa.model import bits_of
+from codegen.record import record
 from codegen.tune.contraction import TENSORS, Contraction, elements
 from codegen.tune.timing import Timing, timing
 

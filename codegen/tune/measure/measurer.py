@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from codegen.isa.model import Isa
 from codegen.machine.detect import detect
 from codegen.record import record
-from codegen.isa.model import Isa
 from codegen.target.nest.emit import CannotEmit, check
 from codegen.target.nest.schedule import schedule
 from codegen.target.nest.writer import ADDED, Options

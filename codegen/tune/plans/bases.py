@@ -11,8 +11,8 @@ import islpy as isl
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
 from codegen.plan.model import Plan
-from codegen.plan_reader.parse import parse
 from codegen.plan.text import show
+from codegen.plan_reader.parse import parse
 from codegen.record import record
 from codegen.scop.effort import PER_SECOND, Exhausted, at_most
 from codegen.scop.tree import loops

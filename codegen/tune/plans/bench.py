@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from codegen.check.layout import Layout
+from codegen.check.library import Arena, Library, arena, open_library
+from codegen.check.survey import Survey, Vector, lookers
+from codegen.check.trials import compare
 from codegen.record import record
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.build import Failed, Shop, original_text
 from codegen.tune.plans.sizes import Sizes, choose
 from codegen.tune.plans.subject import Subject
 from codegen.tune.timing import Effort, Timing, timing
-from codegen.check.layout import Layout
-from codegen.check.library import Arena, Library, arena, open_library
-from codegen.check.survey import Survey, Vector, lookers
-from codegen.check.trials import compare
 from codegen.worker import Died
 
 T = TypeVar("T")

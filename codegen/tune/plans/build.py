@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from codegen.check.build import find_compiler, first_error
+from codegen.check.emit import cases_text, runtime_text
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros
@@ -20,8 +22,6 @@ from codegen.source.language import C, Language
 from codegen.target.emit import emit_support
 from codegen.target.text.templates import environment
 from codegen.tune.plans.subject import Subject
-from codegen.check.build import find_compiler, first_error
-from codegen.check.emit import cases_text, runtime_text
 
 _NATIVE = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march=native"
 FLAGS = f"-O3 {_NATIVE}"  # what people compile such files with; another choice is --cflags

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from codegen.check.ranges import fixed
+from codegen.check.survey import extents
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
 from codegen.scop.product import Blocking, Exact, Nested, Sweep
@@ -14,8 +16,6 @@ from codegen.transform.product import backwards
 from codegen.tune.contraction import TENSORS, Contraction, strides
 from codegen.tune.plans.bases import Base
 from codegen.tune.tree import Tree, start
-from codegen.check.ranges import fixed
-from codegen.check.survey import extents
 
 
 @record

@@ -11,9 +11,9 @@ from math import log2
 
 from codegen.machine import Machine
 from codegen.plan.model import Jam, Multiply, Parallel, Pipeline, Plan, Tile, Vector
-from codegen.strategy.cost.tile_sizes import footprint
 from codegen.scop.product import Blocking
 from codegen.scop.tree import enclosing
+from codegen.strategy.cost.tile_sizes import footprint
 from codegen.tune.plans.bases import Base
 from codegen.tune.plans.knobs import NEVER
 from codegen.tune.plans.space import Point, Space

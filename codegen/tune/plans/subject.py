@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen import pipeline
+from codegen.check.harness import Harness
+from codegen.check.regions import as_generated, case_of
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed
 from codegen.isa.known import use as use_isa
 from codegen.machine import Machine, load_for
+from codegen.opened import Opened, check_plan_regions, open_source
 from codegen.options import GenOptions
-from codegen.pipeline import Opened
 from codegen.record import record
 from codegen.region import Modelled, RegionOutcome, make, model_region
 from codegen.source.slice import RegionSlice
 from codegen.supervise import run_region
 from codegen.target.text.names import DEFAULT
-from codegen.check.harness import Harness
-from codegen.check.regions import as_generated, case_of
 
 
 @record
@@ -63,8 +62,8 @@ class OpenedFile:
 def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     """Everything the tool would do by itself, and the regions that can be tuned."""
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
-    source = pipeline.open_source(path, text, options)
-    pipeline.check_plan_regions(source, options)
+    source = open_source(path, text, options)
+    check_plan_regions(source, options)
     outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
     subjects = tuple(_subjects(source, outcomes, options, machine))
     return OpenedFile(source, outcomes, subjects, tuple(d for o in outcomes for d in o.diagnostics))

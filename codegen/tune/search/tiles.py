@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.record import record
 from codegen.isa.model import Isa
+from codegen.record import record
 from codegen.target.nest.schedule import in_registers, shape
 from codegen.tune.contraction import Contraction, strides
 from codegen.tune.search.frame import Trial, Value

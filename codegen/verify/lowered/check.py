@@ -17,7 +17,6 @@ from codegen.recognize.access.exists import certain
 from codegen.scop.expr import Ternary
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
-from codegen.verify.scalar_replacement import written_before
 from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
@@ -27,6 +26,7 @@ from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace
 from codegen.verify.lowered.variables import Instead, Setting, Variable
 from codegen.verify.readback import Run
+from codegen.verify.scalar_replacement import written_before
 
 LOOPS = (Inner, Together, Split, Strips)
 

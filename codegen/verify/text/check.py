@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from codegen.target.emit import Kernel, RegionText
 from codegen.isa.load import load as load_isa
+from codegen.target.emit import Kernel, RegionText
 from codegen.target.product.microkernel_model import MicroKernel
 
 # The two kinds of products are read by modules of their own; start-up time counts in a build.

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.record import record
-from codegen.scop.lanes import Lane
 from codegen.isa.fast_paths import hurried
 from codegen.isa.model import Isa, longer
+from codegen.record import record
+from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.verify.text.lanes import UniformReader, Value, of_lane, operation, show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
-from codegen.scop.lanes import Lane
 from codegen.isa.derived import X, derived
 from codegen.isa.model import Isa, Vec
+from codegen.scop.lanes import Lane
 from codegen.verify.text.poly import ZERO, Poly
 from codegen.verify.text.read import Node, Unread, read_expression
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from codegen.scop.product import Blocking, Contraction
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
+from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.microkernel import nr_max
-from codegen.target.product.view import ProductView, Wanted
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
+from codegen.target.product.view import ProductView, Wanted
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.claim import Claim, Side
 from codegen.verify.text.compare import COLUMN, ROW

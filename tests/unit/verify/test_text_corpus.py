@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codegen.machine.load import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import make, model_region
 from codegen.target.emit import emit_region
 from codegen.verify.text.check import not_read, wrong_text

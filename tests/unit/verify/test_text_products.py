@@ -10,15 +10,15 @@ from functools import cache
 
 import pytest
 
+from codegen.isa.load import load as load_isa
 from codegen.machine.load import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import make, model_region, process_region
 from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
-from codegen.isa.load import load as load_isa
-from codegen.target.product.microkernel import MicroKernel, micro_kernel
 from codegen.target.product.blocked import ProductPrinter
+from codegen.target.product.microkernel import MicroKernel, micro_kernel
 from codegen.verify.text.check import not_read, wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel

@@ -9,15 +9,15 @@ from functools import cache
 
 import pytest
 
+from codegen.isa.load import load as load_isa
 from codegen.machine.load import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.pipeline import open_source
 from codegen.region import make, model_region, process_region
 from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
-from codegen.isa.load import load as load_isa
-from codegen.target.matvec.sweep import MatvecPrinter
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
+from codegen.target.matvec.sweep import MatvecPrinter
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.sweep.check import wrong_sweeps
 from codegen.verify.text.sweep.kernel import wrong_sweep_kernel

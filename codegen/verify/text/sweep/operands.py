@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
-from codegen.target.matvec.sweep import SweepWanted, matvec_kernel_of
 from codegen.target.matvec.kernel import grouped
 from codegen.target.matvec.kernel import name as kernel_name
+from codegen.target.matvec.sweep import SweepWanted, matvec_kernel_of
 from codegen.verify.text.compare import DEPTH as STEP
 from codegen.verify.text.compare import ROW, distances, neighbours, same
 from codegen.verify.text.facts import Facts

@@ -1,0 +1,61 @@
+"""The plan of the house: imports go down a staircase of rooms, those inside functions too, and no room is crowded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+CODEGEN = Path(__file__).parents[2] / "codegen"
+# From the ground up. A room may use what stands before it; a room is a folder, or a module beside them. Targets are
+# loaded by name (targets/registry.py), so that hosts/ and sunway/ may stand above what asks for them.
+ROOMS = (
+    "record", "diagnostics", "filters", "resources", "limits", "scop", "targets", "options",
+    "source", "isa", "machine", "frontend", "recognize",
+    "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
+    "opened", "worker", "partial", "obeyed", "region", "supervise", "auto", "pipeline",
+    "refusals", "check", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve", "sunway",
+    "cli", "api",
+)  # fmt: skip
+MOST = 22  # files of a folder
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """All modules that are imported anywhere, but for annotations."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert not node.level, f"relative import of {node.module}"
+            yield from (f"{node.module}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+        yield from imports(node)
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "codegen" and len(parts) > 1 else ""
+
+
+def test_every_room_has_its_place() -> None:
+    rooms = {p.stem for p in CODEGEN.glob("*.py")} | {p.parent.name for p in CODEGEN.glob("*/__init__.py")}
+    assert rooms - {"__init__", "__main__"} == set(ROOMS)
+
+
+def test_imports_go_down() -> None:
+    wrong = []
+    for path in sorted(CODEGEN.rglob("*.py")):
+        room = path.relative_to(CODEGEN).with_suffix("").parts[0]
+        if room in ("__init__", "__main__"):
+            continue
+        for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+            other = room_of(name)
+            if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
+                wrong.append(f"{path.relative_to(CODEGEN)} uses {name}")
+    assert not wrong
+
+
+def test_no_room_is_crowded() -> None:
+    counts = {p.parent: len(list(p.parent.glob("*.py"))) - 1 for p in CODEGEN.rglob("__init__.py")}
+    assert not {str(p.relative_to(CODEGEN)): n for p, n in counts.items() if n > MOST}
