@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from codegen.api.options import Options, Source
-    from codegen.check.compare import CheckReport
+    from codegen.checking.compare import CheckReport
 
 
 def generate(source: Source, **options: Unpack[Options]) -> Result:
@@ -68,7 +68,7 @@ def check(source: Source, **options: Unpack[Options]) -> CheckReport:
     CheckReport
         `ok` says whether all agree, `lines` what was tried for each region.
     """
-    from codegen.check.compare import check as compare
+    from codegen.checking.compare import check as compare
 
     given = read(source, options)
     return compare(given.name, given.text, given.options, lambda line: None)

@@ -20,7 +20,7 @@ def run(job: Job) -> Outcome:
     """Before and after, in turns, for each region; the report goes to standard output."""
     from codegen.bench.measure import measure
     from codegen.bench.show import chart, data, text
-    from codegen.check.build import find_compiler
+    from codegen.checking.build import find_compiler
     from codegen.source.write import write_if_changed
     from codegen.tune.plans.build import FLAGS, compiler_version
     from codegen.tune.plans.subject import open_file

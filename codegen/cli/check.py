@@ -10,7 +10,7 @@ from codegen.filters import select
 
 def run(job: Job) -> Outcome:
     """The report goes to standard output; only full agreement is success."""
-    from codegen.check.compare import check
+    from codegen.checking.compare import check
 
     line = Line(job.arguments)
     try:

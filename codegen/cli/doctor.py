@@ -170,7 +170,7 @@ def _generation() -> str:
 
 
 def _check() -> str:
-    from codegen.check.compare import check
+    from codegen.checking.compare import check
 
     report = check("doctor.c", _SAMPLE, GenOptions(), lambda line: None)
     if not report.ok:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.check.build import find_compiler
+from codegen.checking.build import find_compiler
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine.detect import detect
 from codegen.opened import no_region

@@ -19,10 +19,10 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     pipeline.generate = it.generate
     report: Any = types.ModuleType("codegen.report.text")
     report.describe_file = it.describe
-    checker: Any = types.ModuleType("codegen.check.compare")
+    checker: Any = types.ModuleType("codegen.checking.compare")
     checker.check = it.check
     monkeypatch.setitem(sys.modules, "codegen.pipeline", pipeline)
-    monkeypatch.setitem(sys.modules, "codegen.check.compare", checker)
+    monkeypatch.setitem(sys.modules, "codegen.checking.compare", checker)
     monkeypatch.setitem(sys.modules, "codegen.report.text", report)
     return it
 

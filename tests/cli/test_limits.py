@@ -203,14 +203,14 @@ def test_no_child_is_started_without_limits() -> None:
     ]
     allowed = ("limits.py", "cli/wrap/wrapper.py", "report/profile.py")
     free = [x for x in found if "limited(" not in x and not x.startswith(allowed)]
-    assert [x.partition(":")[0] for x in free] == ["check/build.py", "check/sanitize.py"]  # next line
+    assert [x.partition(":")[0] for x in free] == ["checking/build.py", "checking/sanitize.py"]  # next line
 
 
 def test_a_compiler_that_takes_too_long(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("cc").write_text("#!/bin/sh\ncase \"$*\" in *-E*) exec gcc \"$@\";; esac\nwhile :; do :; done\n")
     os.chmod("cc", 0o755)
     monkeypatch.setenv("CC", str(Path("cc").resolve()))
-    monkeypatch.setattr("codegen.check.build.COMPILER", Limits(1, 512 * MIB))
+    monkeypatch.setattr("codegen.checking.build.COMPILER", Limits(1, 512 * MIB))
     Path("in.c").write_text(function())
     code, out, err = run("check", "in.c")
     assert code in (1, 4) and "the compiler took more than 1 s of processor time" in out + err

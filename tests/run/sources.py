@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from codegen.check.compare import CheckReport, check
+from codegen.checking.compare import CheckReport, check
 from codegen.options import GenOptions
 
 

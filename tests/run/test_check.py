@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codegen import region
-from codegen.check import trials as check_trials
+from codegen.checking import trials as check_trials
 from codegen.cli.main import main
 from codegen.options import GenOptions
 from codegen.region import RegionOutcome

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from codegen.check.compare import check
+from codegen.checking.compare import check
 from codegen.diagnostics import Severity
 from codegen.options import CppOptions, GenOptions
 from tests.corpus import ALL, KERNELS, RUN, kernels, lost

@@ -6,8 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from codegen.check.compare import check
-from codegen.check.regions import open_regions
+from codegen.checking.compare import check
+from codegen.checking.regions import open_regions
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.run.test_microkernel import compiler

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.check.compare import check
+from codegen.checking.compare import check
 from codegen.options import CppOptions, GenOptions
 from codegen.pipeline import generate
 from tests.compilers import with_openmp

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.check.compare import check
+from codegen.checking.compare import check
 from codegen.diagnostics import Diagnostic
 from codegen.options import GenOptions
 from codegen.pipeline import generate

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import codegen
+
 CODEGEN = Path(__file__).parents[2] / "codegen"
 # From the ground up. A room may use what stands before it; a room is a folder, or a module beside them. Targets are
 # loaded by name (targets/registry.py), so that hosts/ and sunway/ may stand above what asks for them.
@@ -14,8 +16,8 @@ ROOMS = (
     "source", "isa", "machine", "frontend", "recognize",
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
     "opened", "worker", "partial", "obeyed", "region", "supervise", "auto", "pipeline",
-    "refusals", "check", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve", "sunway",
-    "cli", "api",
+    "refusals", "checking", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve",
+    "sunway", "cli", "api",
 )  # fmt: skip
 MOST = 22  # files of a folder
 
@@ -41,6 +43,11 @@ def room_of(module: str) -> str:
 def test_every_room_has_its_place() -> None:
     rooms = {p.stem for p in CODEGEN.glob("*.py")} | {p.parent.name for p in CODEGEN.glob("*/__init__.py")}
     assert rooms - {"__init__", "__main__"} == set(ROOMS)
+
+
+def test_no_room_hides_a_public_name() -> None:
+    """A folder that is imported becomes an attribute of the package, in place of the function of the same name."""
+    assert not set(ROOMS) & set(codegen.__all__)
 
 
 def test_imports_go_down() -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from codegen.check.build import find_compiler, first_error
+from codegen.checking.build import find_compiler, first_error
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call, expression
 from codegen.limits import COMPILER, LimitPassed, run

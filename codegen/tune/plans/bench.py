@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codegen.check.layout import Layout
-from codegen.check.library import Arena, Library, arena, open_library
-from codegen.check.survey import Survey, Vector, lookers
-from codegen.check.trials import compare
+from codegen.checking.layout import Layout
+from codegen.checking.library import Arena, Library, arena, open_library
+from codegen.checking.survey import Survey, Vector, lookers
+from codegen.checking.trials import compare
 from codegen.record import record
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.build import Failed, Shop, original_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.check.ranges import fixed
-from codegen.check.survey import extents
+from codegen.checking.ranges import fixed
+from codegen.checking.survey import extents
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
 from codegen.scop.product import Blocking, Exact, Nested, Sweep

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.check.harness import Harness
-from codegen.check.regions import as_generated, case_of
+from codegen.checking.harness import Harness
+from codegen.checking.regions import as_generated, case_of
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed
 from codegen.isa.known import use as use_isa

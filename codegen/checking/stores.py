@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codegen.check.harness import Harness
-from codegen.check.layout import BufferLayout
-from codegen.check.library import Library, arena, open_library
-from codegen.check.sanitize import subset
-from codegen.check.show import element_text
-from codegen.check.survey import Vector
-from codegen.check.trials import BATCH, THREADS, WORK, Pair
+from codegen.checking.harness import Harness
+from codegen.checking.layout import BufferLayout
+from codegen.checking.library import Library, arena, open_library
+from codegen.checking.sanitize import subset
+from codegen.checking.show import element_text
+from codegen.checking.survey import Vector
+from codegen.checking.trials import BATCH, THREADS, WORK, Pair
 from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.worker import Died, run_limited

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.check.harness import Harness
-from codegen.check.layout import Layout
-from codegen.check.library import Library
-from codegen.check.paths import Path
-from codegen.check.pieces import least, pieces, reached, small_values
-from codegen.check.ranges import Ranges, fixed, ranges_of, stride_value
-from codegen.check.sizes import groups
+from codegen.checking.harness import Harness
+from codegen.checking.layout import Layout
+from codegen.checking.library import Library
+from codegen.checking.paths import Path
+from codegen.checking.pieces import least, pieces, reached, small_values
+from codegen.checking.ranges import Ranges, fixed, ranges_of, stride_value
+from codegen.checking.sizes import groups
 from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.region import Modelled

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.check.gathers import index_sources
-from codegen.check.leaves import Leaf, leaves
-from codegen.check.memory import Memory
-from codegen.check.paths import follow
+from codegen.checking.gathers import index_sources
+from codegen.checking.leaves import Leaf, leaves
+from codegen.checking.memory import Memory
+from codegen.checking.paths import follow
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
-from codegen.check.emit import cases_text
-from codegen.check.harness import Harness, Place, harness_of
-from codegen.check.memory import memory_of
+from codegen.checking.emit import cases_text
+from codegen.checking.harness import Harness, Place, harness_of
+from codegen.checking.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
 
-from codegen.check.build import HEADER, Build, Compiler, find_compiler
-from codegen.check.emit import runtime_text, watch_text
-from codegen.check.judge import Verdict, judge, try_case
-from codegen.check.regions import Checked, extra_sources, file_texts, open_regions
-from codegen.check.sanitize import Program
-from codegen.check.trials import Pair
+from codegen.checking.build import HEADER, Build, Compiler, find_compiler
+from codegen.checking.emit import runtime_text, watch_text
+from codegen.checking.judge import Verdict, judge, try_case
+from codegen.checking.regions import Checked, extra_sources, file_texts, open_regions
+from codegen.checking.sanitize import Program
+from codegen.checking.trials import Pair
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record

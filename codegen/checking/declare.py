@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from pycparser import c_ast, c_generator
 
-from codegen.check.harness import Harness
-from codegen.check.memory import Buffer
-from codegen.check.paths import names_in
+from codegen.checking.harness import Harness
+from codegen.checking.memory import Buffer
+from codegen.checking.paths import names_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.symbols import RegionSite
 

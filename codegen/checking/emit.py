@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.check.declare import copies, declarations
-from codegen.check.harness import Harness, Place
-from codegen.check.leaves import Leaf
+from codegen.checking.declare import copies, declarations
+from codegen.checking.harness import Harness, Place
+from codegen.checking.leaves import Leaf
 from codegen.record import record
 from codegen.source.language import CXX
 from codegen.target.text.templates import environment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.check.harness import Harness
-from codegen.check.memory import Buffer
+from codegen.checking.harness import Harness
+from codegen.checking.memory import Buffer
 from codegen.record import record
 
 

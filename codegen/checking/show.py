@@ -7,8 +7,8 @@ import re
 import struct
 from collections.abc import Sequence
 
-from codegen.check.leaves import Leaf
-from codegen.check.memory import Buffer, Int
+from codegen.checking.leaves import Leaf
+from codegen.checking.memory import Buffer, Int
 
 
 def element_text(buffer: Buffer, leaf: Leaf, dims: Sequence[int], count: int, at: int, first: int) -> str:
