@@ -40,6 +40,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
 from codegen.scop.tree import Node
 from codegen.source.slice import RegionSlice
+from codegen.strategy.author import Considered
 from codegen.targets.registry import target_named
 from codegen.transform.program import Program
 
@@ -105,7 +106,18 @@ def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed |
         speed=speed.text if speed is not None else "",
         ownership=tuple(map(_table, tables(p, made.tree, machine))),
         remarks=_counted(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
+        techniques=_techniques(made.considered),
     )
+
+
+def _techniques(found: Sequence[Considered]) -> tuple[TableView, ...]:
+    """What the planner thought of, for the region and for each nest, in the order of its table."""
+    out = []
+    for stmts in dict.fromkeys(c.stmts for c in found):
+        rows = dict.fromkeys((c.technique, c.why or "taken") for c in found if c.stmts == stmts)
+        title = f"For {', '.join(stmts)}" if stmts else "For the region"
+        out.append(TableView(title, ("technique", "taken, or why not"), tuple(rows)))
+    return tuple(out)
 
 
 def _counted(remarks: Iterable[str]) -> tuple[str, ...]:

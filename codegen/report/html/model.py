@@ -137,6 +137,7 @@ class Details:
     speed: str = ""
     ownership: tuple[TableView, ...] = ()
     remarks: tuple[str, ...] = ()
+    techniques: tuple[TableView, ...] = ()
     cores: tuple[str, ...] = ()
     refusal: Refusal | None = None
 
