@@ -11,7 +11,7 @@ SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/sha
   cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
-.PHONY: same-under-load picture all quickstart examples venv dev test test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden clean distclean
+.PHONY: same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden clean distclean
 
 all: quickstart
 
@@ -59,10 +59,15 @@ examples: dev
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi; \
 	echo "$(words $(E)) examples built, run and checked: all ok"
 
-# Arguments for pytest: make test T='tests/cli -k gen'
+# Of slow tests with many cases a third; all of them where files are chosen. Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	@$(COMPILE)
 	$(PY) -m pytest -n 2 --dist worksteal -q $(T)
+
+# All cases of what takes long as well.
+test-all: dev
+	@$(COMPILE)
+	$(PY) -m pytest -n 2 --dist worksteal -q --all $(T)
 
 # Under two minutes: units, refusals, goldens, and a little of everything else.
 test-fast: dev

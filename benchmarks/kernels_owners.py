@@ -14,8 +14,8 @@ from types import ModuleType
 
 from codegen import region
 from codegen.cli.main import main
-from codegen.plan import author, strategy
 from codegen.recognize.ownership.registers import alone
+from codegen.strategy import planner, tiling, vectors
 from codegen.strategy.loops import time_tiles as stencils
 from codegen.strategy.products import panels
 from codegen.strategy.products.expansion import Expanded
@@ -25,11 +25,11 @@ INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (
     (region, "privatize", lambda scop, *rest: scop),
     (region, "privatize_roomy", lambda scop, tree, deps, site: (scop, deps)),
     (region, "keep_last", lambda *rest: None),
-    (strategy, "expand_for_products", lambda p, found, *rest: Expanded(p, found, (), ())),
+    (planner, "expand_for_products", lambda p, found, *rest: Expanded(p, found, (), ())),
     (panels, "keeps", lambda *rest: ()),
-    (author, "carry_gain", lambda *rest: None),
-    (author, "around_recurrence", lambda *rest: None),
-    (author, "around_taps", lambda *rest: None),
+    (vectors, "carry_gain", lambda *rest: None),
+    (tiling, "around_recurrence", lambda *rest: None),
+    (vectors, "around_taps", lambda *rest: None),
     (stencils, "register_tile", alone),
 )
 KEPT = {"expand": r"expand (\S+)", "keep": r"keep (\S+)", "carry": r"carry (\S+)", "jam": r"jam (\S+ by \d+)"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fast import is_fast, listed
+from tests.fast import WHOLE, is_fast, listed, some_of_each
 from tests.warm import MANY, warm
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -21,13 +21,19 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="rewrite tests/golden from the present results")
     parser.addoption("--fast", action="store_true", help="leave out what takes long (tests/slow.txt)")
+    parser.addoption("--all", action="store_true", help="all cases of what takes long, in a run of all tests, too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--fast"):
         known = listed()
-        config.hook.pytest_deselected(items=[x for x in items if not is_fast(x.nodeid, known)])
-        items[:] = [x for x in items if is_fast(x.nodeid, known)]
+        kept = {x.nodeid for x in items if is_fast(x.nodeid, known)}
+    elif len(items) >= WHOLE and not config.getoption("--all"):
+        kept = some_of_each([x.nodeid for x in items], listed())
+    else:
+        return
+    config.hook.pytest_deselected(items=[x for x in items if x.nodeid not in kept])
+    items[:] = [x for x in items if x.nodeid in kept]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,4 +1,5 @@
-"""The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases of those.
+"""Which tests a run takes. The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases
+of those. `make test`: everything, but of slow functions with many cases a part. `make test-all`: everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast.
 
@@ -11,12 +12,15 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from zlib import crc32
 
 LIST = Path(__file__).parent / "slow.txt"
 SLOW = 0.4  # seconds of its longest case that make a function slow
 LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
+FEW, THIN = 4, 3  # of slow functions with more cases than this, one in so many
+WHOLE = 2000  # tests: a run of all of them, not of a folder
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 
 
@@ -26,6 +30,19 @@ def is_fast(nodeid: str, listed: frozenset[str]) -> bool:
 
 def listed() -> frozenset[str]:
     return frozenset(line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+
+
+def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
+    """All tests, but of slow functions with many cases every third case, spread over them: a run of all tests, as on
+    every change, takes those. `make test-all` and runs of chosen files take all."""
+    cases: dict[str, list[str]] = defaultdict(list)
+    for nodeid in nodeids:
+        cases[nodeid.partition("[")[0]].append(nodeid)
+    out: set[str] = set()
+    for function, own in cases.items():
+        many = function in listed and len(own) > FEW
+        out |= set(sorted(own, key=lambda n: crc32(n.encode()))[:: THIN if many else 1])
+    return out
 
 
 def slow(report: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import codegen
-from codegen import isas
+from codegen.isa import known as isas
 from codegen.isa.known import use
 from codegen.isa.load import load
 
