@@ -125,8 +125,11 @@ def test_check_runs_on_the_emulator(capsys, monkeypatch):
     words = ["check", "--target", "sunway", "--threads", "16", str(KERNELS / "atax.c")]
     assert main(words) == 0
     assert "size vectors agree" in capsys.readouterr().out
-    # A wait that is left out is found, whatever the results happen to be.
+    # A wait that is left out is found by the proof, and without one by the emulator, whatever the results happen to be.
     monkeypatch.setattr("codegen.sunway.dialect.wait", lambda *_: ";")
+    assert main(words) == 0
+    assert "left as it is (no-proof)" in capsys.readouterr().out
+    monkeypatch.setattr("codegen.sunway.emit.wrong_kernel", lambda *_: "")
     assert main(words) == 4
     assert "crashes" in capsys.readouterr().out
 
