@@ -59,7 +59,7 @@ examples: dev
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi; \
 	echo "$(words $(E)) examples built, run and checked: all ok"
 
-# Of slow tests with many cases a third; all of them where files are chosen. Arguments for pytest: make test T='tests/cli -k gen'
+# Of slow tests with many cases a sixth, and not the longest; all of them where files are chosen. Arguments for pytest: make test T='tests/cli -k gen'
 test: dev
 	@$(COMPILE)
 	$(PY) -m pytest -n 2 --dist worksteal -q $(T)

@@ -1,5 +1,6 @@
 """Which tests a run takes. The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases
-of those. `make test`: everything, but of slow functions with many cases a part. `make test-all`: everything.
+of those. `make test`: everything but the longest cases, and of slow functions with many cases a part. `make test-all`:
+everything.
 
 slow.txt is made from what a whole run took; tests that are not in it count as fast.
 
@@ -19,7 +20,8 @@ from zlib import crc32
 LIST = Path(__file__).parent / "slow.txt"
 SLOW = 0.4  # seconds of its longest case that make a function slow
 LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
-FEW, THIN = 4, 3  # of slow functions with more cases than this, one in so many
+FEW, THIN = 4, 6  # of slow functions with more cases than this, one in so many
+LONGEST = 12  # seconds of a case that only `make test-all` has
 WHOLE = 2000  # tests: a run of all of them, not of a folder
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 
@@ -33,10 +35,13 @@ def listed() -> frozenset[str]:
 
 
 def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
-    """All tests, but of slow functions with many cases every third case, spread over them: a run of all tests, as on
-    every change, takes those. `make test-all` and runs of chosen files take all."""
+    """All tests but the longest (with a minus in the list), and of slow functions with many cases every sixth case,
+    spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen files take
+    all."""
     cases: dict[str, list[str]] = defaultdict(list)
     for nodeid in nodeids:
+        if f"-{nodeid}" in listed:
+            continue
         cases[nodeid.partition("[")[0]].append(nodeid)
     out: set[str] = set()
     for function, own in cases.items():
@@ -62,11 +67,12 @@ def slow(report: Iterable[str]) -> list[str]:
         least = min(sorted(own), key=lambda c: own[c])
         if all(f in out for f in functions if f.startswith(f"{module}::")) and own[least] < LEAST:
             out.add(f"+{least}")
-    return sorted(out)
+    return sorted(out | {f"-{case}" for case, seconds in cases.items() if seconds > LONGEST})
 
 
 if __name__ == "__main__":
     lines = slow(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
-    head = f"# Functions with a case that takes more than {SLOW} s, and with + cases of them that the fast lane has:\n"
+    head = f"# Functions with a case of more than {SLOW} s, with + cases of them that the fast lane has, and with -\n"
+    head += f"# cases that take more than {LONGEST} s, which only make test-all has:\n"
     LIST.write_text(head + "# python -m tests.fast TIMES writes this file.\n" + "".join(f"{x}\n" for x in lines),
                     encoding="utf-8")
