@@ -86,7 +86,7 @@ def open_regions(path: str, text: str, options: GenOptions, regions: tuple[Regio
         pre = no_preprocess(path, text, language)
     slices = with_inactive(slice_unit(pre, path, regions), pre, text)
     found = baked(pre, text, slices, options.cpp)
-    if target.macros_stay:
+    if target.keeps_macros:
         slices = with_names(path, text, options.cpp, pre, slices, found)
     return Opened(name, text, regions, slices, pre.deps, pre, found)
 

@@ -30,18 +30,27 @@ from codegen.strategy.orders.row_reductions import cheaper_lines, would_be
 from codegen.strategy.products.blocked import Products, find_products, in_panels
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
-from codegen.strategy.technique import NOT_THIS_KIND, Job, RegionTechnique, Site, Technique, Unsuited, first_that_suits
+from codegen.strategy.technique import (
+    NOT_THIS_KIND,
+    RegionTechnique,
+    Request,
+    Site,
+    Technique,
+    Unsuited,
+    first_that_suits,
+    suited,
+)
 from codegen.strategy.tiling import ROWS_IN_TURN, SHARED_TILES, STRIPS, THROUGH_RECURRENCE, TILES, WAVEFRONT
 from codegen.strategy.vectors import (
-    AROUND_TAPS,
     DATA_DECIDES,
     EXPLICIT,
-    FAR,
     IN_ORDER,
     MARKED,
     OUTER,
     REDUCTION,
+    STRIDED,
     TRANSPOSED,
+    WRITTEN_OUT,
     worth_vectors,
 )
 from codegen.transform.apply import apply
@@ -51,10 +60,10 @@ from codegen.transform.program import Program
 def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: int = 2) -> Decision:
     """A plan for a region given in source order. `fusion` is none, smart, max, or auto for the best of them. Lower
     effort leaves out isolation (1) and tiling (0)."""
-    job, lost = Job(source, machine, fusion, effort), list[Considered]()
+    asked, lost = Request(source, machine, fusion, effort), list[Considered]()
     for t in REGIONS:
         try:
-            made = t.propose(job)
+            made = t.propose(asked)
         except Unsuited as error:
             lost.append(Considered(t.name, (), str(error) or f"needs {t.needs}"))
             continue
@@ -62,39 +71,37 @@ def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: 
     raise AssertionError("the last technique suits every region")
 
 
-def _products(job: Job) -> Decision:
-    best, first = _with_products(job.source, job.machine, job.kind)
+def _products(asked: Request) -> Decision:
+    best, first = _with_products(asked.source, asked.machine, asked.kind)
     if not best.products.directives:
         raise Unsuited(NOT_THIS_KIND)
     p = best.program.with_tree(best.products.tree)
-    return decorate(p, job.machine, job.effort, best.products, (*first, *best.directives), best.remarks)
+    return decorate(p, asked.machine, asked.effort, best.products, (*first, *best.directives), best.remarks)
 
 
-def _time_tiles(job: Job) -> Decision:
-    if job.effort < 2:
+def _time_tiles(asked: Request) -> Decision:
+    if asked.effort < 2:
         raise Unsuited("left out: a plan with it took too much work")
-    made = _over_time(_in_order(job.source), job.machine, job.kind)
-    return replace(made, program=replace(made.program, deps=job.source.deps))
+    made = _over_time(_in_order(asked.source), asked.machine, asked.kind)
+    return replace(made, program=replace(made.program, deps=asked.source.deps))
 
 
-def _reduced_rows(job: Job) -> Decision:
-    fused = _fused(job.source, job.machine, job.fusion)
-    turned = cheaper_lines((job.source, fused.program), job.machine) if job.effort else None
-    if turned is None:
-        raise Unsuited(NOT_THIS_KIND)
-    products = _with_products(job.source, job.machine, job.kind)[0].products
-    return decorate(turned.program, job.machine, job.effort, products, remarks=turned.remarks, rows=turned.threads)
+def _reduced_rows(asked: Request) -> Decision:
+    fused = _fused(asked.source, asked.machine, asked.fusion)
+    turned = suited(cheaper_lines((asked.source, fused.program), asked.machine) if asked.effort else None)
+    products = _with_products(asked.source, asked.machine, asked.kind)[0].products
+    return decorate(turned.program, asked.machine, asked.effort, products, remarks=turned.remarks, rows=turned.threads)
 
 
-def _nests(job: Job) -> Decision:
-    source, machine = job.source, job.machine
-    fused = _fused(source, machine, job.fusion)
-    products = _with_products(source, machine, job.kind)[0].products
+def _nests(asked: Request) -> Decision:
+    source, machine = asked.source, asked.machine
+    fused = _fused(source, machine, asked.fusion)
+    products = _with_products(source, machine, asked.kind)[0].products
     words = (*fused.remarks, *would_be(source, machine))
-    made = decorate(fused.program, machine, job.effort, products, remarks=words)
-    if job.fusion != AUTO:
+    made = decorate(fused.program, machine, asked.effort, products, remarks=words)
+    if asked.fusion != AUTO:
         return made
-    return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, job.effort), machine)
+    return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, asked.effort), machine)
 
 
 # Whole regions, the best first: a product runs at the speed of the arithmetic units, tiles over time at that of the
@@ -114,7 +121,7 @@ REGIONS = (
 TILING = ((ROWS_IN_TURN,), (THROUGH_RECURRENCE,), (SHARED_TILES,), (WAVEFRONT, STRIPS, TILES))
 THREADS = (REDUCTION_STRIPS, WORK_SHARING)
 # Innermost loops. What compilers do better by themselves comes before what asks them for vectors.
-VECTORS = (AROUND_TAPS, DATA_DECIDES, REDUCTION, TRANSPOSED, FAR, EXPLICIT, MARKED, OUTER, IN_ORDER)
+VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, EXPLICIT, MARKED, OUTER, IN_ORDER)
 
 
 def _cut(author: Author, full: bool) -> None:
@@ -181,9 +188,7 @@ def _over_time(source: Program, machine: Machine, fusion: str) -> Decision:
     from codegen.strategy.loops.time_tiles import time_tiles
 
     usual = isl_schedule(source.scop, source.deps, source.tree, fusion)
-    found = time_tiles(source, machine, usual)
-    if found is None:
-        raise Unsuited(NOT_THIS_KIND)
+    found = suited(time_tiles(source, machine, usual))
     author = Author(source, [], [], machine)
     first = source.scop.statements[0].name
     cut = next((c for c in found.cuts if author.all_or_none((found.schedule, *c.tiles, *found.inside))), None)

@@ -9,7 +9,7 @@ from codegen.strategy.author import Author
 from codegen.strategy.cost.cycles import stepped
 from codegen.strategy.loops.vector_reductions import gathering, on_threads
 from codegen.strategy.loops.work_sharing import ways
-from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
+from codegen.strategy.technique import Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.transform.program import Program
 
 
@@ -64,11 +64,8 @@ def is_innermost(place: Place) -> bool:
 def _reduction_strips(author: Author, site: Site) -> None:
     place = site.place
     assert place is not None
-    vectors = gathering(author.p, site.band, author.machine) if is_innermost(place) else None
-    if vectors is None:
-        raise Unsuited(NOT_THIS_KIND)
-    if not author.all_or_none(on_threads(vectors)):
-        raise Unsuited(author.why)
+    vectors = suited(gathering(author.p, site.band, author.machine) if is_innermost(place) else None)
+    carry_out_steps(author, *on_threads(vectors))
     author.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", site.stmts[0])
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from codegen.machine import Machine
+from codegen.plan.model import Directive
 from codegen.record import record
 from codegen.scop.tree import Band, Place, statements
 from codegen.strategy.author import Author, Considered
@@ -12,6 +14,7 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.orders.fusion import AUTO
 from codegen.transform.program import Program
 
+T = TypeVar("T")
 NOT_THIS_KIND = ""  # why a technique is not taken: the nest is not of the kind that its `needs` describes
 
 
@@ -32,6 +35,19 @@ class Unsuited(Exception):
     """The technique is not taken, and nothing was changed; the message says why, or is `NOT_THIS_KIND`."""
 
 
+def suited(found: T | None) -> T:
+    """What was found for a nest. Raises Unsuited where the nest is not of the kind."""
+    if found is None:
+        raise Unsuited(NOT_THIS_KIND)
+    return found
+
+
+def carry_out_steps(author: Author, *steps: Directive) -> None:
+    """All of the steps. Raises Unsuited with the reason where one is illegal; nothing is changed then."""
+    if not author.all_or_none(steps):
+        raise Unsuited(author.why)
+
+
 @record
 class Technique:
     """One row of the table.
@@ -49,7 +65,7 @@ class Technique:
 
 
 @record
-class Job:
+class Request:
     """A region in source order, and what is asked of its plan: which statements share loops (see --fusion), and how
     much work it may take: lower effort leaves out isolation (1) and tiling (0)."""
 
@@ -71,7 +87,7 @@ class RegionTechnique:
     name: str
     does: str
     needs: str
-    propose: Callable[[Job], Decision]
+    propose: Callable[[Request], Decision]
 
 
 def first_that_suits(author: Author, site: Site, techniques: Sequence[Technique]) -> Technique | None:

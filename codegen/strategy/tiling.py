@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
@@ -26,17 +27,14 @@ from codegen.strategy.cost.tile_sizes import (
 from codegen.strategy.loops.interleaved_recurrences import chain_of
 from codegen.strategy.loops.outer_vectors import around_recurrence
 from codegen.strategy.loops.wavefronts import ROWS, behind, side_by_side, tile_shape, whole_rows
-from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
+from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.transform.program import Program, pending
 
 
 def _rows_in_turn(author: Author, site: Site) -> None:
-    found = chain_of(author.p, site.band, lambda b: len(_tilable(author.p, b)) == len(b.loops), author.machine)
-    if found is None:
-        raise Unsuited(NOT_THIS_KIND)
-    names, steps = found
-    if not author.all_or_none(steps):
-        raise Unsuited(author.why)
+    free = partial(_all_tilable, author.p)
+    names, steps = suited(chain_of(author.p, site.band, free, author.machine))
+    carry_out_steps(author, *steps)
     author.remark("passed", "rows", told.rows(steps), names[-1])
 
 
@@ -49,11 +47,8 @@ ROWS_IN_TURN = Technique(
 
 
 def _through_recurrence(author: Author, site: Site) -> None:
-    found = around_recurrence(author.p, site.band, author.machine)
-    if found is None:
-        raise Unsuited(NOT_THIS_KIND)
-    if not author.all_or_none(found.steps):
-        raise Unsuited(author.why)
+    found = suited(around_recurrence(author.p, site.band, author.machine))
+    carry_out_steps(author, *found.steps)
     lane, row = site.band.loops[-1].name, site.band.loops[-2].name
     text = f"{found.vector.times} vectors along loop {lane}, through loop {row} in registers"
     author.remark("passed", "vector", text, site.stmts[0])
@@ -91,8 +86,7 @@ def _shared_tiles(author: Author, site: Site) -> None:
     ref = LoopRef(shared.name, statements(band)[0])
     if not size:
         raise Unsuited("tiles of the loop they share would be all of it")
-    if not author.all_or_none((Tile(((ref, size),)), Distribute(ref))):
-        raise Unsuited(author.why)
+    carry_out_steps(author, Tile(((ref, size),)), Distribute(ref))
     for name, members, sizes in wanting:
         inner = tuple((LoopRef(lp.name, name), s) for lp, s in zip(members[1:], sizes[1:], strict=True))
         author.attempt(Tile(((LoopRef(shared.name, name), 0), *inner), site.full))
@@ -155,8 +149,7 @@ def _strips(author: Author, site: Site) -> None:
     if len(members) != len(site.band.loops) or not worth_strips(scop, stmts, around, site.band.loops):
         raise Unsuited(NOT_THIS_KIND)
     refs = [LoopRef(lp.name, names[0]) for lp in members]
-    if not author.attempt(Tile((*((r, 0) for r in refs[:-1]), (refs[-1], STRIP)))):
-        raise Unsuited(author.why)
+    carry_out_steps(author, Tile((*((r, 0) for r in refs[:-1]), (refs[-1], STRIP))))
     text = f"strips of {STRIP} along loop {members[-1].name} stay in the first-level cache"
     author.remark("passed", "tiled", text, names[0])
 
@@ -178,9 +171,8 @@ def _tiles(author: Author, site: Site) -> None:
     members = bring_back(scop, stmts, around, members)
     sizes = tile_sizes(scop, stmts, members, author.machine)
     sizes = few_lines(scop, stmts, around, members, sizes, author.machine)
-    d = Tile(tuple((LoopRef(lp.name, names[0]), s) for lp, s in zip(members, sizes, strict=True)), site.full)
-    if not author.attempt(d):
-        raise Unsuited(author.why)
+    loops_ = tuple((LoopRef(lp.name, names[0]), s) for lp, s in zip(members, sizes, strict=True))
+    carry_out_steps(author, Tile(loops_, site.full))
     text = ", ".join(f"{lp.name}:{s}" for lp, s in zip(members, sizes, strict=True) if s)
     _tiled_remark(author, text, footprint(scop, stmts, members, sizes), names[0])
 
@@ -207,6 +199,10 @@ def _tilable(p: Program, band: Band) -> list[Loop]:
     """Loops along which no variable of the region stays alive: cutting those keeps it a scalar."""
     inside = [r for name, r in p.deps.flows.items() if p.scop.arrays[name].inside]
     return [lp for lp in band.loops if all(_local(r, lp, statements(band)) for r in inside)]
+
+
+def _all_tilable(p: Program, band: Band) -> bool:
+    return len(_tilable(p, band)) == len(band.loops)
 
 
 def _restrict(lp: Loop, names: Sequence[str]) -> Loop:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from codegen.plan.model import Carry, LoopRef, Vector
 from codegen.recognize.access.work import leaves_out, next_by_step
 from codegen.recognize.access.wraps import usual_move
@@ -17,7 +20,7 @@ from codegen.strategy.loops.scalar_replacement import carry_gain
 from codegen.strategy.loops.transposes import across_rows
 from codegen.strategy.loops.vector_reductions import gathering
 from codegen.strategy.loops.wavefronts import ROWS
-from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited
+from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.strategy.tiling import waits_along
 from codegen.transform.program import Program
 
@@ -35,15 +38,21 @@ def _ref(site: Site) -> LoopRef:
     return LoopRef(site.band.loops[-1].name, site.stmts[0])
 
 
+@contextmanager
+def _same_reason(author: Author) -> Iterator[None]:
+    """What is tried inside leaves `why` as it was: the reason why the loop itself has no vectors is told in the end."""
+    why = author.why
+    try:
+        yield
+    finally:
+        author.why = why
+
+
 def _around(author: Author, site: Site) -> None:
     """A loop around sequential ones in vectors."""
-    found = around_taps(author.p, site.band, author.machine)
-    if found is None:
-        raise Unsuited(NOT_THIS_KIND)
-    why = author.why
-    if not author.all_or_none(found.steps):
-        refused, author.why = author.why, why
-        raise Unsuited(refused)
+    found = suited(around_taps(author.p, site.band, author.machine))
+    with _same_reason(author):
+        carry_out_steps(author, *found.steps)
     how = found.vector
     text = f"{how.times} vectors along loop {how.loop.name}, through the loops inside in registers"
     author.remark("passed", "vector", text, site.stmts[0])
@@ -59,7 +68,7 @@ def _written_out(author: Author, site: Site) -> None:
         return  # compilers write the loop out
 
 
-AROUND_TAPS = Technique(
+WRITTEN_OUT = Technique(
     "a few iterations written out",
     "compilers write the loop out; vectors run along the loop around it where there are some",
     "an innermost loop with a small, fixed number of iterations",
@@ -84,11 +93,8 @@ DATA_DECIDES = Technique(
 
 
 def _reduction(author: Author, site: Site) -> None:
-    found = gathering(author.p, site.band, author.machine)
-    if found is None:
-        raise Unsuited(NOT_THIS_KIND)
-    if not author.attempt(found):
-        raise Unsuited(author.why)
+    found = suited(gathering(author.p, site.band, author.machine))
+    carry_out_steps(author, found)
     name = site.band.loops[-1].name
     text = f"loop {name} gathers in {found.times} vectors of {found.width} bytes side by side"
     author.remark("passed", "vector", text, site.stmts[0])
@@ -106,12 +112,11 @@ def _transposed(author: Author, site: Site) -> None:
     """Vectors along the loop around, of rows transposed in registers."""
     if not far_array(author.p, site.stmts):
         raise Unsuited(NOT_THIS_KIND)
-    why, found = author.why, across_rows(author.p, site.band, author.machine)
+    found = across_rows(author.p, site.band, author.machine)
     if found is None:
         raise Unsuited("its rows cannot be transposed in registers")
-    if not author.attempt(found):
-        refused, author.why = author.why, why
-        raise Unsuited(refused)
+    with _same_reason(author):
+        carry_out_steps(author, found)
     side = f"{found.times} vectors side by side along loop {found.loop.name}"
     text = f"{side}; what is read along {site.band.loops[-1].name} is turned in registers"
     author.remark("passed", "vector", text, site.stmts[0])
@@ -125,7 +130,7 @@ TRANSPOSED = Technique(
 )
 
 
-def _far(author: Author, site: Site) -> None:
+def _strided(author: Author, site: Site) -> None:
     far = far_array(author.p, site.stmts)
     if not far:
         raise Unsuited(NOT_THIS_KIND)
@@ -136,11 +141,11 @@ def _far(author: Author, site: Site) -> None:
     author.remark("missed", "not-vector", text, site.stmts[0])
 
 
-FAR = Technique(
+STRIDED = Technique(
     "a loop with strides",
     "it is left to the compiler",
     "an innermost loop that does not step through its arrays element by element",
-    _far,
+    _strided,
 )
 
 
@@ -167,11 +172,8 @@ def far_array(p: Program, names: tuple[str, ...]) -> str:
 
 
 def _explicit(author: Author, site: Site) -> None:
-    again = over_again(author.p, site.band, author.machine)
-    if again is None:
-        raise Unsuited(NOT_THIS_KIND)
-    if not author.attempt(again):
-        raise Unsuited(author.why)
+    again = suited(over_again(author.p, site.band, author.machine))
+    carry_out_steps(author, again)
     text = f"loop {again.loop.name} is written as vectors of {again.width} bytes, {again.times} at a time"
     author.remark("passed", "vector", text, site.stmts[0])
 
@@ -185,8 +187,7 @@ EXPLICIT = Technique(
 
 
 def _marked(author: Author, site: Site) -> None:
-    if not author.attempt(Vector(_ref(site))):
-        raise Unsuited(author.why)
+    carry_out_steps(author, Vector(_ref(site)))
     author.remark("passed", "vector", f"loop {site.band.loops[-1].name} is marked for the vectorizer", site.stmts[0])
 
 

@@ -25,7 +25,7 @@ class Sunway(Target):
 
     name, help = "sunway", "master and slave files for Sunway"
     runs_here, languages, predicts = False, ("c",), True
-    macros_stay = False  # cores get parameters in a struct, whose members cannot be called as macros are
+    keeps_macros = False  # cores get parameters in a struct, whose members cannot be called as macros are
     in_parts = private_arrays = simpler_plans = False
     endings = MappingProxyType({"c": _PROGRAM, "harness": (*_PROGRAM, ".sw.mk", ".host.mk")})
     keeps_original = False  # -DTW_SERIAL does the same

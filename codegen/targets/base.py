@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ class Emulator:
     sources: tuple[str, ...] = ()
 
 
-class Target:
+class Target(ABC):
     """One kind of generated code. What stands here is true of targets that have nothing of their own to say."""
 
     name: str
@@ -66,7 +67,7 @@ class Target:
     predicts: bool = False  # has a model of time: `timeline`
 
     # What may be done to a region before it is planned for.
-    macros_stay: bool = True  # macros in bounds may keep their names, so that compilers may give them other values
+    keeps_macros: bool = True  # macros in bounds may keep their names, so that compilers may give them other values
     in_parts: bool = True  # some parts of a region may be transformed, others left as they are
     private_arrays: bool = True  # whole arrays, and values that are needed behind the region, may be private
     simpler_plans: bool = True  # other authors are asked after one whose plan crashed isl
@@ -86,9 +87,9 @@ class Target:
         Unsupported."""
         return ()
 
+    @abstractmethod
     def process(self, job: Job) -> RegionOutcome:
         """The region's new text, planned and proven. Raises Unsupported."""
-        raise NotImplementedError
 
     def words(self, options: GenOptions) -> Sequence[str]:
         """Its own options that shape the output, as words of a command line."""
@@ -117,4 +118,4 @@ class Target:
     def timeline(self, path: str, text: str, options: GenOptions, sizes: Mapping[str, int], picture: str) -> list[str]:
         """The predicted time for these sizes, for targets that predict; the picture goes to a file, if one is named.
         Raises ValueError for sizes that are missing."""
-        raise NotImplementedError
+        return []

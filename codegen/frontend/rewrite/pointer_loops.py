@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ from codegen.frontend.symbols import has_const_elements
 
 
 @dataclass
-class PointerLoops(Values):
+class PointerLoops(Values, ABC):
     """The part of the rewriting that reads loops; whoever has statements in them completes it."""
 
     fresh: Fresh
@@ -28,13 +29,13 @@ class PointerLoops(Values):
     outer: set[str]
     roots: dict[str, str] = field(default_factory=dict)  # an array that each outer pointer leads into
 
+    @abstractmethod
     def block(self, items: Sequence[c_ast.Node], env: Env) -> tuple[list[c_ast.Node], Env]:
         """Statements in order, and what is known after them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def body(self, node: c_ast.Node | None, env: Env) -> tuple[c_ast.Node | None, Env]:
         """A branch or the body of a loop; variables made for it live in it alone."""
-        raise NotImplementedError
 
     def steady(self, node: c_ast.Node, env: Env) -> bool:
         """Does it have one value as long as the loops around go on, in any scope of the region?"""

@@ -6,6 +6,7 @@ them back. What comes out is where each statement finds its elements, for `stagi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 
-class Walk(Moves):
+class Walk(Moves, ABC):
     """The text of one kernel."""
 
     def run(self, body: Sequence[Node], kernel: CNode, sc: Scope, at: Point) -> None:
@@ -186,23 +187,26 @@ class Walk(Moves):
 
     # -- what the tree has ---------------------------------------------------------------------------
 
+    @abstractmethod
     def _node(
         self, s: Node, todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...],
         ahead: tuple[str, Fetch | None],
     ) -> list[CNode]:  # fmt: skip
         """A statement that runs the first of these nodes; gives the others."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _nest(
         self, body: Sequence[Node], todo: list[CNode], sc: Scope, at: Point, stages: tuple[Stage, ...]
     ) -> list[CNode]:
-        raise NotImplementedError
+        """A loop nest that runs the first of these nodes; gives the others."""
 
+    @abstractmethod
     def _fetch(self, s: Node, sc: Scope, f: Frame) -> Fetch:
-        raise NotImplementedError
+        """A command that fetches a box of an array, with what it waits on."""
 
+    @abstractmethod
     def _deal(self, s: Node, f: Frame) -> None:
-        raise NotImplementedError
+        """A statement that says which turns of a loop this core takes."""
 
 
 def _flat(nodes: Sequence[CNode]) -> list[CNode]:
