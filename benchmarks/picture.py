@@ -3,8 +3,8 @@
     python -m benchmarks.picture build/bench/tensor.json [build/bench/kernels.json]
 
 writes docs/measured.json (the ratios alone), docs/measured.svg and the sentence between the README's two `measured`
-comments, and from kernels.json the table between the two `owners` comments of docs/nests.md. Without arguments only the
-drawing is made again from docs/measured.json.
+comments, and from kernels.json the table between the two `owners` comments of docs/measurements.md. Without arguments
+only the drawing is made again from docs/measured.json.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _tell_owners(run: dict[str, Any]) -> None:
     """The table of what ownership brings, where the run has measured it."""
     found = gains(run) if "compilers" in run else []
     if found:
-        page = ROOT / "docs" / "nests.md"
+        page = ROOT / "docs" / "measurements.md"
         page.write_text(between(page.read_text(encoding="utf-8"), "owners", gains_markdown(found)), encoding="utf-8")
 
 
@@ -199,7 +199,10 @@ def with_sentence(readme: str, data: dict[str, Any]) -> str:
 def between(page: str, name: str, text: str) -> str:
     """The page with this text between the comments of that name."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.S)
-    return pattern.sub(lambda m: m[1] + text + m[2], page)
+    made, found = pattern.subn(lambda m: m[1] + text + m[2], page)
+    if found != 1:
+        raise SystemExit(f"a line <!-- {name} --> and one <!-- end --> are needed, once")
+    return made
 
 
 def _wrapped(text: str, width: int = 120) -> str:

@@ -22,7 +22,7 @@ SLOW = 0.4  # seconds of its longest case that make a function slow
 LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
 FEW, THIN = 4, 6  # of slow functions with more cases than this, one in so many
 LONGEST = 12  # seconds of a case that only `make test-all` has
-WHOLE = 2000  # tests: a run of all of them, not of a folder
+WHOLE = 3000  # tests: a run of all of them, not of a folder
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 
 

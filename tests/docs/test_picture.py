@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.picture import condense, draw, mean, sentence, with_sentence
+from benchmarks.picture import between, condense, draw, mean, sentence, with_sentence
 from tests.docs.runner import ROOT
 
 DATA: dict[str, Any] = json.loads((ROOT / "docs" / "measured.json").read_text(encoding="utf-8"))
@@ -18,6 +18,13 @@ def test_the_files_agree() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert with_sentence(readme, DATA) == readme and "docs/measured.svg" in readme
     assert sentence(DATA) in " ".join(readme.split())
+
+
+def test_the_table_of_ownership_has_its_place() -> None:
+    page = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")
+    assert "# Measurements" in between(page, "owners", "| kernel |\n")
+    with pytest.raises(SystemExit, match="are needed, once"):
+        between("a page without it\n", "owners", "")
 
 
 def test_the_picture_is_a_picture() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import codegen
 
-CODEGEN = Path(__file__).parents[2] / "codegen"
+UNIT = Path(__file__).parent
+CODEGEN = UNIT.parents[1] / "codegen"
 # From the ground up. A room may use what stands before it; a room is a folder, or a module beside them. Targets are
 # loaded by name (targets/registry.py), so that hosts/ and sunway/ may stand above what asks for them.
 ROOMS = (
@@ -66,3 +67,9 @@ def test_imports_go_down() -> None:
 def test_no_room_is_crowded() -> None:
     counts = {p.parent: len(list(p.parent.glob("*.py"))) - 1 for p in CODEGEN.rglob("__init__.py")}
     assert not {str(p.relative_to(CODEGEN)): n for p, n in counts.items() if n > MOST}
+
+
+def test_units_are_tested_where_they_are() -> None:
+    """Folders of tests/unit have the names of folders of the package; what tries the benchmarks has one of its own."""
+    folders = {p.parent.relative_to(UNIT) for p in UNIT.rglob("test_*.py")} - {Path("benchmarks")}
+    assert not [str(f) for f in sorted(folders) if not (CODEGEN / f / "__init__.py").exists()]

@@ -12,7 +12,7 @@ from codegen.target.text.lines import at_statements
 from codegen.target.text.links import spread
 from codegen.target.text.wrap import WIDTH, fold, folded
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 NARROW = 48
 
 

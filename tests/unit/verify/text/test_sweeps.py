@@ -21,7 +21,7 @@ from codegen.target.matvec.sweep import MatvecPrinter
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.sweep.check import wrong_sweeps
 from codegen.verify.text.sweep.kernel import wrong_sweep_kernel
-from tests.unit.verify.test_text_products import changed
+from tests.unit.verify.text.test_products import changed
 
 ACROSS = """void f(int n, int m, double alpha, double A[n][m], double x[m], double y[n])
 {

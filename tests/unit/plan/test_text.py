@@ -41,7 +41,7 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking
 from codegen.source.write import read_source
 
-SRC = Path(__file__).parents[1] / "golden" / "src"
+SRC = Path(__file__).parents[2] / "golden" / "src"
 NAMES = sorted(p.stem for p in SRC.glob("*.c") if p.stem != "refused")
 
 

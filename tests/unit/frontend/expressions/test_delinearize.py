@@ -172,7 +172,7 @@ def test_check_agrees(body: str, tmp_path: Path) -> None:
     path = tmp_path / "a.c"
     path.write_text(body, encoding="utf-8")
     done = subprocess.run([sys.executable, "-m", "codegen", "check", str(path), "--target", "c"], check=False,
-                          cwd=Path(__file__).parents[2], capture_output=True, text=True)
+                          cwd=Path(__file__).parents[4], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -13,7 +13,7 @@ import pytest
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.compilers import quick
-from tests.unit.vector_plans import plan_for
+from tests.unit.target.vector.plans import plan_for
 
 # Inside a loop over i: loops over j, some around others; and which types have vectors for them: all, those without a
 # sign ("u"), or none. E holds the least and the largest numbers there are.

@@ -10,7 +10,7 @@ from codegen.region import model_region
 from codegen.report.ownership import ownership
 from codegen.report.text import describe_file
 from codegen.transform import tile
-from tests.unit.test_ownership import FLOYD, MATMUL
+from tests.unit.recognize.ownership.test_decide import FLOYD, MATMUL
 
 HEAD = "void f(int n, double a[n][n], double b[n][n], double c[n][n])\n{\n#pragma scop\n"
 

@@ -12,7 +12,7 @@ from codegen.region import Modelled, model_region
 from codegen.scop import dependences
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
 
-KERNELS = Path(__file__).resolve().parents[2] / "examples" / "kernels"
+KERNELS = Path(__file__).resolve().parents[3] / "examples" / "kernels"
 
 
 def modelled(text: str, options: GenOptions | None = None) -> Modelled:

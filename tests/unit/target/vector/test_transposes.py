@@ -13,7 +13,7 @@ import pytest
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from tests.unit.vector_plans import plan_for
+from tests.unit.target.vector.plans import plan_for
 
 # What is done for all j < n; which types have vectors for it: all, floating ones ("f"), or none.
 BODIES = {

@@ -89,7 +89,7 @@ def test_an_unknown_target_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_no_name_of_a_target_outside_its_room() -> None:
     """But where targets are listed; `openmp` is also what `doctor` looks for."""
-    root = Path(__file__).parents[2] / "codegen"
+    root = Path(__file__).parents[3] / "codegen"
     rooms = ("sunway", "hosts", "targets")
     found = []
     for path in sorted(root.rglob("*.py")):

@@ -12,7 +12,7 @@ from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.compilers import quick
-from tests.unit.vector_plans import plan_for
+from tests.unit.target.vector.plans import plan_for
 
 # Regions in x, y, z and A, the plan for each, and whether it is written as vectors.
 GATHER = {

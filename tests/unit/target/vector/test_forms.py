@@ -13,7 +13,7 @@ from codegen.diagnostics import InputError
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.compilers import quick
-from tests.unit.vector_plans import plan_for
+from tests.unit.target.vector.plans import plan_for
 
 # What stands in the loop over j (or in its place), and whether it has a form as vectors.
 BODIES = {
