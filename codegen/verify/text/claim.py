@@ -42,6 +42,8 @@ class Claim:
     kernels: dict[str, Layout]
     rounds: int  # steps of a kernel for each depth
     corners: tuple[Node, ...]  # what must not be negative for a point to belong
+    step: Node  # what a step computes, in tw_acc, tw_A0, ..., tw_B0, ... and constants
+    elem: str  # the C type that it is computed in
     packed: str  # C type of packed operands
     careful: bool
     names: dict[str, str]  # of the coordinates i, j and k in the text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.buffers import Buffers
+from codegen.verify.text.depths import Depths
 from codegen.verify.text.integers import decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
@@ -10,7 +10,7 @@ from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 from codegen.verify.text.state import NOUGHT, Array, Heap, Pointer
 
 
-class Declarations(Buffers):
+class Declarations(Depths):
     """What a declaration makes known."""
 
     def _declare(self, node: Node) -> None:
@@ -31,7 +31,7 @@ class Declarations(Buffers):
         elif "int" in kind.text.split():
             self.names[name] = self._integers().cond(value)
         elif kind.text in ("const long", "long"):
-            self.names[name] = found = self._long(name, value)
+            self.names[name] = found = self._bound(name, self._long(name, value))
             if isinstance(found, Poly) and found.number is None and len(found.terms) == 1:
                 self.facts.bounded(found)
                 self.facts.learn(*[p for p in (found - 1, found) if self.facts.holds(p)][:1])

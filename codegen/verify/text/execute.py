@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.verify.text.corners import at as corner
+from codegen.verify.text.corners import none_belongs, with_depth
 from codegen.verify.text.integers import decided, negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.loops import Loops
@@ -111,26 +113,33 @@ class Run(Loops):
         given = ways(self._integers().cond(cond))
         found = self._rest(body)
         for facts in filter(None, map(self.facts.assume, given)):
-            if TARGET not in found or not self._none_belongs(found[TARGET], facts):
+            if TARGET not in found or not none_belongs(self.claim.corners, found[TARGET].spans, facts):
                 raise Unread("a tile is passed over of which something belongs")
         return found
 
     def _belonging(self, cond: Node, then: Node) -> Effects | None:
         """`if (the element belongs) move it`: the effect speaks only of what belongs. None where that is not asked."""
-        if not self.claim.corners or then.kind != "do" or then.kids[0].kind != "assign":
+        store = self._single_step(then) if self.claim.corners else None
+        if store is None:
             return None
         asked = self._integers().cond(cond)
         self.belonging = True
-        found = self._do(then.kids[0])
+        found = self._do(store)
         self.belonging = False
         for e in found.values():
             at = {c: s.lo for c, s in e.spans.items()}
             i, j = (at["i"], at["j"]) if e.kind == TARGET else (e.base[0] + at["r"], e.base[1] + at["c"])
-            corners = [self._corner(x, i, j, ZERO, self.facts) for x in self.claim.corners]
+            one = e.kind == TARGET and self._computes(store.kids[1])  # at one depth
+            asks = [x for x in self.claim.corners if one or not with_depth(x)]
+            corners = [corner(x, i, j, at["k"] if one else ZERO, self.facts) for x in asks]
             wanted = sorted(str(self.facts.expand(p)) for p in corners)
             if asked.op not in ("ge", "and") or wanted != sorted(str(self.facts.expand(p)) for p in ways(asked)[0]):
                 raise Unread(f"an element moves on another condition than it should: {show(cond)}")
         return found
+
+    def _computes(self, value: Node) -> bool:
+        """Is it a step that is computed here?"""
+        return self._deep and value.kind != "index"
 
     def _directive(self, text: str) -> Effects:
         words = text.split()
@@ -166,7 +175,7 @@ class Run(Loops):
             return self._pack(base, self._integers().value(to.kids[1]), value)
         if isinstance(base, Array):
             return self._local(to.kids[0].text, base, self._integers().value(to.kids[1]), value)
-        return self._to_target(to, value)
+        return self._one_step(to, value) if self._computes(value) else self._to_target(to, value)
 
     def _kept(self, to: Node, value: Node) -> Effects:
         """`tw_was[...] = tw_tile[...] = element`: a tile's element, and what it was."""

@@ -67,7 +67,7 @@ class Loops(Cases):
                 e = self._team(e, lp, facts)
             whole = over_loop(e, self._dealt(lp, kind), facts, shared)
             if whole is not None:
-                out[kind] = whole
+                out[kind] = self._with_none(whole, lp) if kind == TARGET else whole
             elif kind == TARGET:
                 raise Unread("a loop updates the same elements again")
             if kind in self.buffers.areas:

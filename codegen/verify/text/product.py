@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
+from codegen.scop.lanes import Lane
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.microkernel import nr_max
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted
+from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.claim import Claim, Side
 from codegen.verify.text.compare import COLUMN, ROW
@@ -43,9 +45,7 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
 
 def not_covered(v: ProductView) -> str:
     """Why this proof does not speak of such a product; empty where it does."""
-    if v.tables:
-        return "several loops make its rows, columns or depth"
-    return "its elements take different numbers of steps" if v.cut and v.cut.deep else ""
+    return "several loops make its rows, columns or depth" if v.tables else ""
 
 
 def wrong_product(text: str, v: ProductView) -> str:
@@ -82,8 +82,9 @@ def _key(block: Node, c: Claim) -> str:
             text = spelled.setdefault(text, f"user{len(spelled)}")
         return Node(n.kind, text, tuple(map(spell, n.kids)))
 
-    parts = (block, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
-    rest = (c.left.width, c.left.copies, c.right.width, len(c.left.values), c.kernels, c.rounds, c.packed, c.careful)
+    parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
+    sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
+    rest = (*sizes, c.kernels, c.rounds, c.packed, c.careful, c.elem)
     return f"{tuple(map(spell, parts))} {rest}"
 
 
@@ -107,11 +108,26 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         {kernel_name(isa, k): layout(isa, k, lanes) for k in all_kernels(what, how)},
         _rounds(what, how),
         _read(w.corners, short),
+        _step(what, copies, bool(whole.narrow)),
+        C_TYPES[what.step.elem],
         C_TYPES[whole.narrow or whole.elem],
         what.step.careful,
         dict(zip("ijk", w.names, strict=True)),
         poly(nr_max(isa, whole)),
     )
+
+
+def _step(what: Contraction, copies: int, narrow: bool) -> Node:
+    """A step as an expression in names for its operands."""
+    elem = C_TYPES[what.step.elem]
+
+    def leaf(x: Lane) -> str:
+        if x.op in ("acc", "const"):
+            return f"({elem})tw_acc" if x.op == "acc" else f"tw_s{x.index}"
+        wide = narrow and not (x.op == "a" and copies > 1)
+        return f"{f'({elem})' if wide else ''}tw_{x.op.upper()}{x.index}"
+
+    return read_expression(scalar(what.step.lane, what.step.elem, leaf))
 
 
 def _rounds(what: Contraction, how: Blocking) -> int:

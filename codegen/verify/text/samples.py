@@ -113,6 +113,8 @@ class Samples:
     def _computed(self, op: str, args: list[int]) -> int:
         if op in ("min", "max"):
             return min(args) if op == "min" else max(args)
+        if op == "is":
+            return args[0]
         if op == "div":
             n, d = args
             return 0 if not d else n // d if (n >= 0) == (d > 0) else -(-n // d)

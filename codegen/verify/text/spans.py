@@ -57,7 +57,7 @@ def over_loop(e: Effect, lp: Loop, facts: Facts, shared: bool = False) -> Effect
         raise Unread(f"a loop moves {len(moving)} coordinates of what it covers")
     (c,) = moving
     lo, hi = e.spans[c]
-    if facts.holds(lp.first + lp.step - lp.past) and not facts.mentions(lo, (v,)):
+    if not facts.mentions(lo, (v,)) and facts.holds(lp.first + lp.step - lp.past):
         return _only(e, c, lp, facts)
     further, end = facts.put(lo, {v: var(v) + lp.step}), facts.put(lo, {v: lp.past})
     inner = facts.copy().learn(lp.past - 1 - var(v) - lp.step)
@@ -144,7 +144,7 @@ def in_sequence(one: Effect, two: Effect, facts: Facts) -> Effect:
     when = one.when if two.wiped is None else two.when if one.wiped is None else ()
     if not one.spans or not two.spans:
         return two._replace(spans=one.spans or two.spans, wiped=wiped, when=when)
-    differ = [c for c in one.spans if not _alike(one.spans[c], two.spans[c], facts)]
+    differ = [c for c, s in one.spans.items() if s.hi == two.spans[c].lo or not _alike(s, two.spans[c], facts)]
     if len(differ) > 1:
         raise Unread("two parts do not make one box")
     spans = dict(one.spans)

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codegen.verify.text.claim import Claim
-from codegen.verify.text.compare import COLUMN, DEPTH, ROW, Names, same
+from codegen.verify.text.compare import Names, same
+from codegen.verify.text.corners import all_belong, with_depth
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.poly import ONE, ZERO, Poly
@@ -143,29 +144,11 @@ class State(ABC):
             raise Unread(f"no tile of coordinate {c}")
         return found
 
-    def _corner(self, corner: Node, i: Poly, j: Poly, k: Poly, facts: Facts) -> Poly:
-        return Integers(facts, {ROW: i, COLUMN: j, DEPTH: k}).value(corner)
-
     def _moves(self, i: Poly, j: Poly) -> None:
         """An element is loaded or stored: it has to belong."""
-        if not self.belonging and not self._all_belong(i, j, ONE, ONE, Span(ZERO, ONE)):
+        flat = [x for x in self.claim.corners if not with_depth(x)]
+        if not self.belonging and not all_belong(flat, i, j, ONE, ONE, Span(ZERO, ONE), self.facts):
             raise Unread("an element is loaded or stored that does not belong")
-
-    def _none_belongs(self, e: Effect, facts: Facts) -> bool:
-        at = {c: facts.fresh(c) for c in e.spans}
-        inside = facts.copy()
-        for c, s in e.spans.items():
-            inside.learn(at[c] - s.lo, s.hi - 1 - at[c])
-        corners = [self._corner(x, at["i"], at["j"], at["k"], inside) for x in self.claim.corners]
-        return inside.assume(corners) is None
-
-    def _all_belong(self, i: Poly, j: Poly, mr: Poly, nr: Poly, depth: Span) -> bool:
-        if not self.claim.corners:
-            return True
-        inside = self.facts.copy()
-        r, c, k = (inside.fresh(x) for x in "rck")
-        inside.learn(r, mr - 1 - r, c, nr - 1 - c, k - depth.lo, depth.hi - 1 - k)
-        return all(inside.holds(self._corner(x, i + r, j + c, k, inside)) for x in self.claim.corners)
 
     def _const_names(self) -> list[str]:
         return [f"tw_s{k}" for k in range(len(self.claim.consts))]

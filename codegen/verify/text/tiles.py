@@ -6,6 +6,7 @@ from typing import Any
 
 from codegen.verify.text.claim import Side
 from codegen.verify.text.compare import COLUMN, ROW
+from codegen.verify.text.corners import all_belong, with_depth
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly
@@ -20,8 +21,9 @@ class Tiles(State):
     def _side(self, area: str) -> Side:
         return self.claim.left if area == "left" else self.claim.right
 
-    def _cell(self, side: Side, at: Poly) -> tuple[Poly, Poly, Poly]:
-        """A buffer's element: the first row or column of its sliver, the depth, and the place within that."""
+    def _cell(self, side: Side, at: Poly, begins: bool = False) -> tuple[Poly, Poly, Poly]:
+        """A buffer's element: the first row or column of its sliver, the depth, and the place within that. Where
+        something only `begins` there, it may be behind the last depth."""
         f = self.facts
         deep = self._integers().value(Node("name", "tw_k"))
         if len(deep.terms) != 1:
@@ -38,7 +40,7 @@ class Tiles(State):
         if rows is None:
             raise Unread(f"the {side.area} operand's buffer is no number of rows of {most}")
         # With that many rows of that depth, a sliver that ends within the rows ends within the buffer.
-        for p in (x, k, deep - 1 - k, o, side.unit - 1 - o, most - deep, rows - x - side.width):
+        for p in (x, k, deep - (0 if begins else 1) - k, o, side.unit - 1 - o, most - deep, rows - x - side.width):
             if not f.holds(p) and not f.holds(f.expand(p)):
                 raise Unread(f"the {side.area} operand's buffer does not hold element {at}: {p} may be negative")
         return x, k, o
@@ -98,7 +100,7 @@ class Tiles(State):
         p, f = self.names.get(node.text), self.facts
         if not isinstance(p, Pointer) or p.of != side.area:
             raise Unread(f"a kernel's {side.area} operand is somewhere else")
-        x, k, o = self._cell(side, p.at)
+        x, k, o = self._cell(side, p.at, begins=True)
         if o != ZERO:
             raise Unread("a kernel's operand begins within a depth")
         held = self.held.get(side.area)
@@ -110,11 +112,15 @@ class Tiles(State):
         full = all(f.equal(held.spans[c].lo, ZERO) and f.equal(held.spans[c].hi, n) for c, n in whole.items())
         if not full or not all(f.holds(g) for g in have) or not f.holds(count):
             raise Unread(f"a kernel reads more of the {side.area} operand than is packed")
-        if side.area not in self.buffers.filled:
-            self.buffers.relied.add(side.area)
-        if side.area == "right" and self.team.most is not None:
-            self.team.dirty = True
+        self._reads(side.area)
         return held.base[0] + x, held.base[1] + k, count
+
+    def _reads(self, area: str) -> None:
+        """A buffer is read."""
+        if area not in self.buffers.filled:
+            self.buffers.relied.add(area)
+        if area == "right" and self.team.most is not None:
+            self.team.dirty = True
 
     def _updates(
         self, at: Node, ld: Node, i: Poly, j: Poly, rows: Poly, columns: Poly, depth: Span, mr: Poly, nr: Poly
@@ -136,7 +142,7 @@ class Tiles(State):
         for need, have in ((mr, rows), (nr, columns)):
             if not f.holds(have - need):
                 raise Unread(f"a kernel updates {need} rows or columns where {have} are packed")
-        if not self._all_belong(i, j, mr, nr, depth):
+        if not all_belong(self.claim.corners, i, j, mr, nr, depth, f):
             raise Unread("a kernel updates elements that do not belong")
         sizes = [self._named("tw_m", mr), self._named("tw_n", nr)]
         return {TARGET: Effect(TARGET, {"i": Span(i, i + sizes[0]), "j": Span(j, j + sizes[1]), "k": depth})}
@@ -159,6 +165,9 @@ class Tiles(State):
         for have, count, size in ((tile.spans["r"], rows, mr), (tile.spans["c"], columns, nr)):
             if not f.equal(have.lo, ZERO) or not f.holds(size - have.hi) or not f.holds(count - have.hi):
                 raise Unread("a kernel leaves out a part of the tile")
+        deep = [x for x in self.claim.corners if with_depth(x)]
+        if not all_belong(deep, i, j, tile.spans["r"].hi, tile.spans["c"].hi, depth, f):
+            raise Unread("a kernel takes steps that some element of the tile does not take")
         return {"steps": Effect("steps", tile.spans, (i, j, depth.lo, depth.hi))}
 
     def _row_step(self, step: Node, i: Poly, j: Poly) -> bool:
