@@ -15,7 +15,7 @@ def wrong_text(emitted: RegionText) -> str:
     """Why a region's text does not do what was proven of its tree; empty when it does."""
     problem = ""
     if emitted.products:
-        from codegen.verify.text.product import wrong_products
+        from codegen.verify.text.blocked.product import wrong_products
 
         problem = wrong_products(emitted.plain, emitted.products)
     if emitted.sweeps:
@@ -31,7 +31,7 @@ def not_read(emitted: RegionText) -> tuple[tuple[str, str], ...]:
     """Statements whose printed text no proof reads back yet, and why; what was proven of their trees holds for all."""
     found = [(name, "it runs in nests of a given order") for name in emitted.nests]
     if emitted.products:
-        from codegen.verify.text.product import not_covered
+        from codegen.verify.text.blocked.product import not_covered
 
         found += [(v.stmt, why) for v in emitted.products if (why := not_covered(v))]
     return tuple(dict.fromkeys(found))

@@ -19,11 +19,11 @@ from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
 from codegen.target.product.blocked import ProductPrinter
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
+from codegen.verify.text.blocked.product import wrong_products
 from codegen.verify.text.check import not_read, wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.kernel import wrong_kernel
 from codegen.verify.text.poly import poly, var
-from codegen.verify.text.product import wrong_products
 
 SOURCE = """void f(int n, int m, int l, double alpha, double A[n][l], double B[l][m], double C[n][m])
 {

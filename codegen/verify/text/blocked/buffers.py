@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.claim import Side
+from codegen.verify.text.blocked.claim import Side
+from codegen.verify.text.blocked.state import NOUGHT, Array, Effects, Pointer, Staged
+from codegen.verify.text.blocked.tiles import Tiles
 from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Loop, Span
-from codegen.verify.text.state import NOUGHT, Array, Effects, Pointer, Staged
-from codegen.verify.text.tiles import Tiles
 
 
 class Buffers(Tiles):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.buffers import Buffers
-from codegen.verify.text.claim import Side
+from codegen.verify.text.blocked.buffers import Buffers
+from codegen.verify.text.blocked.claim import Side
+from codegen.verify.text.blocked.corners import all_belong, none_belongs, with_depth
+from codegen.verify.text.blocked.state import TARGET, Effects, Heap, Pointer
 from codegen.verify.text.compare import COLUMN, ROW
-from codegen.verify.text.corners import all_belong, none_belongs, with_depth
 from codegen.verify.text.lanes import show
 from codegen.verify.text.linear import never
 from codegen.verify.text.poly import ONE, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.search import Defined
 from codegen.verify.text.spans import Effect, Loop, Span
-from codegen.verify.text.state import TARGET, Effects, Heap, Pointer
 
 
 class Depths(Buffers):

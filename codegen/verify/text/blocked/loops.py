@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.verify.text.cases import Cases
+from codegen.verify.text.blocked.cases import Cases
+from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, Effects, Pointer
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Loop, over_loop, over_team
-from codegen.verify.text.state import NOUGHT, TARGET, THREAD, Effects, Pointer
 
 
 class Loops(Cases):

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from codegen.verify.text.claim import Claim
+from codegen.verify.text.blocked.claim import Claim
+from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.compare import Names, same
-from codegen.verify.text.corners import all_belong, with_depth
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.poly import ONE, ZERO, Poly

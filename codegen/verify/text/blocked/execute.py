@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.verify.text.corners import at as corner
-from codegen.verify.text.corners import none_belongs, with_depth
+from codegen.verify.text.blocked.corners import at as corner
+from codegen.verify.text.blocked.corners import none_belongs, with_depth
+from codegen.verify.text.blocked.loops import Loops
+from codegen.verify.text.blocked.state import TARGET, Array, Effects, Heap, Pointer
 from codegen.verify.text.integers import decided, negated, ways
 from codegen.verify.text.lanes import show
-from codegen.verify.text.loops import Loops
 from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
-from codegen.verify.text.state import TARGET, Array, Effects, Heap, Pointer
 
 
 class Run(Loops):

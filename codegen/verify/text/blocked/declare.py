@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from codegen.verify.text.depths import Depths
+from codegen.verify.text.blocked.depths import Depths
+from codegen.verify.text.blocked.state import NOUGHT, Array, Heap, Pointer
 from codegen.verify.text.integers import decided
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
-from codegen.verify.text.state import NOUGHT, Array, Heap, Pointer
 
 
 class Declarations(Depths):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.verify.text.blocked.product import wrong_products
 from codegen.verify.text.check import not_read, wrong_text
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.linear import never
 from codegen.verify.text.poly import poly, var
-from codegen.verify.text.product import wrong_products
-from tests.unit.verify.test_text_products import changed, printed
+from tests.unit.verify.text.test_products import changed, printed
 
 BAND = """void f(int n, int m, double A[n][n], double B[n][m], double C[n][m])
 {

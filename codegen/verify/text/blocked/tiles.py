@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.verify.text.claim import Side
+from codegen.verify.text.blocked.claim import Side
+from codegen.verify.text.blocked.corners import all_belong, with_depth
+from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, State, Tile
 from codegen.verify.text.compare import COLUMN, ROW
-from codegen.verify.text.corners import all_belong, with_depth
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Span
-from codegen.verify.text.state import TARGET, Array, Effects, Pointer, State, Tile
 
 
 class Tiles(State):

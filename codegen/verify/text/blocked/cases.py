@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codegen.verify.text.declare import Declarations
+from codegen.verify.text.blocked.declare import Declarations
+from codegen.verify.text.blocked.state import TARGET, Effects, Made
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import FALSE, TRUE, Cond, negated, ways
 from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Case, Loop, agree, in_sequence
-from codegen.verify.text.state import TARGET, Effects, Made
 
 
 class Cases(Declarations):

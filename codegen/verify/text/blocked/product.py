@@ -14,16 +14,16 @@ from codegen.target.product.microkernel import nr_max
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted
 from codegen.target.text.scalar import scalar
+from codegen.verify.text.blocked.claim import Claim, Side
+from codegen.verify.text.blocked.execute import Run
+from codegen.verify.text.blocked.state import TARGET
 from codegen.verify.text.blocks import block_text, bounds, renamed
-from codegen.verify.text.claim import Claim, Side
 from codegen.verify.text.compare import COLUMN, ROW
-from codegen.verify.text.execute import Run
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
 from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
-from codegen.verify.text.state import TARGET
 
 _BEGIN = re.compile(r"\{\s*const long tw_rows = [^;]*,\s*tw_columns = [^;]*,\s*tw_depth = ")
 _PROVEN: set[str] = set()  # what was proven before in this process

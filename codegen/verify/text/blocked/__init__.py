@@ -1,0 +1,1 @@
+"""Blocked products, read back from their text."""
