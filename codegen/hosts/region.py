@@ -53,7 +53,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         scop, made.code, threads, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
     )  # fmt: skip
-    problem, unread = _read_back(emitted)
+    problem, unread = read_back(emitted)
     if problem:
         raise Unsupported(
             "no-proof",
@@ -83,7 +83,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )
 
 
-def _read_back(emitted: RegionText) -> tuple[str, tuple[tuple[str, str], ...]]:
+def read_back(emitted: RegionText) -> tuple[str, tuple[tuple[str, str], ...]]:
     """What is wrong with the text, and which of its products were not read back, and why."""
     if not (emitted.products or emitted.sweeps or emitted.kernels or emitted.nests):
         return "", ()

@@ -24,7 +24,7 @@ from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, View, line, prune, texts
-from codegen.target.emit import _deeper, _unused
+from codegen.target.emit import deeper, _unused
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed import computed_texts, needed
@@ -134,7 +134,7 @@ def emit_sunway(
         .get_template("sunway/region.c.j2")
         .render(
             views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
-            reasons=", and ".join(reasons), original=_deeper(original.rstrip("\n")), ahead=ahead,
+            reasons=", and ".join(reasons), original=deeper(original.rstrip("\n")), ahead=ahead,
             plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
     )  # fmt: skip
@@ -146,7 +146,7 @@ def emit_sunway(
     )
     names = replace(names or Names(), entries=entries_of(x.name for x in launches))
     new = names.new(text)
-    text = folded(names.of(text), [original.rstrip("\n"), _deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+    text = folded(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
     missed = {a: why for x in launches for a, why in x.missed.items()}
     remarks = tuple(_remarks(scop, launches))

@@ -126,7 +126,7 @@ def emit_region(
         "guard": guard,
         "room": room,
         "reasons": ", and ".join(reasons),
-        "original": _deeper(original.rstrip("\n")) if kept else "",
+        "original": deeper(original.rstrip("\n")) if kept else "",
         "marked": FIRST not in original,
         "unused": _unused(scop, views, kept),
     }
@@ -143,11 +143,11 @@ def emit_region(
     spelled = _but(str(values["original"]), text, language)
     plain, text = text, spelled
     new = names.new(text)
-    text, firsts = fold(names.of(_flush(text)), [_flush(_deeper(original.rstrip("\n")))])
+    text, firsts = fold(names.of(_flush(text)), [_flush(deeper(original.rstrip("\n")))])
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
-    every = tuple(_every(views))
+    every = tuple(all_views(views))
     products = tuple(v.product for v in every if v.product is not None)
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
     nests = tuple(v.stmt for v in every if v.nested is not None or (v.product is not None and v.product.exact))
@@ -156,11 +156,11 @@ def emit_region(
     return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests)
 
 
-def _every(views: Sequence[View]) -> Iterator[View]:
+def all_views(views: Sequence[View]) -> Iterator[View]:
     """All of them, in the order of the text."""
     for v in views:
         yield v
-        yield from _every((*v.body, *v.orelse))
+        yield from all_views((*v.body, *v.orelse))
 
 
 def _but(original: str, text: str, language: Language) -> str:
@@ -180,7 +180,7 @@ def _flush(text: str) -> str:
     return re.sub(r"^ +#", "#", text, flags=re.M)
 
 
-def _deeper(text: str) -> str:
+def deeper(text: str) -> str:
     """The fallback's lines moved in by its new nesting; left alone where lines are continued."""
     if "\\\n" in text:
         return text

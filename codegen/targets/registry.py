@@ -10,7 +10,8 @@ from importlib import import_module
 from codegen.targets.base import Target
 
 # In the order of --help: the module that defines each, as `TARGETS`.
-_MODULES = {"c": "codegen.hosts.target", "openmp": "codegen.hosts.target", "sunway": "codegen.sunway.target"}
+_MODULES = {"c": "codegen.hosts.target", "openmp": "codegen.hosts.target", "sunway": "codegen.sunway.target",
+            "mpi": "codegen.mpi.target"}
 DEFAULT = "openmp"
 _ADDED: dict[str, Target] = {}
 

@@ -1,0 +1,84 @@
+"""The text of a region for several ranks, with the text for one in its other branch."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.diagnostics import Unsupported
+from codegen.hosts.region import read_back
+from codegen.mpi.views import RankViews
+from codegen.record import record
+from codegen.region import indent
+from codegen.scop.model import Scop
+from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper
+from codegen.target.guards.alias import alias_test
+from codegen.target.guards.computed import computed_texts, needed
+from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.names import names_for
+from codegen.target.text.pieces import View
+from codegen.target.text.templates import environment
+from codegen.target.text.wrap import fold
+from codegen.targets.base import Job
+
+
+@record
+class RanksText:
+    """The text, and what it calls."""
+
+    text: str
+    helpers: frozenset[str]
+    kernels: frozenset[Kernel]
+    names: frozenset[str]
+    summary: str
+
+
+def emit_ranks(job: Job, ranks: RankViews, views: tuple[View, ...], one: str) -> RanksText:
+    """`one` is the text for one rank, which also runs where the guard does not hold."""
+    scop, s = job.model.program.scop, job.slice
+    helpers = ranks.helpers
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
+    alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
+    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1"))
+    summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
+    other = deeper(one.rstrip("\n"))
+    values = {
+        "views": views,
+        "indent": indent(job.original, s.region.indent),
+        "number": scop.region,
+        "function": scop.function,
+        "summary": summary,
+        "guard": guard,
+        "room": None,
+        "reasons": "",
+        "original": other,
+        "marked": False,
+        "unused": [],
+    }
+    template = environment().get_template("region.c.j2")
+    text = template.render(values, ahead=())
+    ahead = needed(computed_texts(scop, ints), text.replace(other, ""))
+    if ahead:
+        text = template.render(values, ahead=ahead)
+    words = set(re.findall(r"\b(?:tw|TW)_\w+", text.replace(other, "")))
+    used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in words if w in SUPPORT))
+    kernels = frozenset(k for b in ranks.builders for k in b.kernels)
+    _check_text(scop, text, views, used, kernels)
+    names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
+    folded, _ = fold(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
+    return RanksText(folded if folded.endswith("\n") else folded + "\n", used, kernels, names.new(text), summary)
+
+
+MARK = "/* one rank */"
+
+
+def _check_text(
+    scop: Scop, text: str, views: tuple[View, ...], helpers: frozenset[str], kernels: frozenset[Kernel]
+) -> None:
+    """Products of phases are read back, as those of regions are."""
+    inside = tuple(all_views(views))
+    products = tuple(v.product for v in inside if v.product is not None)
+    sweeps = tuple(v.matvec for v in inside if v.matvec is not None)
+    problem, _ = read_back(RegionText(text, helpers, kernels, plain=text, products=products, sweeps=sweeps))
+    if problem:
+        raise Unsupported("no-proof", f"what was printed for ranks could not be proven: {problem}", scop.loc)

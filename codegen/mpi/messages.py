@@ -1,0 +1,143 @@
+"""What ranks send each other: the flow of values between blocks.
+
+Every set is over the elements of an array. Its parameters are those of the region, the iteration of the loops around the
+phase that has just run, and the blocks of two ranks: the giver, which computed the elements, and the taker. Both ranks
+evaluate the same set, so a message has as many elements where it is sent as where it is received.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_params, blocks_for, with_params, within
+from codegen.mpi.inner import fixed, outer_names
+from codegen.mpi.phases import Cut, Phase
+from codegen.record import record
+from codegen.scop.dependences import last_writers, order_map, param_space
+from codegen.scop.isl_helpers import maps_of
+from codegen.transform.program import Program
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+END = "End"  # a reader of everything, behind the region
+
+
+@record
+class Exchange:
+    """What moves behind a phase, or at the end of the region (no phase): for each array a set of elements."""
+
+    phase: str
+    outer: tuple[str, ...]
+    elements: Mapping[str, isl.Set]
+
+
+def message_space(p: Program, outer: Sequence[str], blocks: Sequence[Blocks]) -> isl.Space:
+    """The parameters of a message."""
+    names = [x.name for x in block_params(blocks, GIVER, TAKER)]
+    return with_params(param_space(p.scop), [*outer, *names])
+
+
+def two_ranks(space: isl.Space, blocks: Sequence[Blocks]) -> isl.Set:
+    """What holds for the blocks of any two ranks: the one with the lower number has the lower values in all of them."""
+
+    def at_most(values: isl.Set, a: str, b: str) -> isl.Set:
+        local = isl.LocalSpace.from_space(values.get_space())
+        ends = (isl.Aff.var_on_domain(local, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, n))
+                for n in (a, b))  # fmt: skip
+        return values.intersect(next(ends).le_set(next(ends)))
+
+    out = isl.Set.empty(space)
+    for lower, upper in ((GIVER, TAKER), (TAKER, GIVER)):
+        one = isl.Set.universe(space)
+        for b in blocks:
+            ends = (*b.ends(lower), *b.ends(upper))
+            for k in range(3):
+                one = at_most(one, ends[k], ends[k + 1])
+        out = out.union(one)
+    return out
+
+
+def exchanges(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> tuple[Exchange, ...]:
+    """All that is needed, in the order of the phases; those at which nothing moves are left out."""
+    out = []
+    for q in cut.shared:
+        found: dict[str, isl.Set] = {}
+        for array in sorted(p.deps.flows):
+            if not p.scop.arrays[array].inside:
+                flow = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
+                _add(found, array, _crossing(p, cut, q, blocks, array, flow))
+        if found:
+            out.append(Exchange(q.name, outer_names(q), found))
+    last: dict[str, isl.Set] = {}
+    for array, flow in final_writers(p).items():
+        for q in cut.shared:
+            mine = [m for m in flow if m.get_tuple_name(_IN) in q.stmts]
+            _add(last, array, _crossing(p, cut, q, blocks, array, mine, at_end=True))
+    return (*out, Exchange("", (), last)) if last else tuple(out)
+
+
+def _add(found: dict[str, isl.Set], array: str, more: isl.Set | None) -> None:
+    if more is not None:
+        found[array] = found[array].union(more).coalesce() if array in found else more
+
+
+def final_writers(p: Program) -> dict[str, list[isl.Map]]:
+    """For each array of the program, from the last writers of its elements to the end of the region."""
+    times = order_map(p.scop, p.tree)
+    width = max((m.dim(_OUT) for m in maps_of(times)), default=0)
+    out = {}
+    for array in sorted(p.deps.flows):
+        if p.scop.arrays[array].inside:
+            continue
+        writes = isl.UnionMap.empty(param_space(p.scop))
+        for _, a in p.scop.accesses_to(array):
+            if a.write:
+                writes = writes.union(isl.UnionMap.from_map(a.relation))
+        writes = writes.intersect_params(p.scop.context)
+        end = isl.Set.universe(param_space(p.scop).set_from_params().set_tuple_name(isl.dim_type.set, END))
+        reads = isl.UnionMap.from_domain_and_range(isl.UnionSet.from_set(end), writes.range())
+        out[array] = maps_of(last_writers(reads, writes, _with_end(times, end, width))[0])
+    return out
+
+
+def _with_end(times: isl.UnionMap, end: isl.Set, width: int) -> isl.UnionMap:
+    """The order of the region behind a first number, which is larger at its end."""
+    out = isl.UnionMap.empty(times.get_space())
+    for m in maps_of(times):
+        name = m.get_tuple_name(_IN)
+        first = m.insert_dims(_OUT, 0, 1).fix_val(_OUT, 0, isl.Val(0)).set_tuple_name(_IN, name)
+        out = out.union(isl.UnionMap.from_map(first))
+    last = isl.Set.universe(end.get_space().params().set_from_params().add_dims(isl.dim_type.set, width + 1))
+    for k in range(width + 1):
+        last = last.fix_val(isl.dim_type.set, k, isl.Val(0 if k else 1))
+    return out.union(isl.UnionMap.from_map(isl.Map.from_domain_and_range(end, last)))
+
+
+def _crossing(
+    p: Program, cut: Cut, q: Phase, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], at_end: bool = False
+) -> isl.Set | None:
+    """The elements that a giver has written in a phase, and a taker reads later: in the iteration of the loops around
+    the phase that the parameters give or, at the end, in any."""
+    outer = () if at_end else outer_names(q)
+    space = message_space(p, outer, blocks)
+    total: isl.Set | None = None
+    for m in flow:
+        writer = p.scop.statement(str(m.get_tuple_name(_IN)))
+        m = m.align_params(space)
+        m = m.intersect_domain(within(m.domain(), q.depth, blocks_for(blocks, q.name).ends(GIVER)))
+        reader = str(m.get_tuple_name(_OUT))
+        if reader != END:
+            r = cut.phase_of(reader)
+            if r.shared is not None:
+                m = m.intersect_range(within(m.range(), r.depth, blocks_for(blocks, r.name).ends(TAKER)))
+        written = m.domain()
+        relation = next(a.relation for a in writer.accesses if a.write and a.array == array).align_params(space)
+        if not at_end:
+            given = fixed(writer.domain, outer, space)
+            written, relation = written.preimage_multi_aff(given), relation.preimage_domain_multi_aff(given)
+        elements = written.apply(relation).coalesce()
+        total = elements if total is None else total.union(elements).coalesce()
+    if total is None or total.intersect_params(two_ranks(space, blocks)).is_empty():
+        return None
+    return total

@@ -1,0 +1,142 @@
+"""A region cut into phases: parts between which ranks exchange what they computed.
+
+A phase is a nest inside loops that run one iteration after the other on all ranks. Its outermost loop is shared out
+among the ranks in blocks, or every rank runs all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import islpy as isl
+
+from codegen.record import record
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Place, Seq, loops, seq, statements, walk
+from codegen.transform.program import Program, carried
+
+
+@record
+class Phase:
+    """`tree` is the nest, `outer` the loops around it. Ranks share the iterations of its first loop, `shared`; None:
+    each runs them all."""
+
+    name: str
+    tree: Node
+    outer: tuple[Loop, ...]
+    shared: Loop | None = None
+
+    @property
+    def stmts(self) -> tuple[str, ...]:
+        return statements(self.tree)
+
+    @property
+    def depth(self) -> int:
+        """Loops around it; in its statements the number of the iterator that is shared out."""
+        return len(self.outer)
+
+
+@record
+class Cut:
+    """A region in phases. In `tree` each is a leaf of its name."""
+
+    tree: Node
+    phases: tuple[Phase, ...]
+
+    def phase_of(self, stmt: str) -> Phase:
+        return next(p for p in self.phases if stmt in p.stmts)
+
+    @property
+    def shared(self) -> tuple[Phase, ...]:
+        return tuple(p for p in self.phases if p.shared is not None)
+
+
+Wanted = Callable[[Loop, tuple[str, ...]], bool]  # is a loop around these statements to be shared out?
+
+
+def any_loop(loop: Loop, stmts: tuple[str, ...]) -> bool:
+    return True
+
+
+def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
+    """The region in its source order, with the outermost loops shared out that carry no dependence."""
+    free = _free_loops(p)
+    tree, found = _cut(p, p.tree, (), free, wanted)
+    if _torn(p.scop, found):
+        tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
+    names = {q.name: f"P{k + 1}" for k, q in enumerate(found)}
+    phases = tuple(Phase(names[q.name], q.tree, q.outer, q.shared) for q in found)
+    return Cut(_renamed(tree, names), phases)
+
+
+def _free_loops(p: Program) -> frozenset[int]:
+    """Loops that carry nothing, by identity: no value goes from one iteration to another, and none is gathered."""
+    out = set()
+    for place in loops(p.tree):
+        found = carried(p, place, elements=True)
+        if found.blocker is None and not found.reductions and _plain(p.scop, place):
+            out.add(id(place.loop))
+    return frozenset(out)
+
+
+def _plain(scop: Scop, place: Place) -> bool:
+    """Does the loop count an iterator of all its statements, at its own depth?"""
+    return counts(scop, place.loop, len(place.names))
+
+
+def counts(scop: Scop, loop: Loop, depth: int) -> bool:
+    """Is the loop's value the iterator of that number of each statement in it?"""
+    for name in sorted(loop.exprs):
+        domain = scop.statement(name).domain
+        if domain.dim(isl.dim_type.set) <= depth:
+            return False
+        own = isl.Aff.var_on_domain(isl.LocalSpace.from_space(domain.get_space()), isl.dim_type.set, depth)
+        if not loop.exprs[name].is_equal(isl.PwAff.from_aff(own)):
+            return False
+    return True
+
+
+def _cut(
+    p: Program, node: Node, outer: tuple[Loop, ...], free: frozenset[int], wanted: Wanted
+) -> tuple[Node, tuple[Phase, ...]]:
+    whole = Leaf(f"{statements(node)[0]}"), (Phase(statements(node)[0], node, outer),)
+    if isinstance(node, Seq):
+        parts = [_cut(p, child, outer, free, wanted) for child in node.children]
+        if not any(q.shared for _, found in parts for q in found):
+            return whole
+        return seq([tree for tree, _ in parts]), tuple(q for _, found in parts for q in found)
+    if not isinstance(node, Band):
+        return whole
+    first = node.loops[0]
+    if id(first) in free and wanted(first, statements(node)):
+        return whole[0], (Phase(whole[1][0].name, node, outer, first),)
+    if not counts(p.scop, first, len(outer)):
+        return whole
+    inner = Band(node.loops[1:], node.child, node.permutable) if len(node.loops) > 1 else node.child
+    tree, found = _cut(p, inner, (*outer, first), free, wanted)
+    if not any(q.shared for q in found) or _torn(p.scop, found):
+        return whole
+    return Band((first,), tree), found
+
+
+def _torn(scop: Scop, phases: Sequence[Phase]) -> bool:
+    """Is there a variable of the region that several phases use? It has one place in memory, inside one of them."""
+    for name in sorted(n for n, a in scop.arrays.items() if a.inside):
+        users = {s.name for s, _ in scop.accesses_to(name)}
+        if sum(1 for q in phases if users & set(q.stmts)) > 1:
+            return True
+    return False
+
+
+def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+    if isinstance(node, Leaf):
+        return Leaf(names[node.stmt])
+    if isinstance(node, Seq):
+        return Seq(tuple(_renamed(k, names) for k in node.children))
+    assert isinstance(node, Band)
+    return Band(node.loops, _renamed(node.child, names), node.permutable)
+
+
+def held(node: Node) -> bool:
+    """Does a tree say where variables live? A source's own does not."""
+    return any(isinstance(n, Hold) for _, n in walk(node))

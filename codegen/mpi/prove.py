@@ -1,0 +1,141 @@
+"""The proofs about ranks. Each looks at the loops that are printed, read back.
+
+What they show together: every read on a rank finds the value that the source reads. Phases run in the source's order on
+all ranks (`wrong_order`), every iteration of a shared loop runs on one rank (`not_shared_out`), and each value that one
+rank reads and another has written in a phase before is in the message between them behind that phase, in which there is
+nothing else than what that rank has just written (`wrong_message`). What a rank holds of an element is then what the
+source's last write left there, whenever somebody reads it, and at the end of the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from codegen.mpi.blocks import GIVER, TAKER, Blocks, blocks_for, within
+from codegen.mpi.inner import fixed, outer_names
+from codegen.mpi.messages import END, Exchange, final_writers, message_space, two_ranks
+from codegen.mpi.phases import Cut, Phase
+from codegen.mpi.trees import Made, Transfer, no_dependences
+from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
+from codegen.scop.isl_helpers import maps_of
+from codegen.transform.program import Program
+from codegen.verify.proofs import broken_dependence, not_exactly_once, prove
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+def wrong_order(made: Made) -> str:
+    """Each phase runs once in every iteration of the loops around it, and all in the order of the source."""
+    times = order_map(made.scop, made.tree)
+    before = times.lex_lt_union_map(times)
+    none = no_dependences(param_space(made.scop))
+    deps = Dependences((Dependence("flow", "", before),), none.folds, none.flows, none.live_in, none.live_out)
+    found = prove(made.scop, deps, made.code, (not_exactly_once, broken_dependence))
+    return found[0].message if found else ""
+
+
+def not_shared_out(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> str:
+    """All values of a shared loop lie in the range that is cut into blocks; that those are parts of it is `tw_part`'s
+    affair. No dependence goes from one iteration to another, which `phases.cut` asks of every loop."""
+    for q in cut.shared:
+        b = blocks_for(blocks, q.name)
+        for name in q.stmts:
+            domain = p.scop.statement(name).domain.intersect_params(p.scop.context)
+            n = domain.dim(isl.dim_type.set)
+            values = domain.project_out(isl.dim_type.set, q.depth + 1, n - q.depth - 1)
+            values = values.project_out(isl.dim_type.set, 0, q.depth).reset_tuple_id()
+            space = values.get_space()
+            behind = isl.Set.from_pw_aff(b.first).apply(isl.Map.lex_le(space))
+            before = isl.Set.from_pw_aff(b.past).apply(isl.Map.lex_gt(space))
+            if not values.is_subset(behind) or not values.is_subset(before):
+                return f"iterations of {name} lie outside of all blocks"
+    return ""
+
+
+def wrong_message(
+    p: Program, cut: Cut, blocks: Sequence[Blocks], found: Sequence[tuple[Exchange, Sequence[Transfer]]]
+) -> str:
+    """Behind every phase, the loops of its messages run over all elements that other ranks read of what was written in
+    it, and no others than it wrote; at the end, over the elements whose last value is a giver's."""
+    sent = {(x.phase, t.array): t for x, parts in found for t in parts}
+    for t in sent.values():
+        scop = t.made.scop
+        wrong = prove(scop, no_dependences(param_space(scop)), t.made.code, (not_exactly_once,))
+        if wrong:
+            return wrong[0].message
+    finals = final_writers(p)
+    for q in cut.shared:
+        for array in sorted(finals):
+            flow = maps_of(p.deps.flows[array])
+            problem = _behind(p, cut, q, blocks, array, flow, sent.get((q.name, array)))
+            if problem:
+                return problem
+    for array in sorted(finals):
+        problem = _at_end(p, cut, blocks, array, finals[array], sent.get(("", array)))
+        if problem:
+            return problem
+    return ""
+
+
+def _message(t: Transfer | None, array: str, p: Program, space: isl.Space) -> isl.Set:
+    """The elements in a message."""
+    if t is None:
+        (one, *_) = p.scop.accesses_to(array)
+        return isl.Set.empty(one[1].relation.range().get_space().align_params(space))
+    (statement,) = t.made.scop.statements
+    return statement.domain.set_tuple_name(array).align_params(space)
+
+
+def _behind(
+    p: Program, cut: Cut, q: Phase, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], t: Transfer | None
+) -> str:
+    """The message behind a phase, for one array."""
+    space = message_space(p, outer_names(q), blocks)
+    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
+    giver = blocks_for(blocks, q.name).ends(GIVER)
+    wrote = isl.Set.empty(got.get_space())
+    for name in q.stmts:
+        s = p.scop.statement(name)
+        given = fixed(s.domain, outer_names(q), space)
+        for a in (a for a in s.accesses if a.write and a.array == array):
+            relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
+            own = within(s.domain.align_params(space).preimage_multi_aff(given), 0, giver)
+            wrote = wrote.union(own.apply(relation))
+        for m in (m for m in flow if m.get_tuple_name(_IN) == name):
+            reader = cut.phase_of(str(m.get_tuple_name(_OUT)))
+            pairs = m.align_params(space).preimage_domain_multi_aff(given)
+            pairs = pairs.intersect_domain(within(pairs.domain(), 0, giver))
+            if reader.shared is not None:
+                taker = blocks_for(blocks, reader.name).ends(TAKER)
+                pairs = pairs.intersect_range(within(pairs.range(), reader.depth, taker))
+            for a in (a for a in s.accesses if a.write and a.array == array):
+                relation = a.relation.align_params(space).preimage_domain_multi_aff(given)
+                needed = pairs.domain().apply(relation).intersect_params(ranks)
+                if not needed.is_subset(got):
+                    missing = needed.subtract(got).sample_point()
+                    return f"`{array}` is written by {name} on one rank and read on another, but not sent: {missing}"
+    if not got.intersect_params(ranks).is_subset(wrote):
+        return f"a message has elements of `{array}` that its sender has not just written"
+    return ""
+
+
+def _at_end(
+    p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], t: Transfer | None
+) -> str:
+    """The last message, for one array: exactly what the giver wrote last."""
+    space = message_space(p, (), blocks)
+    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
+    want = isl.Set.empty(got.get_space())
+    for m in flow:
+        q = cut.phase_of(str(m.get_tuple_name(_IN)))
+        if q.shared is None:
+            continue
+        assert m.get_tuple_name(_OUT) == END
+        s = p.scop.statement(str(m.get_tuple_name(_IN)))
+        last = within(m.domain().align_params(space), q.depth, blocks_for(blocks, q.name).ends(GIVER))
+        for a in (a for a in s.accesses if a.write and a.array == array):
+            want = want.union(last.apply(a.relation.align_params(space)))
+    want, got = want.intersect_params(ranks), got.intersect_params(ranks)
+    return "" if want.is_equal(got) else f"at the end, messages do not have what was last written of `{array}`"

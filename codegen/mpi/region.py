@@ -1,0 +1,117 @@
+"""One region for ranks: the text for one rank, and beside it the text for several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.hosts.region import process as for_one_rank
+from codegen.mpi.blocks import Blocks, blocks_of
+from codegen.mpi.emit import RanksText, emit_ranks
+from codegen.mpi.inner import phase_program
+from codegen.mpi.messages import Exchange, exchanges
+from codegen.mpi.phases import Cut, Phase, cut
+from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
+from codegen.mpi.target import RANKS
+from codegen.mpi.trees import Transfer, skeleton, transfers
+from codegen.mpi.views import RankViews
+from codegen.region import Made, RegionOutcome, attempt, make
+from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.model import Scop
+from codegen.strategy.planner import source_plan
+from codegen.target.guards.buffers import room_of
+from codegen.targets.base import Job
+from codegen.transform.program import Program
+
+
+class NotShared(Exception):
+    """Why every rank runs all of a region."""
+
+
+def process(job: Job) -> RegionOutcome:
+    """The region's new text. Raises Unsupported."""
+    one = for_one_rank(job)
+    assert one.text is not None
+    try:
+        with at_most(part(job.options.timeout, 4)):
+            text = _for_ranks(job, one.text)
+    except NotShared as why:
+        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, str(why))))
+    except Exhausted:
+        why = "what ranks would send takes more work to find than is allowed"
+        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, why)))
+    except isl.Error as error:
+        why = f"isl gave up: {str(error).splitlines()[0]}"
+        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, why)))
+    return replace(
+        one,
+        text=text.text,
+        helpers=one.helpers | text.helpers,
+        kernels=one.kernels | text.kernels,
+        summary=text.summary,
+        names=one.names | text.names,
+        links=(),
+        part=RANKS,
+    )
+
+
+def _replicated(scop: Scop, why: str) -> Diagnostic:
+    return Diagnostic(Severity.REMARK, "replicated", f"every rank runs the whole region: {why}", scop.loc, kind="missed")
+
+
+def _for_ranks(job: Job, one: str) -> RanksText:
+    """The text for several ranks, proven, with that for one as what runs elsewhere."""
+    p = job.model.program
+    if job.model.alone:
+        raise NotShared("it runs on the thread that comes to it")
+    found = cut(p)
+    if not found.shared:
+        raise NotShared("no loop of it can be shared out, each carries a dependence")
+    _check_arrays(p.scop, found)
+    blocks = blocks_of(p.scop, found)
+    results = {q.name: _result(job, p, q, blocks) for q in found.phases}
+    around = skeleton(p, found)
+    moves = tuple((x, transfers(p, found, x, blocks)) for x in exchanges(p, found, blocks))
+    _prove(p, found, blocks, moves, wrong_order(around))
+    views = RankViews(p.scop, found, blocks, results, moves, job.model.threads(job.options))
+    return emit_ranks(job, views, views.region(around), one)
+
+
+def _prove(
+    p: Program, found: Cut, blocks: tuple[Blocks, ...], moves: tuple[tuple[Exchange, tuple[Transfer, ...]], ...],
+    order: str,
+) -> None:  # fmt: skip
+    problem = order or not_shared_out(p, found, blocks) or wrong_message(p, found, blocks, moves)
+    if problem:
+        raise Unsupported("no-proof", f"what ranks send could not be proven: {problem}", p.scop.loc)
+
+
+def _check_arrays(scop: Scop, found: Cut) -> None:
+    """What shared phases write can be sent element by element."""
+    for q in found.shared:
+        for name in q.stmts:
+            s = scop.statement(name)
+            for a in s.writes:
+                array = scop.arrays[a.array]
+                if array.inside:
+                    continue
+                if array.opaque or array.mixed:
+                    raise NotShared(f"which elements of `{array.base}` are stored is not known before it runs")
+                if sum(1 for b in s.writes if b.array == a.array) > 1:
+                    raise NotShared(f"one statement stores several elements of `{array.base}`")
+
+
+def _result(job: Job, p: Program, q: Phase, blocks: tuple[Blocks, ...]) -> Made:
+    """A phase, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so it asks
+    for none."""
+    model = replace(job.model, program=phase_program(p, q, blocks))
+    options = replace(job.options, plan_text=None)
+    made = make(model, options, job.machine, job.crashed)
+    if room_of(made.program.scop, made.code, "") is not None:
+        plain, _ = attempt(model, lambda: source_plan(model.program, job.machine), set(), part(options.timeout, 8))
+        if plain is None or room_of(plain.program.scop, plain.code, "") is not None:
+            raise NotShared("it keeps variables in memory that it asks for")
+        return plain
+    return made

@@ -1,0 +1,43 @@
+"""MPI around OpenMP: ranks share outer loops, their threads what is inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from codegen.diagnostics import Diagnostic, Loc, Severity
+from codegen.targets.base import Extra, Job, Target
+
+if TYPE_CHECKING:
+    from codegen.options import GenOptions
+    from codegen.region import RegionOutcome
+    from codegen.target.text.names import Names
+
+
+class Mpi(Target):
+    """Every rank runs the program; a region is computed together."""
+
+    name, help = "mpi", "C with MPI calls and OpenMP pragmas"
+    threads, languages = True, ("c",)
+    ranks = True
+
+    def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
+        text = f"the region stays on one thread: each thread has its own `{name}`"
+        return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
+
+    def process(self, job: Job) -> RegionOutcome:
+        from codegen.mpi.region import process
+
+        return process(job)
+
+    def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
+        if not any(o.part == RANKS for o in outcomes):
+            return Extra()
+        from codegen.target.text.templates import environment
+
+        text = environment().get_template("mpi.c.j2").render()
+        return Extra(text if names is None else names.of(text))
+
+
+RANKS = "ranks"  # what a region says that calls the functions for ranks
+TARGETS: dict[str, Target] = {"mpi": Mpi()}

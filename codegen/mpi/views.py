@@ -1,0 +1,191 @@
+"""Phases and messages as views: what the template prints for ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, If, Instance, Int, Name, expr_names
+from codegen.ast.generate import expression
+from codegen.lower.shift import simple
+from codegen.mpi.blocks import GIVER, MINE, TAKER, Blocks
+from codegen.mpi.inner import outer_names
+from codegen.mpi.messages import Exchange
+from codegen.mpi.phases import Cut, Phase
+from codegen.mpi.trees import Made, Transfer
+from codegen.region import Made as Result
+from codegen.scop.model import Access, Param, Scop
+from codegen.target.guards.aheads import ahead_numbers
+from codegen.target.pragmas import pragma_makers
+from codegen.target.text.body import BodyPrinter
+from codegen.target.text.braces import unwrapped
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.pieces import View, fresh, words_of
+from codegen.target.view import ViewBuilder, reserved
+
+
+
+@dataclass
+class RankViews:
+    """Prints what one rank does of a region. `results` are the proven programs of phases, by name."""
+
+    scop: Scop
+    cut: Cut
+    blocks: Sequence[Blocks]
+    results: Mapping[str, Result]
+    found: Sequence[tuple[Exchange, Sequence[Transfer]]]
+    threads: bool
+    helpers: set[str] = field(default_factory=set)
+    builders: list[ViewBuilder] = field(default_factory=list)
+
+    def region(self, skeleton: Made) -> tuple[View, ...]:
+        """Everything, from the blocks of this rank to the last exchange."""
+        inside = self._around(skeleton.code, {}, reserved(self.scop), skeleton)
+        last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), ())
+        views = (*inside, *last)
+        return (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
+
+    def _ints(self, names: Mapping[str, str], params: Sequence[Param] = ()) -> IntPrinter:
+        return IntPrinter({p.name: p for p in (*self.scop.params, *params)}, names, self.helpers)
+
+    def _around(
+        self, node: CNode, names: Mapping[str, str], taken: frozenset[str], skeleton: Made
+    ) -> tuple[View, ...]:
+        """The loops around phases."""
+        ints = self._ints(names)
+        if isinstance(node, Block):
+            return tuple(v for k in node.children for v in self._around(k, names, taken, skeleton))
+        if isinstance(node, If):
+            orelse = () if node.orelse is None else self._around(node.orelse, names, taken, skeleton)
+            return (View("if", ints.text(node.cond), body=self._around(node.then, names, taken, skeleton), orelse=orelse),)
+        if isinstance(node, For):
+            name = fresh(node.loop.name, taken)
+            body = self._around(node.body, {**names, node.var: name}, taken | {name}, skeleton)
+            return (View("for", _head(node, name, ints), body=body),)
+        assert isinstance(node, Instance)
+        return self._phase(next(q for q in self.cut.phases if q.name == node.stmt), node, names, taken)
+
+    def _phase(
+        self, q: Phase, at: Instance, names: Mapping[str, str], taken: frozenset[str]
+    ) -> tuple[View, ...]:
+        """One phase, and what is sent behind it."""
+        ints, given, lines = self._ints(names), dict[str, str](), []
+        for param, e, loop in zip(outer_names(q), at.iterators, q.outer, strict=True):
+            text = ints.text(e)
+            if not (isinstance(e, Name) and e.name in names):
+                name = fresh(loop.name, taken)
+                taken = taken | {name}
+                lines.append(View("decl", f"const long {name} = {text};"))
+                text = name
+            given[param] = text
+        made = self.results[q.name]
+        scop = _spelled(made.program.scop, given)
+        builder = ViewBuilder(scop, pragma_makers(scop, self.threads), self.helpers, threads=self.threads)
+        self.builders.append(builder)
+        views = unwrapped(builder.build(made.code))
+        views = (*ahead_numbers(scop, self.threads, words_of(views)), *views)
+        after = next((self._exchange(x, parts, given) for x, parts in self.found if x.phase == q.name), ())
+        return (View("block", body=(*lines, *views, *after)),) if lines else (*views, *after)
+
+    def _ends(self, who: str, rank: str, words: set[str]) -> tuple[View, ...]:
+        """Where the blocks of a rank begin and end, if it is asked."""
+        out = []
+        for b in self.blocks:
+            first, past = (self._ints({}).text(_value(v, self.scop)) for v in (b.first, b.past))
+            behind = f"{rank} + 1"
+            for name, r in zip(b.ends(who), (rank, behind), strict=True):
+                if name in words:
+                    self.helpers.add("tw_part")
+                    out.append(View("decl", f"const long {name} = tw_part({first}, {past}, {r});"))
+        return tuple(out)
+
+    def _exchange(self, x: Exchange, parts: Sequence[Transfer], given: Mapping[str, str]) -> tuple[View, ...]:
+        """The elements of all messages, and the exchange of them."""
+        inside = tuple(v for t in parts for v in self._elements(t, given))
+        words = words_of(inside)
+        ends = (*self._ends(GIVER, "tw_giver(tw_k)", words), *self._ends(TAKER, "tw_taker(tw_k)", words))
+        arrays = ", ".join(self.scop.arrays[t.array].base for t in parts)
+        what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what each rank has not computed itself"
+        head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
+        return View("for", head, what, body=(*ends, *inside)), View("decl", "tw_exchange();")
+
+    def _elements(self, t: Transfer, given: Mapping[str, str]) -> tuple[View, ...]:
+        scop = _spelled(t.made.scop, given)
+        (statement,) = scop.statements
+        ints = IntPrinter({p.name: p for p in scop.params}, {}, self.helpers)
+
+        def text(at: Instance, names: Mapping[str, str]) -> str:
+            own = IntPrinter(ints.params, names, self.helpers)
+            return BodyPrinter(scop, own, {}).access(statement, at, 0)
+
+        return self._runs(t.made.code, {}, reserved(scop), ints, text, t.reach)
+
+    def _runs(
+        self,
+        node: CNode,
+        names: Mapping[str, str],
+        taken: frozenset[str],
+        ints: IntPrinter,
+        text: Callable[[Instance, Mapping[str, str]], str],
+        reach: Access,
+    ) -> tuple[View, ...]:
+        """Loops over elements; those that lie side by side go together."""
+        own = IntPrinter(ints.params, names, self.helpers)
+        if isinstance(node, Block):
+            return tuple(v for k in node.children for v in self._runs(k, names, taken, ints, text, reach))
+        if isinstance(node, If):
+            orelse = () if node.orelse is None else self._runs(node.orelse, names, taken, ints, text, reach)
+            body = self._runs(node.then, names, taken, ints, text, reach)
+            return (View("if", own.text(node.cond), body=body, orelse=orelse),)
+        if isinstance(node, Instance):
+            return (View("stmt", _run(text(node, names), "1")),)
+        assert isinstance(node, For)
+        if _side_by_side(node, reach):
+            assert isinstance(node.body, Instance)
+            first = replace(node.body, accesses=(_first(node, node.body),))
+            past = node.upper if node.op == "<" else Bin("+", node.upper, Int(1))
+            return (View("stmt", _run(text(first, names), own.wide(simple(Bin("-", past, node.lower))))),)
+        name = fresh(node.loop.name, taken)
+        body = self._runs(node.body, {**names, node.var: name}, taken | {name}, ints, text, reach)
+        return (View("for", _head(node, name, own), body=body),)
+
+
+def _run(element: str, count: str) -> str:
+    return f"tw_run(tw_k, &{element}, {count}, sizeof {element});"
+
+
+def _head(node: For, name: str, ints: IntPrinter) -> str:
+    step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+    return f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
+
+
+def _side_by_side(node: For, reach: Access) -> bool:
+    """Is it a loop over the last subscript alone, which steps from element to element in memory?"""
+    at, last = node.body, reach.path[-1] if reach.path else None
+    if not isinstance(at, Instance) or node.step != 1 or last is None:
+        return False
+    (index,) = at.accesses
+    if index[-1] != Name(node.var) or any(node.var in expr_names(e) for e in index[:-1]):
+        return False
+    if last.kind == "flat":
+        return last.strides[-1] == "1" and last.index + len(last.strides) == len(index)
+    return last.kind == "sub" and last.index == len(index) - 1
+
+
+def _first(node: For, at: Instance) -> tuple[CExpr, ...]:
+    return (*at.accesses[0][:-1], node.lower)
+
+
+def _value(value: isl.PwAff, scop: Scop) -> CExpr:
+    """A value of the region's parameters; any number where nothing runs."""
+    build = isl.AstBuild.from_context(scop.context.intersect(value.domain().params()))
+    plain = value.gist_params(value.domain().params()).coalesce()
+    return expression(build.expr_from_pw_aff(plain))
+
+
+def _spelled(scop: Scop, given: Mapping[str, str]) -> Scop:
+    """The loops around a phase by the names that they have in the text."""
+    params = tuple(replace(p, text=given.get(p.name, p.text)) for p in scop.params)
+    return replace(scop, params=params)
