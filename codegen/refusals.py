@@ -661,7 +661,14 @@ TABLE: tuple[Entry, ...] = (
     Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
+    Entry("ranks", REMARK, "mpi: which loops ranks share, and what they send each other.", ""),
     Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),
+    Entry(
+        "replicated",
+        REMARK,
+        "mpi: every rank runs the whole region, because its loops cannot be shared out or it would not pay.",
+        "`inspect` shows which values loops hand on; a loop is shared out if it hands on none.",
+    ),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
     Entry(
         "sequential",

@@ -179,7 +179,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 f"fusion({'|'.join(FUSIONS)})",
             )
     target = target_named(options.target)
-    within = check_constructs(site, not target.runs_here)
+    within = check_constructs(site, not target.runs_here and not target.threads)
     found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
     if found.tree is None:
         return None

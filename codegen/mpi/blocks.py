@@ -95,7 +95,8 @@ def running(scop: Scop, q: Phase, names: Sequence[str], space: isl.Space) -> isl
         n = s.domain.dim(isl.dim_type.set)
         runs = s.domain.project_out(isl.dim_type.set, q.depth, n - q.depth).align_params(space)
         for k, name in enumerate(names):
-            runs = runs.equate(isl.dim_type.set, k, isl.dim_type.param, space.find_dim_by_name(isl.dim_type.param, name))
+            at = space.find_dim_by_name(isl.dim_type.param, name)
+            runs = runs.equate(isl.dim_type.set, k, isl.dim_type.param, at)
         out = out.union(runs.params())
     return out.coalesce()
 

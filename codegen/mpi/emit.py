@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from codegen.diagnostics import Unsupported
 from codegen.hosts.region import read_back
+from codegen.mpi.phases import NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
-from codegen.scop.model import Scop
 from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper
 from codegen.target.guards.alias import alias_test
 from codegen.target.guards.computed import computed_texts, needed
@@ -31,6 +30,7 @@ class RanksText:
     kernels: frozenset[Kernel]
     names: frozenset[str]
     summary: str
+    remark: str
 
 
 def emit_ranks(job: Job, ranks: RankViews, views: tuple[View, ...], one: str) -> RanksText:
@@ -63,22 +63,34 @@ def emit_ranks(job: Job, ranks: RankViews, views: tuple[View, ...], one: str) ->
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text.replace(other, "")))
     used = frozenset(helpers).union(alias.helpers, *(SUPPORT[w] for w in words if w in SUPPORT))
     kernels = frozenset(k for b in ranks.builders for k in b.kernels)
-    _check_text(scop, text, views, used, kernels)
+    _check_text(text.replace(other, ""), views, used, kernels)
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
     folded, _ = fold(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
-    return RanksText(folded if folded.endswith("\n") else folded + "\n", used, kernels, names.new(text), summary)
+    folded = folded if folded.endswith("\n") else folded + "\n"
+    return RanksText(folded, used, kernels, names.new(text), summary, _remark(ranks))
 
 
 MARK = "/* one rank */"
 
 
-def _check_text(
-    scop: Scop, text: str, views: tuple[View, ...], helpers: frozenset[str], kernels: frozenset[Kernel]
-) -> None:
+def _remark(ranks: RankViews) -> str:
+    """Which loops are shared out, and what moves."""
+    shared = [f"{q.shared.name} around {', '.join(q.stmts)}" for q in ranks.cut.shared if q.shared is not None]
+    whole = [s for q in ranks.cut.phases if q.shared is None for s in q.stmts]
+    words = f"ranks share {'; '.join(shared)}"
+    words += f"; every rank runs {', '.join(whole)}" if whole else ""
+    for x, parts in ranks.found:
+        arrays = ", ".join(t.array for t in parts)
+        behind = next((", ".join(q.stmts) for q in ranks.cut.phases if q.name == x.phase), "")
+        words += f"; behind {behind} they send parts of {arrays}" if behind else f"; at the end they send {arrays}"
+    return words
+
+
+def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], kernels: frozenset[Kernel]) -> None:
     """Products of phases are read back, as those of regions are."""
     inside = tuple(all_views(views))
     products = tuple(v.product for v in inside if v.product is not None)
     sweeps = tuple(v.matvec for v in inside if v.matvec is not None)
     problem, _ = read_back(RegionText(text, helpers, kernels, plain=text, products=products, sweeps=sweeps))
     if problem:
-        raise Unsupported("no-proof", f"what was printed for ranks could not be proven: {problem}", scop.loc)
+        raise NotShared(f"what was printed for ranks could not be proven: {problem}")

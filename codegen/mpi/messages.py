@@ -1,8 +1,8 @@
 """What ranks send each other: the flow of values between blocks.
 
-Every set is over the elements of an array. Its parameters are those of the region, the iteration of the loops around the
-phase that has just run, and the blocks of two ranks: the giver, which computed the elements, and the taker. Both ranks
-evaluate the same set, so a message has as many elements where it is sent as where it is received.
+Every set is over the elements of an array. Its parameters are those of the region, the iteration of the loops around
+the phase that has just run, and the blocks of two ranks: the giver, which computed the elements, and the taker. Both
+ranks evaluate the same set, so a message has as many elements where it is sent as where it is received.
 """
 
 from __future__ import annotations

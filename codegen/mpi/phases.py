@@ -16,6 +16,10 @@ from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Place, Seq, loops, s
 from codegen.transform.program import Program, carried
 
 
+class NotShared(Exception):
+    """Why every rank runs all of a region."""
+
+
 @record
 class Phase:
     """`tree` is the nest, `outer` the loops around it. Ranks share the iterations of its first loop, `shared`; None:
@@ -42,6 +46,7 @@ class Cut:
 
     tree: Node
     phases: tuple[Phase, ...]
+    why: str = ""  # no phase is shared out
 
     def phase_of(self, stmt: str) -> Phase:
         return next(p for p in self.phases if stmt in p.stmts)
@@ -61,12 +66,14 @@ def any_loop(loop: Loop, stmts: tuple[str, ...]) -> bool:
 def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
     """The region in its source order, with the outermost loops shared out that carry no dependence."""
     free = _free_loops(p)
-    tree, found = _cut(p, p.tree, (), free, wanted)
-    if _torn(p.scop, found):
+    torn: list[str] = []
+    tree, found = _cut(p, p.tree, (), free, wanted, torn)
+    if _torn(p.scop, found, torn):
         tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
+    why = f"`{torn[0]}` is one variable for loops that could be shared out one after the other" if torn else ""
     names = {q.name: f"P{k + 1}" for k, q in enumerate(found)}
     phases = tuple(Phase(names[q.name], q.tree, q.outer, q.shared) for q in found)
-    return Cut(_renamed(tree, names), phases)
+    return Cut(_renamed(tree, names), phases, why)
 
 
 def _free_loops(p: Program) -> frozenset[int]:
@@ -97,11 +104,11 @@ def counts(scop: Scop, loop: Loop, depth: int) -> bool:
 
 
 def _cut(
-    p: Program, node: Node, outer: tuple[Loop, ...], free: frozenset[int], wanted: Wanted
+    p: Program, node: Node, outer: tuple[Loop, ...], free: frozenset[int], wanted: Wanted, torn: list[str]
 ) -> tuple[Node, tuple[Phase, ...]]:
     whole = Leaf(f"{statements(node)[0]}"), (Phase(statements(node)[0], node, outer),)
     if isinstance(node, Seq):
-        parts = [_cut(p, child, outer, free, wanted) for child in node.children]
+        parts = [_cut(p, child, outer, free, wanted, torn) for child in node.children]
         if not any(q.shared for _, found in parts for q in found):
             return whole
         return seq([tree for tree, _ in parts]), tuple(q for _, found in parts for q in found)
@@ -113,17 +120,18 @@ def _cut(
     if not counts(p.scop, first, len(outer)):
         return whole
     inner = Band(node.loops[1:], node.child, node.permutable) if len(node.loops) > 1 else node.child
-    tree, found = _cut(p, inner, (*outer, first), free, wanted)
-    if not any(q.shared for q in found) or _torn(p.scop, found):
+    tree, found = _cut(p, inner, (*outer, first), free, wanted, torn)
+    if not any(q.shared for q in found) or _torn(p.scop, found, torn):
         return whole
     return Band((first,), tree), found
 
 
-def _torn(scop: Scop, phases: Sequence[Phase]) -> bool:
+def _torn(scop: Scop, phases: Sequence[Phase], torn: list[str]) -> bool:
     """Is there a variable of the region that several phases use? It has one place in memory, inside one of them."""
     for name in sorted(n for n, a in scop.arrays.items() if a.inside):
         users = {s.name for s, _ in scop.accesses_to(name)}
         if sum(1 for q in phases if users & set(q.stmts)) > 1:
+            torn.append(scop.arrays[name].base)
             return True
     return False
 

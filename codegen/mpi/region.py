@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.diagnostics import Diagnostic, Severity
 from codegen.hosts.region import process as for_one_rank
 from codegen.mpi.blocks import Blocks, blocks_of
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.inner import phase_program
 from codegen.mpi.messages import Exchange, exchanges
-from codegen.mpi.phases import Cut, Phase, cut
+from codegen.mpi.phases import Cut, NotShared, Phase, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.target import RANKS
 from codegen.mpi.trees import Transfer, skeleton, transfers
@@ -26,10 +26,6 @@ from codegen.targets.base import Job
 from codegen.transform.program import Program
 
 
-class NotShared(Exception):
-    """Why every rank runs all of a region."""
-
-
 def process(job: Job) -> RegionOutcome:
     """The region's new text. Raises Unsupported."""
     one = for_one_rank(job)
@@ -37,14 +33,8 @@ def process(job: Job) -> RegionOutcome:
     try:
         with at_most(part(job.options.timeout, 4)):
             text = _for_ranks(job, one.text)
-    except NotShared as why:
-        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, str(why))))
-    except Exhausted:
-        why = "what ranks would send takes more work to find than is allowed"
-        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, why)))
-    except isl.Error as error:
-        why = f"isl gave up: {str(error).splitlines()[0]}"
-        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, why)))
+    except (NotShared, Exhausted, isl.Error) as error:
+        return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, error)))
     return replace(
         one,
         text=text.text,
@@ -54,11 +44,23 @@ def process(job: Job) -> RegionOutcome:
         names=one.names | text.names,
         links=(),
         part=RANKS,
+        diagnostics=(*one.diagnostics, _shared(job.model.program.scop, text)),
     )
 
 
-def _replicated(scop: Scop, why: str) -> Diagnostic:
-    return Diagnostic(Severity.REMARK, "replicated", f"every rank runs the whole region: {why}", scop.loc, kind="missed")
+def _shared(scop: Scop, text: RanksText) -> Diagnostic:
+    return Diagnostic(Severity.REMARK, "ranks", text.remark, scop.loc, kind="analysis")
+
+
+def _replicated(scop: Scop, error: Exception) -> Diagnostic:
+    """A remark on a region that ranks do not share."""
+    why = str(error)
+    if isinstance(error, Exhausted):
+        why = "what ranks would send takes more work to find than is allowed"
+    elif isinstance(error, isl.Error):
+        why = f"isl gave up: {why.splitlines()[0]}"
+    text = f"every rank runs the whole region: {why}"
+    return Diagnostic(Severity.REMARK, "replicated", text, scop.loc, kind="missed")
 
 
 def _for_ranks(job: Job, one: str) -> RanksText:
@@ -68,7 +70,7 @@ def _for_ranks(job: Job, one: str) -> RanksText:
         raise NotShared("it runs on the thread that comes to it")
     found = cut(p)
     if not found.shared:
-        raise NotShared("no loop of it can be shared out, each carries a dependence")
+        raise NotShared(found.why or "every loop of it carries a dependence")
     _check_arrays(p.scop, found)
     blocks = blocks_of(p.scop, found)
     results = {q.name: _result(job, p, q, blocks) for q in found.phases}
@@ -85,7 +87,7 @@ def _prove(
 ) -> None:  # fmt: skip
     problem = order or not_shared_out(p, found, blocks) or wrong_message(p, found, blocks, moves)
     if problem:
-        raise Unsupported("no-proof", f"what ranks send could not be proven: {problem}", p.scop.loc)
+        raise NotShared(f"what ranks send could not be proven: {problem}")
 
 
 def _check_arrays(scop: Scop, found: Cut) -> None:

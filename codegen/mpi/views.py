@@ -26,7 +26,6 @@ from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import ViewBuilder, reserved
 
 
-
 @dataclass
 class RankViews:
     """Prints what one rank does of a region. `results` are the proven programs of phases, by name."""
@@ -59,7 +58,8 @@ class RankViews:
             return tuple(v for k in node.children for v in self._around(k, names, taken, skeleton))
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._around(node.orelse, names, taken, skeleton)
-            return (View("if", ints.text(node.cond), body=self._around(node.then, names, taken, skeleton), orelse=orelse),)
+            then = self._around(node.then, names, taken, skeleton)
+            return (View("if", ints.text(node.cond), body=then, orelse=orelse),)
         if isinstance(node, For):
             name = fresh(node.loop.name, taken)
             body = self._around(node.body, {**names, node.var: name}, taken | {name}, skeleton)

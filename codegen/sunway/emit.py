@@ -24,7 +24,7 @@ from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, View, line, prune, texts
-from codegen.target.emit import deeper, _unused
+from codegen.target.emit import _unused, deeper
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed import computed_texts, needed

@@ -1,0 +1,51 @@
+"""Kernels of the corpus on ranks: the same bits as in one process, on every rank."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.corpus import KERNELS
+from tests.mpi.programs import SMALL, compiled, for_ranks, needs_mpi, on_ranks, results
+
+# Stencils, products, factorizations, reductions, dynamic programming: with the sizes to run beside those of the source.
+SHARED = {
+    "jacobi-2d": (("5", "2"), ("3", "8")),
+    "fdtd-2d": (("3", "4", "9"),),
+    "gemm": (("5", "3", "7"), ("0", "4", "4")),
+    "lu": (("4",),),
+    "covariance": (("3", "5"),),
+    "matrix-chain": (),
+    "gauss-jordan": (("5",),),
+    "atax": (("2", "9"),),
+}
+REPLICATED = ("seidel-2d", "prefix-sum")
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_every_rank_has_the_bits_of_one_process(name: str, tmp_path: Path) -> None:
+    source = (KERNELS / f"{name}.c").read_text()
+    made = for_ranks(str(KERNELS / f"{name}.c"), source)
+    assert "tw_exchange();" in made
+    one = compiled("cc", source, tmp_path / "one", ("-Wno-unknown-pragmas",))
+    many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-Wno-unknown-pragmas"))
+    for sizes, counts in (((), (3,)), *((s, (2, 7)) for s in SHARED[name])):
+        want = subprocess.run([str(one), *sizes], capture_output=True, text=True, timeout=60).stdout
+        for ranks in counts:
+            done = on_ranks(many, ranks, sizes, threads=2 if ranks == 2 else 1)
+            assert done.returncode == 0, done.stderr
+            assert results(done.stdout) == results(want), (ranks, sizes)
+
+
+@pytest.mark.parametrize("name", REPLICATED)
+def test_what_cannot_be_shared_out_is_told(name: str) -> None:
+    from codegen.options import GenOptions
+    from codegen.pipeline import generate
+
+    path = KERNELS / f"{name}.c"
+    made = generate(str(path), path.read_text(), GenOptions(target="mpi"))
+    assert "tw_exchange" not in made.text and "mpi.h" not in made.text
+    assert "replicated" in {d.id for d in made.diagnostics}
