@@ -8,6 +8,7 @@ choice that joins on some paths and keeps the element on the others is a reducti
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import islpy as isl
@@ -17,7 +18,7 @@ from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
 from codegen.scop.model import Scop, Statement
-from codegen.scop.types import CType
+from codegen.scop.types import UNSIGNED, CType
 
 _COMPOUND = {"+=": "+", "-=": "-", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 _BITS = ("&", "|", "^")
@@ -212,6 +213,24 @@ def _exact(scop: Scop, s: Statement, op: str, elem: CType, value: Expr) -> bool:
         return False
     ways = ("+", "-") if op in ("+", "-") else (op,)
     return not work.signed or all(_inside(_combined(w, elem.range(), values), work) for w in ways)
+
+
+def unsigned_for(scop: Scop, stmts: Iterable[Statement]) -> CType | None:
+    """The type of a variable in which statements may gather signed numbers in any order: nothing overflows in it, and
+    its last bits are those of the source's order. None where the target's own type will do."""
+    needed = [_unsigned(scop, s) for s in stmts]
+    return max((t for t in needed if t is not None), key=lambda t: t.bits, default=None)
+
+
+def _unsigned(scop: Scop, s: Statement) -> CType | None:
+    fold, elem = _fold(scop, s), scop.arrays[s.accesses[s.target].array].elem
+    if fold is None or fold.op not in ("+", "-", "*") or not elem.is_int or not (elem.signed or elem.plain_char):
+        return None
+    own = UNSIGNED[elem.bits]
+    if all(_exact(scop, s, fold.op, own, v) for v in fold.values):
+        return own
+    found = [arithmetic(own, type_of(scop, s, v)) for v in fold.values]
+    return UNSIGNED[max(t.bits for t in (own, *found) if t is not None)]
 
 
 def _values(scop: Scop, s: Statement, e: Expr) -> tuple[int, int] | None:

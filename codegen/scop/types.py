@@ -40,6 +40,11 @@ class CType:
 
 INT = CType("int", "int", 32, True)
 LONG = CType("long", "int", 64, True)
+# By their widths.
+UNSIGNED = {
+    bits: CType(f"unsigned {word}", "int", bits, False)
+    for bits, word in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+}
 
 
 def promote(t: CType) -> CType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.counters import int_counter
+from codegen.target.gathering import gathered_apart, with_variables
 from codegen.target.guards.buffers import memory_of, shape
 from codegen.target.pragmas import Maker, Pragma, collapsed
 from codegen.target.text.body import BodyAfter, BodyPrinter
@@ -271,13 +272,13 @@ class ViewBuilder:
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
-        seen = self._seen(node, pragma)
-        self._copied |= set(seen)
+        apart = tuple(a for a in gathered_apart(self.scop, node, pragma) if a not in self._copied)
+        self._copied |= set(apart)
         self._narrow = frozenset({node.var} if kind == "int" else ())
         body = self._views(node.body, inner, held, taken | {name})
         self._narrow = frozenset()
         self._inside = outside
-        self._copied -= set(seen)
+        self._copied -= set(apart)
         if isinstance(node.body, For) and [v.kind for v in body] == ["for"]:
             pragma = collapsed(node, pragma)
         if self._stage is not None and self._stage[0] is node:
@@ -298,27 +299,10 @@ class ViewBuilder:
             if node.alone is not None:
                 few = self._form(node.alone, names, held, taken)
             if not names:
-                return self._gathered(seen, View("if", pragma.little, body=(few,), orelse=(many,)))
+                return with_variables(self.scop, node, apart, View("if", pragma.little, body=(few,), orelse=(many,)))
             asked = f"{pragma.test} && tw_max_threads() > 1"
-            return self._gathered(seen, View("if", asked, body=(many,), orelse=(few,)))
-        return self._gathered(seen, View("for", head, node.loop.note, pragma.text, body))
-
-    def _seen(self, node: For, pragma: Pragma) -> tuple[str, ...]:
-        """What a loop gathers by clauses of OpenMP in variables that others may see."""
-        named = " reduction(" in pragma.clauses + pragma.alone
-        arrays = [a for _, a in node.loop.reductions if named and a not in self._copied]
-        return tuple(a for a in arrays if not self.scop.arrays[a].unshared)
-
-    def _gathered(self, seen: Sequence[str], loop: View) -> View:
-        """OpenMP stores what is gathered even if no iteration stores anything. So that is done in a variable of the
-        same name, which is stored if it has changed."""
-        before, after = [], []
-        for a in (self.scop.arrays[name] for name in seen):
-            kind, name, at = a.elem.spelling, a.base, f"tw_{a.base}"
-            before += [f"{kind} *const {at} = &{name};", f"{kind} {name} = *{at};"]
-            after.append(f"if (__builtin_memcmp(&{name}, {at}, sizeof {name})) *{at} = {name};")
-        lines = [tuple(View("decl", text) for text in part) for part in (before, after)]
-        return View("block", body=(*lines[0], loop, *lines[1])) if seen else loop
+            return with_variables(self.scop, node, apart, View("if", asked, body=(many,), orelse=(few,)))
+        return with_variables(self.scop, node, apart, View("for", head, node.loop.note, pragma.text, body))
 
     def _carried(
         self,
