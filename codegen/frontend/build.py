@@ -25,7 +25,7 @@ from codegen.frontend.statements.frame import Frame
 from codegen.frontend.statements.raw import RawAccess, RawLoop, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
-from codegen.scop.model import Access, Computed, MemoryRead, Param, Scop, Statement
+from codegen.scop.model import Access, Array, Computed, MemoryRead, Param, Scop, Statement
 from codegen.scop.origins import Place
 from codegen.scop.tree import Band, Leaf, Loop, Node, Seq
 
@@ -236,19 +236,20 @@ def _assemble(
     guard = build_guard(affiner.assumptions, affiner.ranges, asked, space, context, site.loc)
     possible = guard.valid.intersect(affiner.ranges)
     arrays = {a.name: a for g in groups.values() for a in g.arrays.values()}
-    dead = {s.name for s in ordered if s.domain.intersect_params(possible).is_empty()}
-    dead |= unread([s for s in ordered if s.name not in dead], arrays)
-    alive = tuple(s for s in ordered if s.name not in dead)
+    sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
+    seen = _seen(_running(ordered, possible), arrays)
+    within = defined(seen, sizes, guard.valid)
+    alive = _seen(_running(seen, possible.intersect(within)), arrays)
+    dead = {s.name for s in ordered} - {s.name for s in alive}
     ordered = last_values(alive, arrays, site, nodes)
     dead |= {s.name for s in alive} - {s.name for s in ordered}
-    sizes = fixed_sizes(site.variables, tuple(arrays.values()), site.enums)
     used = {a.array for s in ordered for a in s.accesses}
     scop = Scop(
         site.function.decl.name,
         region,
         site.loc,
         params,
-        defined(ordered, sizes, guard.valid),
+        within,
         {name: a for name, a in arrays.items() if name in used},
         ordered,
         guard,
@@ -259,6 +260,17 @@ def _assemble(
     by_name = {s.name: s for s in ordered}
     tree = _tree(nodes, {r: by_name[made[number[r]].name] for r in number if made[number[r]].name not in dead})
     return Extracted(scop, tree)
+
+
+def _running(statements: Sequence[Statement], possible: isl.Set) -> tuple[Statement, ...]:
+    """Those that run for some of these parameters."""
+    return tuple(s for s in statements if not s.domain.intersect_params(possible).is_empty())
+
+
+def _seen(statements: Sequence[Statement], arrays: Mapping[str, Array]) -> tuple[Statement, ...]:
+    """Those that set something which somebody may look at."""
+    idle = unread(statements, arrays)
+    return tuple(s for s in statements if s.name not in idle)
 
 
 def _outside(site: RegionSite) -> tuple[str, ...]:

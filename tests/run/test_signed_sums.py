@@ -9,6 +9,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from tests.property.harness import sanitizer
 
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
 SOURCE = r"""
 #include <stdio.h>
 static signed char product = 3;
@@ -56,7 +57,7 @@ int main(void)
 
 def _printed(text: str, name: str, folder: Path) -> str:
     (folder / f"{name}.c").write_text(text)
-    words = ["gcc", *sanitizer("gcc"), "-fopenmp", "-DTW_PARALLEL_MIN=0", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+    words = ["gcc", *sanitizer("gcc"), "-fopenmp", "-DTW_PARALLEL_MIN=0", *WARNINGS]
     subprocess.run([*words, "-o", folder / name, folder / f"{name}.c"], check=True, timeout=120)
     env = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     return subprocess.run([folder / name], check=True, capture_output=True, text=True, timeout=60, env=env).stdout

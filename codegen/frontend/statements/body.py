@@ -110,8 +110,25 @@ class BodyBuilder(Places):
             self.frame, self.where = saved
 
     def _affine(self, value: isl.PwAff, ctype: CType) -> Expr:
-        self.values.append(value)
+        self.values.append(self._everywhere(value))
         return Affine(len(self.values) - 1, ctype)
+
+    def _everywhere(self, value: isl.PwAff) -> isl.PwAff:
+        """A value for the whole domain: one that is evaluated in a part of it may be known in that part alone (a
+        remainder by a parameter). Elsewhere, its last formula goes on."""
+        if self.where is None:
+            return value
+        value = self.frame.lift(value)
+        known, ranges = value.domain(), self.affiner.ranges
+        everywhere, here = (f.domain.intersect_params(ranges) for f in (self.frame, self._here()))
+        if everywhere.is_subset(known) or not here.is_subset(known):
+            return value
+        *before, (_, last) = value.get_pieces()
+        rest = isl.Set.universe(known.get_space())
+        out = isl.PwAff.empty(value.get_space())
+        for where, formula in before:
+            out, rest = out.union_add(isl.PwAff.alloc(where, formula)), rest.subtract(where)
+        return out.union_add(isl.PwAff.alloc(rest, last))
 
     def _ArrayRef(self, node: c_ast.ArrayRef) -> Expr:
         return self.read(node)
