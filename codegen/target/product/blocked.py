@@ -28,7 +28,7 @@ from codegen.target.product.microkernel import columns_text, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
-from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted
+from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.scalar import scalar
@@ -66,7 +66,6 @@ class ProductPrinter:
         low = f"({elem})" if what.step.elem[1:] in ("8", "16") else ""
         consts = tuple(f"{elem} tw_s{k} = {low}{self._const(e, low)};" for k, e in enumerate(what.step.consts))
         return ProductView(
-            self.s.name,
             self._comment(),
             C_TYPES[what.step.elem],
             C_TYPES[kernel.narrow or what.step.elem],
@@ -101,10 +100,11 @@ class ProductPrinter:
     def _wanted(self, how: Blocking, corners: tuple[CExpr, ...]) -> Wanted:
         """The statement's parts, printed in coordinates that have one name each."""
         step, bundles = self.what.step, (self.rows, self.columns, self.depth)
-        place: dict[str, CExpr] = {b.name: Name(n) for b, n in zip(bundles, ("tw_I", "tw_J", "tw_K"), strict=True)}
-        printer, at = self._printer(place), self._at(place)
+        env: dict[str, CExpr] = {}
+        for b, n in zip(bundles, ("tw_I", "tw_J", "tw_K"), strict=True):
+            env |= {lp.var: Name(n if b.single else f"{n}{k}") for k, lp in enumerate(b.loops)}
+        printer, at = BodyPrinter(self.scop, self.ints, {}), self._instance(env)
         low = f"({C_TYPES[step.elem]})" if step.elem[1:] in ("8", "16") else ""
-        env = {b.loops[0].var: place[b.name] for b in bundles}
         return Wanted(
             self.what,
             how,
@@ -116,7 +116,18 @@ class ProductPrinter:
             (self.rows.past, self.columns.past, self.depth.past),
             tuple(self.ints.text(substitute(e, env), 5) for e in corners),
             (self.rows.name, self.columns.name, self.depth.name),
+            tuple(tuple((self.ints.text(lp.lower), self.ints.text(lp.upper)) for lp in b.loops) for b in bundles),
+            tuple(self._wanted_table(number, name, t.name) for (number, name), t in self.tables.items()),
         )
+
+    def _wanted_table(self, number: int, coordinate: str, name: str) -> WantedTable:
+        bundles = (self.rows, self.columns, self.depth)
+        (of,) = (k for k, b in enumerate(bundles) if b.name == coordinate)
+        first: dict[str, CExpr] = {lp.var: lp.lower for b in bundles for lp in b.loops}
+        moved = {lp.var: Name(f"tw_D{k}") for k, lp in enumerate(bundles[of].loops)}
+        elem = self.scop.arrays[self.s.accesses[number].array].elem.spelling
+        element, origin = (self._with(number, env) for env in ({**first, **moved}, first))
+        return WantedTable(name, self._base(number), elem, of, element, origin, number == self.s.target)
 
     def nests(self, node: Multiply) -> NestsView:
         how = node.product.how
@@ -273,10 +284,11 @@ class ProductPrinter:
 
     def _at(self, place: Mapping[str, CExpr]) -> Instance:
         """The statement's instance with single iterators put in place."""
-        env: dict[str, CExpr] = {}
-        for b in (self.rows, self.columns, self.depth):
-            if b.single and b.name in place:
-                env[b.loops[0].var] = place[b.name]
+        bundles = (self.rows, self.columns, self.depth)
+        return self._instance({b.loops[0].var: place[b.name] for b in bundles if b.single and b.name in place})
+
+    def _instance(self, env: dict[str, CExpr]) -> Instance:
+        """The statement's instance with values in place of loops' variables."""
         return Instance(
             self.instance.stmt,
             tuple(substitute(e, env) for e in self.instance.iterators),

@@ -44,10 +44,25 @@ class ExactCall:
 
 
 @record
+class WantedTable:
+    """A table of offsets that the text should make: of `element` from `origin`, for the values tw_D0, tw_D1, ... of
+    the loops of coordinate number `of`; with others at their first values, as in `origin`, whose address is `base`."""
+
+    name: str
+    base: str
+    elem: str
+    of: int
+    element: str
+    origin: str
+    target: bool  # of the element that is updated
+
+
+@record
 class Wanted:
     """What a product has to do, for the proof of its text: C texts of its statement's parts in row tw_I, column tw_J
     and depth tw_K, from `first` up to before `past` of each, where no corner is negative. `names` are theirs in the
-    text."""
+    text. Where several loops make a coordinate, with `loops` from one value up to before another, it counts through
+    them, and their values are tw_I0, tw_I1, ...; arrays that move with such loops lie in one piece."""
 
     what: Contraction
     how: Blocking
@@ -59,13 +74,14 @@ class Wanted:
     past: tuple[str, str, str]
     corners: tuple[str, ...]
     names: tuple[str, str, str]
+    loops: tuple[tuple[tuple[str, str], ...], ...]  # of each coordinate
+    tables: tuple[WantedTable, ...]
 
 
 @record
 class ProductView:
     """Everything the template prints."""
 
-    stmt: str
     comment: str
     elem: str
     packed: str  # the type of packed operands

@@ -34,6 +34,9 @@ class Buffers(Tiles):
             return {base.of: Effect(base.of, {}, start, {"x": Span(x, x + side.width), "k": Span(k, k + 1)})}
         q, lane, copy = self._in_unit(side, o)
         at = {side.row: start[0] + x + lane, DEPTH: kb + k}
+        for c, p in zip("jk" if base.of == "right" else "ik", at.values(), strict=True):
+            if not self._in_range(c, p):
+                raise Unread(f"the {base.of} operand is read where coordinate {c} is {p}")
         if not self._holds_value(value, side.values[q], at):
             raise Unread(f"the {base.of} operand's buffer gets another value: {show(value)}")
         place = {"x": x + lane, "k": k, "q": poly(q), "l": copy}

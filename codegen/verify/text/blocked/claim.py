@@ -32,6 +32,20 @@ class Side:
 
 
 @record
+class TableClaim:
+    """Offsets of an element along a coordinate, from the place of `origin`, whose address is `base`. The element is in
+    the values tw_D0, tw_D1, ... of the coordinate's loops, each from one value up to before another."""
+
+    base: str
+    elem: str
+    of: str
+    loops: tuple[tuple[Node, Node], ...]
+    size: Node  # of the table
+    element: Node
+    origin: Node
+
+
+@record
 class Claim:
     left: Side
     right: Side
@@ -48,3 +62,11 @@ class Claim:
     careful: bool
     names: dict[str, str]  # of the coordinates i, j and k in the text
     longest: Poly  # columns of a tile, at most
+    tables: dict[str, TableClaim]
+    digits: dict[str, int]  # how many loops make a coordinate, where they are several
+    target_base: str  # what tables of the target begin with
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """Addresses that tables begin with, and the type of elements there."""
+        return {t.base: t.elem for t in self.tables.values()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codegen.verify.text.blocked.depths import Depths
+from codegen.verify.text.blocked.offsets import NEXT, Table
 from codegen.verify.text.blocked.state import NOUGHT, Array, Heap, Pointer
 from codegen.verify.text.integers import decided
 from codegen.verify.text.lanes import show
@@ -25,6 +26,8 @@ class Declarations(Depths):
         elif value is NOTHING:
             raise Unread(f"{name} without a value")
         elif "*" in kind.text:
+            if not self._typed(name, kind.text):
+                raise Unread(f"{name} points to another type: {kind.text}")
             self.names[name] = self._pointed(name, value)
         elif name in self._const_names():
             self._const(name, value)
@@ -94,7 +97,17 @@ class Declarations(Depths):
             raise Unread(f"a choice {show(value)}")
         return self._taken(value.kids[1] if known else value.kids[2])
 
-    def _pointed(self, name: str, value: Node) -> Pointer | Heap:
+    def _typed(self, name: str, kind: str) -> bool:
+        """Is it a pointer to what it should point to? Other pointers are compared with what they are used for."""
+        wanted = "long" if name in (*self.claim.tables, "tw_next") else self.claim.bases.get(name)
+        plain = kind.replace("*const", "*").split()
+        return wanted is None or [x for x in plain if x != "const"] == f"{wanted}*".split()
+
+    def _pointed(self, name: str, value: Node) -> Pointer | Heap | Table:
+        if name == NEXT.text:
+            return self._table_memory(value)
+        if value == NEXT:
+            return self._table(name)
         if value.kind == "choose" and value.kids[2].kind == "call" and value.kids[2].text == "tw_alloc":
             return self._allocated(value.kids[2].kids[0])
         value = self._taken(value)
@@ -118,9 +131,13 @@ class Declarations(Depths):
     def _allocated(self, size: Node) -> Heap:
         each = var(f"sizeof {self.claim.packed}")
         elements, rest = self._integers().value(size).divided(each)
-        if rest != ZERO:
+        if not self.claim.tables and rest != ZERO:
             raise Unread(f"memory of {rest} bytes more")
-        return Heap(elements)
+        # Offsets begin at a multiple of 64 bytes, which is less than 64 bytes further on.
+        offsets = (rest - 64).over(var("sizeof long")) if self.claim.tables else ZERO
+        if offsets is None:
+            raise Unread(f"memory of {rest} bytes for offsets")
+        return Heap(elements, offsets)
 
     def _divided(self, heap: Heap, at: Poly) -> Pointer:
         """The left operand's buffer begins behind the right one's; each thread has its own."""

@@ -162,9 +162,12 @@ class Run(Loops):
             if e.text in self.claim.kernels:
                 return self._kernel(e)
             if e.text in ("__builtin_prefetch", "tw_free"):
-                return {}
+                return self._reads_entries(e)
         if e.kind == "assign" and e.text == "=":
             return self._store(e.kids[0], e.kids[1])
+        if e[:2] == ("assign", "+=") and e.kids[0] == Node("name", "tw_offsets") and not (self.open or self.forked):
+            self.names["tw_offsets"] = self._integers().value(e.kids[0]) + self._integers().value(e.kids[1])
+            return {}
         raise Unread(f"a statement {show(e)}")
 
     def _store(self, to: Node, value: Node) -> Effects:

@@ -16,6 +16,8 @@ class Loops(Cases):
     """Loops and teams of threads."""
 
     def _loop(self, node: Node) -> Effects:
+        if self.claim.tables and self._fills(node):
+            return {}
         shared, self.team.shared = self.team.shared, False
         if shared:
             self._together()

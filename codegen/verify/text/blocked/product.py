@@ -12,11 +12,11 @@ from codegen.scop.product import Blocking, Contraction
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.microkernel import nr_max
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
-from codegen.target.product.view import ProductView, Wanted
+from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
-from codegen.verify.text.blocked.claim import Claim, Side
+from codegen.verify.text.blocked.claim import Claim, Side, TableClaim
 from codegen.verify.text.blocked.execute import Run
-from codegen.verify.text.blocked.state import TARGET
+from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.facts import Facts
@@ -35,17 +35,10 @@ def wrong_products(text: str, views: Sequence[ProductView]) -> str:
     if len(places) != len(views):
         return f"{len(places)} products were printed in place of {len(views)}"
     for start, v in zip(places, views, strict=True):
-        if not_covered(v):
-            continue
         problem = wrong_product(block_text(text, start), v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""
-
-
-def not_covered(v: ProductView) -> str:
-    """Why this proof does not speak of such a product; empty where it does."""
-    return "several loops make its rows, columns or depth" if v.tables else ""
 
 
 def wrong_product(text: str, v: ProductView) -> str:
@@ -85,7 +78,11 @@ def _key(block: Node, c: Claim) -> str:
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
     rest = (*sizes, c.kernels, c.rounds, c.packed, c.careful, c.elem)
-    return f"{tuple(map(spell, parts))} {rest}"
+    tables = [
+        (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
+        for n, t in sorted(c.tables.items())
+    ]
+    return f"{tuple(map(spell, parts))} {rest} {tables}"
 
 
 def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
@@ -114,7 +111,31 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         what.step.careful,
         dict(zip("ijk", w.names, strict=True)),
         poly(nr_max(isa, whole)),
+        {t.name: _table(w, t, short) for t in w.tables},
+        {c: len(loops) for c, loops in zip("ijk", w.loops, strict=True) if len(loops) > 1},
+        next((t.base for t in w.tables if t.target), ""),
     )
+
+
+def _table(w: Wanted, t: WantedTable, short: Mapping[Node, Node]) -> TableClaim:
+    """A table of offsets, which holds as many as its coordinate has values."""
+    loops = w.loops[t.of]
+    size = _apart(w.first[t.of], w.past[t.of])
+    ints = Integers(Facts(), {})
+    total = poly(1)
+    for first, past in loops:
+        total = total * ints.value(_apart(first, past))
+    if total != ints.value(size):
+        raise Unread(f"{t.name} is for {total} values in place of {ints.value(size)}")
+    bounds_of = tuple((renamed(read_expression(a), short), renamed(read_expression(b), short)) for a, b in loops)
+    element, origin = _read((t.element, t.origin), short)
+    return TableClaim(t.base, t.elem, "ijk"[t.of], bounds_of, renamed(size, short), element, origin)
+
+
+def _apart(first: str, past: str) -> Node:
+    """How far two values are apart."""
+    low, high = read_expression(first), read_expression(past)
+    return high if low == NOUGHT else Node("binary", "-", (high, low))
 
 
 def _step(what: Contraction, copies: int, narrow: bool) -> Node:
@@ -145,6 +166,8 @@ def _prove(block: Node, c: Claim) -> None:
     given = [hi - lo - 1 for lo, hi in ranges.values()]  # the product stands where there is something to do
     facts.samples.draw(given)
     facts.learn(*given)
+    for a, b in (lp for t in c.tables.values() for lp in t.loops):
+        facts.learn(ints.value(b) - ints.value(a) - 1)
     if c.right.width.number is None:
         for name in sorted(c.right.width.names):
             facts.units[name] = None

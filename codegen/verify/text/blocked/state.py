@@ -56,7 +56,10 @@ class Tile(NamedTuple):
 
 
 class Heap(NamedTuple):
+    """Memory for so many elements, and for so many offsets behind them."""
+
     size: Poly
+    spare: Poly = ZERO
 
 
 Effects = dict[str, Effect]
@@ -137,6 +140,11 @@ class State(ABC):
         if not isinstance(found, Poly):
             raise Unread(f"no block of coordinate {c}")
         return found
+
+    def _in_range(self, c: str, at: Poly) -> bool:
+        """Is it a value of a coordinate?"""
+        first, past = (Integers(self.facts, {}).value(x["ijk".index(c)]) for x in (self.claim.first, self.claim.past))
+        return self.facts.holds(at - first) and self.facts.holds(past - 1 - at)
 
     def _start(self, c: str) -> Poly:
         found = self.names.get(f"{self.claim.names[c]}t")

@@ -6,7 +6,8 @@ from typing import Any
 
 from codegen.verify.text.blocked.claim import Side
 from codegen.verify.text.blocked.corners import all_belong, with_depth
-from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, State, Tile
+from codegen.verify.text.blocked.offsets import Offsets
+from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, Tile
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
@@ -15,7 +16,7 @@ from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Span
 
 
-class Tiles(State):
+class Tiles(Offsets):
     """Calls of kernels, and elements that move between the target and a copy of a tile."""
 
     def _side(self, area: str) -> Side:
@@ -135,9 +136,13 @@ class Tiles(State):
         step = pitch.node if isinstance(pitch, Pointer) and pitch.of == "distance" else None
         if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):
             raise Unread("a kernel works on another element of the target")
-        if mr != ONE and (step is None or not self._row_step(step, i, j)):
+        if self.claim.target_base:
+            even = pitch == self._row_distance(i) and self._evenly("i", i, mr, False)
+        else:
+            even = step is not None and self._row_step(step, i, j)
+        if mr != ONE and not even:
             raise Unread("a kernel takes the target's rows to be in another distance")
-        if not self._unit_columns(i, j):
+        if not (self._evenly("j", j, nr, True) if self.claim.target_base else self._unit_columns(i, j)):
             raise Unread("the target's columns are not neighbours in memory")
         for need, have in ((mr, rows), (nr, columns)):
             if not f.holds(have - need):

@@ -314,27 +314,6 @@ def test_a_printer_that_errs_leaves_the_region_as_it_is(monkeypatch: pytest.Monk
     assert [n.id for d in outcome.diagnostics for n in d.notes] == ["no-proof"]
 
 
-SEVERAL = """void f(int n, double A[n][n][n], double B[n][n][n], double C[n][n])
-{
-#pragma scop
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      for (int k = 0; k < n; k++)
-        for (int l = 0; l < n; l++)
-          C[i][j] += A[i][k][l] * B[l][k][j];
-#pragma endscop
-}
-"""
-
-
-def test_a_product_that_is_not_read_back_has_a_remark() -> None:
-    chosen = options("c")
-    (s,) = open_source("in.c", SEVERAL, chosen).slices
-    outcome = process_region(s, SEVERAL, chosen, load_for("generic", "avx2"))
-    assert outcome.text is not None
-    assert "not-read-back" in [d.id for d in outcome.diagnostics]
-
-
 ADD = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 LEAST = Lane("min", (Lane("acc"), Lane("add", (Lane("a"), Lane("b")))))
 
