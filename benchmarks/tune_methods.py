@@ -26,7 +26,7 @@ from codegen.tune.plans.build import FLAGS, built, open_shop
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.sizes import Sizes
 from codegen.tune.plans.space import Space, space_of
-from codegen.tune.plans.study import Over, Step, Study
+from codegen.tune.plans.study import Over, Study, TriedPlan
 from codegen.tune.plans.subject import open_file
 from codegen.tune.records import Entry, Records, Setting
 from codegen.tune.timing import Effort, cores
@@ -87,7 +87,7 @@ def _kernel(
 def _winner(
     bench: Bench, space: Space, method: str, candidates: int, cache: dict[str, Entry], libraries: dict[str, Path]
 ) -> str | None:
-    def progress(step: Step, study: Study) -> None:
+    def progress(step: TriedPlan, study: Study) -> None:
         if step.number >= candidates:
             raise Over
 

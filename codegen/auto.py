@@ -18,7 +18,7 @@ from codegen.options import GenOptions
 from codegen.record import record
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of
-from codegen.source.nests import Nest, find_nests
+from codegen.source.nests import SourceNest, find_nests
 from codegen.source.preprocess import display_name
 from codegen.source.regions import Region, find_regions
 from codegen.supervise import run_region
@@ -57,7 +57,7 @@ class _Candidate:
     """A region to try, and the nest it is; none where the user has marked it."""
 
     region: Region
-    nest: Nest | None = None
+    nest: SourceNest | None = None
     inner: tuple[_Candidate, ...] = ()
 
 
@@ -101,16 +101,16 @@ def _candidates(text: str, name: str) -> list[_Candidate]:
     begins = sorted([*(r.begin for r in marked), *(n.begin for n in _all(nests))])
     number = {begin: k + 1 for k, begin in enumerate(begins)}
 
-    def candidate(n: Nest) -> _Candidate:
+    def candidate(n: SourceNest) -> _Candidate:
         return _Candidate(region_of(text, n, number[n.begin]), n, tuple(map(candidate, n.inner)))
 
     own = [_Candidate(replace(r, index=number[r.begin])) for r in marked]
     return sorted([*own, *map(candidate, nests)], key=lambda c: c.region.index)
 
 
-def _outside(nests: Iterable[Nest], marked: Sequence[Region]) -> tuple[Nest, ...]:
+def _outside(nests: Iterable[SourceNest], marked: Sequence[Region]) -> tuple[SourceNest, ...]:
     """The largest nests that have nothing in common with marked regions."""
-    out: list[Nest] = []
+    out: list[SourceNest] = []
     for n in nests:
         if any(r.begin <= n.begin and n.end <= r.end for r in marked):
             continue
@@ -119,7 +119,7 @@ def _outside(nests: Iterable[Nest], marked: Sequence[Region]) -> tuple[Nest, ...
     return tuple(out)
 
 
-def _all(nests: Iterable[Nest]) -> Iterable[Nest]:
+def _all(nests: Iterable[SourceNest]) -> Iterable[SourceNest]:
     for n in nests:
         yield n
         yield from _all(n.inner)
@@ -207,15 +207,15 @@ def _row(name: str, t: _Try) -> Row:
     return row if gain is None else replace(row, work=gain.work, factor=gain.factor)
 
 
-def _as_nest(t: _Try) -> Nest:
+def _as_nest(t: _Try) -> SourceNest:
     """A marked region as one nest."""
     r = t.candidate.region
     inside = find_nests(f"{{{t.source.text[r.body_begin : r.body_end]}}}")
     function = next((s.function for s in t.source.slices if s.region.index == r.index), "")
-    return Nest(r.begin, r.end, r.first_line, r.last_line, max((n.depth for n in inside), default=0), function)
+    return SourceNest(r.begin, r.end, r.first_line, r.last_line, max((n.depth for n in inside), default=0), function)
 
 
-def _nest_row(name: str, n: Nest, verdict: str, id: str, reason: str, why: Diagnostic | None = None) -> Row:
+def _nest_row(name: str, n: SourceNest, verdict: str, id: str, reason: str, why: Diagnostic | None = None) -> Row:
     loc, hint = (why.loc, why.hint) if why is not None else (Loc(name, n.line), "")
     return Row(name, n.line, n.last_line, n.function, n.depth, verdict, id, reason, hint, loc)
 

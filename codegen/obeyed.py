@@ -9,12 +9,23 @@ from dataclasses import replace
 from codegen.ast.ctree import CNode, For, Instance, walk
 from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.lower.asked import Asked
-from codegen.plan.model import Abreast, Carry, Directive, Jam, Multiply, Parallel, Pipeline, Plan, Tile, Vector
+from codegen.plan.model import (
+    Directive,
+    Interleave,
+    Jam,
+    Multiply,
+    Parallel,
+    Pipeline,
+    Plan,
+    ScalarReplace,
+    Tile,
+    Vector,
+)
 from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, VECTOR
 from codegen.target.pragmas import says_vector
 
-_WORDS = {"vector": Vector, "jam": Jam, "abreast": Abreast}
+_WORDS = {"vector": Vector, "jam": Jam, "abreast": Interleave}
 _SAYS = {
     "vector": "loop `{}` is not written as vectors, and left to the compiler",
     "jam": "iterations of loop `{}` run one after the other",
@@ -25,14 +36,14 @@ _SAYS = {
 def unobeyed(plan: Plan, found: Sequence[Asked]) -> Iterator[tuple[Directive, Asked]]:
     """Directives that no loop carries out, with one that was meant."""
     for d in plan.directives:
-        if not isinstance(d, (Vector, Jam, Abreast)):
+        if not isinstance(d, (Vector, Jam, Interleave)):
             continue
         meant = [x for x in found if isinstance(d, _WORDS[x.word]) and _means(d, x)]
         if meant and not any(x.done for x in meant) and not (isinstance(d, Vector) and not d.width):
             yield d, meant[0]
 
 
-def _means(d: Vector | Jam | Abreast, x: Asked) -> bool:
+def _means(d: Vector | Jam | Interleave, x: Asked) -> bool:
     return d.loop.name == x.loop and (not d.loop.stmt or d.loop.stmt in x.stmts)
 
 
@@ -84,7 +95,7 @@ def summarize(plan: Plan, scop: Scop, code: CNode | None, threads: bool = True) 
         parts.append("threads over " + ", ".join(dict.fromkeys(among)))
     if vectors:
         parts.append("vectors along " + ", ".join(dict.fromkeys(vectors)))
-    kept = [d.loop.name for d in plan.directives if isinstance(d, Carry)]
+    kept = [d.loop.name for d in plan.directives if isinstance(d, ScalarReplace)]
     if kept:
         parts.append("registers along " + ", ".join(dict.fromkeys(kept)))
     return "; ".join(parts) or "sequential"

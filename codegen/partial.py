@@ -21,7 +21,7 @@ from codegen.frontend.statements.counted import assigned_in
 from codegen.frontend.symbols import RegionSite, part_of
 from codegen.record import record
 from codegen.source.layout.lexis import blank_comments
-from codegen.source.layout.outline import Block, blocks, matched, outline
+from codegen.source.layout.outline import Compound, blocks, matched, outline
 from codegen.source.pieces import DIRECTIVE
 from codegen.source.slice import Piece, RegionSlice
 
@@ -36,7 +36,7 @@ class _Place:
 
     path: tuple[tuple[int, int], ...]
     items: tuple[c_ast.Node, ...]
-    block: Block
+    block: Compound
     counters: frozenset[str] = frozenset()
     looped: bool = False
 

@@ -46,7 +46,7 @@ from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.emit import Kernel
 from codegen.target.guards.computed import ComputedText
 from codegen.target.text.links import Links
-from codegen.targets.base import Job, Target
+from codegen.targets.base import RegionJob, Target
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program, make_program
@@ -227,7 +227,7 @@ def process_region(
         if model is None:
             return RegionOutcome(s.region.index, s.region.first_line, None, frozenset(), frozenset(), "", "empty", ())
         try:
-            return target_named(options.target).process(Job(s, model, original, options, machine, crashed))
+            return target_named(options.target).process(RegionJob(s, model, original, options, machine, crashed))
         except Unsupported:
             if not model.kept:
                 raise

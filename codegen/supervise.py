@@ -12,7 +12,7 @@ from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.source.layout.columns import placed
-from codegen.source.pieces import WHOLE, Cut, cut, maybe_large
+from codegen.source.pieces import WHOLE, RegionPieces, cut, maybe_large
 from codegen.source.regions import written
 from codegen.source.slice import Piece, RegionSlice
 from codegen.targets.registry import target_named
@@ -33,7 +33,7 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
     understood as a whole, the parts that are."""
     parts = _planned(s, options)
     early = bool(parts) or s.text.count(";", *s.span) > WHOLE
-    found = _cut(source, s, options) if early and 0 not in parts else Cut((), 0)
+    found = _cut(source, s, options) if early and 0 not in parts else RegionPieces((), 0)
     if parts and 0 not in parts and not found.pieces:
         found = _parts(source, s, options, False)
     _check_parts(s, parts, found, options)
@@ -43,7 +43,7 @@ def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Mac
     why = _refusal(whole)
     if not why or parts:
         return whole
-    found = Cut((), 0) if why not in _TOO_LARGE else found if early else _cut(source, s, options)
+    found = RegionPieces((), 0) if why not in _TOO_LARGE else found if early else _cut(source, s, options)
     if not found.pieces:
         found = _parts(source, s, options, why in _TOO_LARGE)
     return _in_pieces(source, s, found.pieces, options, machine, whole)
@@ -61,7 +61,7 @@ def _planned(s: RegionSlice, options: GenOptions) -> frozenset[int]:
     return frozenset(part for (n, part), _ in planned_parts(own.plan_text, own.plan_name) if n == s.region.index)
 
 
-def _check_parts(s: RegionSlice, parts: frozenset[int], found: Cut, options: GenOptions) -> None:
+def _check_parts(s: RegionSlice, parts: frozenset[int], found: RegionPieces, options: GenOptions) -> None:
     last = max(parts, default=0)
     if last > len(found.pieces):
         loc = Loc(options.plan_name if options.plan_text is not None else s.file, 1, 1)
@@ -69,37 +69,37 @@ def _check_parts(s: RegionSlice, parts: frozenset[int], found: Cut, options: Gen
         raise InputError("bad-plan", f"region {s.region.index} has no part {last}", loc, f"{have}; make the plan anew")
 
 
-def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> Cut:
+def _cut(source: Opened, s: RegionSlice, options: GenOptions) -> RegionPieces:
     """How the region can be cut; not at all where it is small, or cannot be read."""
     if not target_named(options.target).in_parts or s.region.found or not maybe_large(s):  # a nest stays one statement
-        return Cut((), 0)
+        return RegionPieces((), 0)
     return _sought(s, options, lambda site: cut(s, site.statements, source.text))
 
 
-def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) -> Cut:
+def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) -> RegionPieces:
     """The parts of the region that have a model; with `proper`, none is all of it. Nests that nobody marked have none:
     those inside them are tried by themselves."""
     if not target_named(options.target).in_parts or s.region.found or s.refusal is not None:
-        return Cut((), 0)
+        return RegionPieces((), 0)
 
-    def work(site: RegionSite) -> Cut:
+    def work(site: RegionSite) -> RegionPieces:
         from codegen.partial import parts
         from codegen.region import MODEL
         from codegen.scop.effort import Exhausted, at_most, part
 
         try:
             with at_most(part(options.timeout, MODEL)):
-                return Cut(parts(s, site, source.text, proper), 0)
+                return RegionPieces(parts(s, site, source.text, proper), 0)
         except Exhausted:
-            return Cut((), 0)
+            return RegionPieces((), 0)
 
     return _sought(s, options, work)
 
 
-def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], Cut]) -> Cut:
+def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], RegionPieces]) -> RegionPieces:
     """What a search in the region finds, in a child process; nothing where the region cannot be read."""
 
-    def work() -> Cut:
+    def work() -> RegionPieces:
         from codegen.frontend.rewrite.overloads import with_overloads
         from codegen.frontend.symbols import find_site
         from codegen.source.parse import parse_with_gaps
@@ -111,7 +111,7 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
     try:
         return run_limited(work, analysis(options.timeout))
     except (LimitPassed, TilewrightError, RecursionError, Died):  # the analysis of the whole says it better
-        return Cut((), 0)
+        return RegionPieces((), 0)
 
 
 def _in_pieces(

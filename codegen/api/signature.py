@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from codegen.api.writes import written
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, int_constant
+from codegen.frontend.memory.layers import DeclaredType, TypeTable, build_type_table, enum_constants, int_constant
 from codegen.record import record
 
 
@@ -107,7 +107,7 @@ def _innermost(node: c_ast.Node, types: TypeTable) -> c_ast.Node:
     return node
 
 
-def _dtype(shape: Shape, node: c_ast.Node, types: TypeTable) -> str:
+def _dtype(shape: DeclaredType, node: c_ast.Node, types: TypeTable) -> str:
     elem = shape.elem
     words = getattr(_innermost(node, types), "names", [])
     if "_Complex" in words:

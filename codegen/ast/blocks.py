@@ -11,7 +11,7 @@ from functools import reduce
 
 import islpy as isl
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, Neg
+from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, Neg, ProductNode
 from codegen.recognize.access.boxes import cuts
 from codegen.record import record
 from codegen.scop.dependences import param_space
@@ -21,7 +21,7 @@ from codegen.scop.tree import Band, Loop, Node, enclosing, statements, walk
 
 
 @record
-class Block:
+class ProductBand:
     """A product band and the relation from the values of the loops around it to the statement's instances."""
 
     band: Band
@@ -36,7 +36,7 @@ class Block:
 class Blocks:
     """The products of a tree, by statement."""
 
-    of: Mapping[str, Block]
+    of: Mapping[str, ProductBand]
 
     def domain(self, scop: Scop) -> isl.UnionSet:
         """What runs: blocks for products, instances for the rest."""
@@ -64,7 +64,7 @@ def find_blocks(scop: Scop, tree: Node) -> Blocks:
         if isinstance(node, Band) and node.product is not None:
             (name,) = statements(node)
             around = enclosing(tree, name)[: -len(node.loops)]
-            found[name] = Block(node, _inside(scop, scop.statement(name), around))
+            found[name] = ProductBand(node, _inside(scop, scop.statement(name), around))
     return Blocks(found)
 
 
@@ -79,7 +79,7 @@ def _inside(scop: Scop, s: Statement, around: tuple[Loop, ...]) -> isl.Map:
     return isl.Map.from_multi_pw_aff(multi).intersect_domain(domain).reverse()
 
 
-def multiply(scop: Scop, block: Block, at: isl.PwMultiAff, express: object) -> CNode:
+def multiply(scop: Scop, block: ProductBand, at: isl.PwMultiAff, express: object) -> CNode:
     """The product as a C node. `at` gives the block's instance in terms of the generated loops, and `express` turns
     such a value into C."""
     assert block.band.product is not None
@@ -108,7 +108,7 @@ def multiply(scop: Scop, block: Block, at: isl.PwMultiAff, express: object) -> C
         low, high = _ends(block.inside.apply_range(isl.Map.from_pw_aff(lp.exprs[s.name])), 0)
         past = high.add_constant_val(isl.Val(1))
         body = For(names[d], text(low), "<", text(past), 1, body, lp)
-    return Multiply(block.band.product, body)
+    return ProductNode(block.band.product, body)
 
 
 def _corners(scop: Scop, s: Statement, what: Contraction) -> tuple[isl.Aff, ...]:

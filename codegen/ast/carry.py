@@ -16,7 +16,6 @@ import islpy as isl
 from codegen.ast.ctree import (
     Bin,
     Block,
-    Carried,
     CExpr,
     CNode,
     Declare,
@@ -24,9 +23,10 @@ from codegen.ast.ctree import (
     If,
     Instance,
     Int,
-    Multiply,
     Name,
     Neg,
+    ProductNode,
+    ReplacedElements,
     expr_names,
 )
 from codegen.recognize.access.exists import certain
@@ -62,7 +62,7 @@ def with_carried(scop: Scop, node: CNode) -> CNode:
         return replace(node, carried=carried(scop, node))
     if isinstance(node, (For, Declare)):
         return replace(node, body=with_carried(scop, node.body))
-    assert isinstance(node, (Instance, Multiply))
+    assert isinstance(node, (Instance, ProductNode))
     return node
 
 
@@ -73,14 +73,14 @@ def instances(node: For) -> tuple[Instance, ...]:
     return tuple(x for x in body if isinstance(x, Instance)) if all(isinstance(x, Instance) for x in body) else ()
 
 
-def carried(scop: Scop, node: For) -> tuple[Carried, ...]:
+def carried(scop: Scop, node: For) -> tuple[ReplacedElements, ...]:
     """What one loop can keep."""
     body = instances(node)
     if any(is_code(scop.statement(x.stmt).rhs) for x in body):
         return ()  # it may read what it has written
     if node.step != 1 or node.loop.kind != SEQUENTIAL:
         return ()
-    found: list[Carried] = []
+    found: list[ReplacedElements] = []
     uses = list(_uses(scop, node.var, body))
     for array in sorted({u.array for u in uses}):
         mine = [u for u in uses if u.array == array]
@@ -118,7 +118,7 @@ def _uses(scop: Scop, var: str, body: Sequence[Instance]) -> Iterator[_Use]:
 
 def _of_array(
     uses: Sequence[_Use], sure: Collection[_Use], array: str, meet: Callable[[_Use, _Use], bool]
-) -> list[Carried]:
+) -> list[ReplacedElements]:
     writes, reads = [u for u in uses if u.write], [u for u in uses if not u.write]
     served: dict[_Use, list[tuple[_Use, int]]] = {}
     first = {r for r in reads if all(_age(r, s) is None for s in uses if s is not r)}
@@ -140,7 +140,7 @@ def _of_array(
         if any(age for _, age in users):
             ages = tuple((r.at, r.number, age) for r, age in users)
             last = _is_last(source, [r for r, _ in users], uses, meet)
-            out.append(Carried(array, (source.at, source.number), ages, last))
+            out.append(ReplacedElements(array, (source.at, source.number), ages, last))
     return out
 
 

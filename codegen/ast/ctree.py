@@ -60,7 +60,7 @@ CExpr = Union[Int, Name, Bin, Neg, Fun, Cond]
 
 
 @record
-class Carried:
+class ReplacedElements:
     """Elements of an array that stay in variables from iteration to iteration of a loop over plain statements.
 
     `source` is the access, as (number of the statement in the body, number of the access), whose element is new in
@@ -97,7 +97,7 @@ class For:
     step: int
     body: "CNode"
     loop: Loop
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[ReplacedElements, ...] = ()
     form: Union["Form", None] = None
     alone: Union["Form", None] = None
     ahead: tuple["Ahead", ...] = ()
@@ -151,7 +151,7 @@ class Declare:
 
 
 @record
-class Multiply:
+class ProductNode:
     """A product carried out in blocks. `body` is the plain nest (rows, columns, depth) that it stands for: what the
     proofs read, and what runs where no memory for packing can be had."""
 
@@ -159,7 +159,7 @@ class Multiply:
     body: "CNode"
 
 
-CNode = Union[For, If, Block, Instance, Declare, Multiply]
+CNode = Union[For, If, Block, Instance, Declare, ProductNode]
 
 
 def expr_kids(e: CExpr) -> tuple[CExpr, ...]:
@@ -198,7 +198,7 @@ def substitute(e: CExpr, env: dict[str, CExpr]) -> CExpr:
 def node_kids(node: CNode) -> tuple[CNode, ...]:
     if isinstance(node, Block):
         return node.children
-    if isinstance(node, (For, Declare, Multiply)):
+    if isinstance(node, (For, Declare, ProductNode)):
         return (node.body,)
     if isinstance(node, If):
         return (node.then,) if node.orelse is None else (node.then, node.orelse)
@@ -223,7 +223,7 @@ def mentions(node: CNode, name: str) -> bool:
             exprs = tuple(e for h in n.slots for e in h.starts)
         elif isinstance(n, Instance):
             exprs = (*(e for index in n.accesses for e in index), *n.values)
-        if isinstance(n, Multiply) or any(name in expr_names(e) for e in exprs):
+        if isinstance(n, ProductNode) or any(name in expr_names(e) for e in exprs):
             return True
     return False
 

@@ -16,8 +16,8 @@ from codegen.ast.ctree import (
     Fun,
     If,
     Instance,
-    Multiply,
     Neg,
+    ProductNode,
     block,
     expr_kids,
 )
@@ -97,7 +97,7 @@ def decided(node: CNode, known: Known) -> CNode | None:
             tuple(tuple(expression(e, known) for e in a) for a in node.accesses),
             tuple(expression(e, known) for e in node.values),
         )
-    if isinstance(node, Multiply):
+    if isinstance(node, ProductNode):
         return node
     assert isinstance(node, (For, Declare))
     body = decided(node.body, known)

@@ -20,9 +20,9 @@ from codegen.ast.ctree import (
     If,
     Instance,
     Int,
-    Multiply,
     Name,
     Neg,
+    ProductNode,
     block,
     node_kids,
     substitute,
@@ -155,7 +155,7 @@ class _Conversion:
 
 def _with(node: CNode, env: dict[str, CExpr]) -> CNode:
     """A statement or product with loop variables replaced."""
-    if isinstance(node, Multiply):
+    if isinstance(node, ProductNode):
         return replace(node, body=_with(node.body, env))
     if isinstance(node, For):
         return replace(
@@ -251,7 +251,7 @@ def _declare_rest(node: CNode, held: Held, users: frozenset[str], around: frozen
     if isinstance(node, If):
         orelse = None if node.orelse is None else _declare_rest(node.orelse, held, users, around)
         return If(node.cond, _declare_rest(node.then, held, users, around), orelse)
-    assert isinstance(node, (For, Declare, Multiply))
+    assert isinstance(node, (For, Declare, ProductNode))
     return replace(node, body=_declare_rest(node.body, held, users, around))
 
 

@@ -42,7 +42,7 @@ class One:
 
 
 @record
-class Whole:
+class Contiguous:
     """Neighbours in a row: lane k has the one k elements further on."""
 
     at: Index
@@ -71,13 +71,13 @@ class Each:
 
 
 @record
-class Kept:
+class InVariable:
     """A variable has it."""
 
     name: str
 
 
-Place = Union[One, Whole, Backwards, Picked, Each, Kept]
+Place = Union[One, Contiguous, Backwards, Picked, Each, InVariable]
 
 
 @record
@@ -220,7 +220,7 @@ class Plain:
 
 
 @record
-class Gather:
+class ReductionInit:
     """Variables begin with what a fold does not change by: its neutral value, or the old value of its target."""
 
     names: tuple[str, ...]
@@ -261,7 +261,7 @@ class While:
 
 
 @record
-class Again:
+class OverlappingSteps:
     """Steps while any iteration is left, the last one so far back that it ends with the loop: some run again."""
 
     step: int
@@ -293,11 +293,11 @@ class Enough:
     step: int
     then: tuple["Part", ...]
     orelse: tuple["Part", ...] = ()
-    ahead: tuple[Load | Gather, ...] = ()
+    ahead: tuple[Load | ReductionInit, ...] = ()
     after: tuple[Join, ...] = ()
 
 
-Part = Union[While, Again, Lead, Peel, Enough]
+Part = Union[While, OverlappingSteps, Lead, Peel, Enough]
 
 
 @record
@@ -313,7 +313,7 @@ class Strips:
 
 
 @record
-class Abreast:
+class Interleaved:
     """All iterations at once where there are exactly so many, else one by one."""
 
     head: For
@@ -344,7 +344,7 @@ class Flush:
 
 
 @record
-class Keeping:
+class ScalarReplacement:
     """A loop that keeps values in variables from iteration to iteration, as its `carried` says, if it runs at all."""
 
     head: For
@@ -356,7 +356,7 @@ class Keeping:
 Loops = Union[Inner, Together, Split, Plain, Strips]
 Item = Union[Load, Move, Value, Put, PutBoth, Do, Zip, Braces, Loops]
 Body = tuple[Item, ...]
-Form = Union[Strips, Abreast, Keeping]
+Form = Union[Strips, Interleaved, ScalarReplacement]
 
 
 @record

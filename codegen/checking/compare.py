@@ -12,7 +12,7 @@ from codegen.checking.build import HEADER, Build, Compiler, find_compiler
 from codegen.checking.emit import runtime_text, watch_text
 from codegen.checking.judge import Verdict, judge, try_case
 from codegen.checking.regions import Checked, extra_sources, file_texts, open_regions
-from codegen.checking.sanitize import Program
+from codegen.checking.sanitize import SanitizedProgram
 from codegen.checking.trials import Pair
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
@@ -111,7 +111,7 @@ def _verdicts(
     verdicts = []
     for k, t in enumerate(tried):
         progress(f"{t.case.title}: sanitizers")
-        programs = [None if missing else Program(b.result, k) for b in sanitized] or [None, None]
+        programs = [None if missing else SanitizedProgram(b.result, k) for b in sanitized] or [None, None]
         verdicts.append(judge(t, pair, programs[0], programs[1], watched, folder))
     remarks = (("no sanitizers were run", missing), ("stores were not watched", unwatched))
     return verdicts, tuple(f"{what}: {why}" for what, why in remarks if why)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codegen.checking.declare import copies, declarations
-from codegen.checking.harness import Harness, Place
-from codegen.checking.leaves import Leaf
+from codegen.checking.harness import FunctionPlace, Harness
+from codegen.checking.leaves import ScalarRun
 from codegen.record import record
 from codegen.source.language import CXX
 from codegen.target.text.templates import environment
@@ -60,7 +60,7 @@ def _view(h: Harness, body: str) -> dict[str, object]:
     }
 
 
-def _free(body: str, place: Place) -> str:
+def _free(body: str, place: FunctionPlace) -> str:
     """A region as part of a function of no class, where members are variables."""
     return _THIS.sub("", body) if place.objects else body
 
@@ -87,7 +87,7 @@ def _fills(h: Harness) -> Iterator[Fill]:
             yield Fill(k, _leaf(k, leaf, kind), " * ".join(h.sizes(k)), f"sizeof(tw_e{k})", h.row(k))
 
 
-def _leaf(k: int, leaf: Leaf, what: str = "TW_KIND") -> tuple[str, ...]:
+def _leaf(k: int, leaf: ScalarRun, what: str = "TW_KIND") -> tuple[str, ...]:
     """Offset, size, count and kind."""
     whole = f"(*(tw_e{k} *)0){leaf.path}"
     offset = f"__builtin_offsetof(tw_e{k}, {leaf.path[1:]})" if leaf.path else "0"

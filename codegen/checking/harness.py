@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.checking.gathers import index_sources
-from codegen.checking.leaves import Leaf, leaves
+from codegen.checking.leaves import ScalarRun, leaves
 from codegen.checking.memory import Memory
 from codegen.checking.paths import follow
 from codegen.frontend.expressions.affine import c_text
@@ -14,7 +14,7 @@ from codegen.target.guards.computed import ComputedText
 
 
 @record
-class Place:
+class FunctionPlace:
     """Where a region's function has to be so that names mean the same: in which language and, for C++, in which
     namespaces, with which `using` declarations."""
 
@@ -28,7 +28,7 @@ class Place:
         return f"({kind})" if self.language is CXX else ""
 
 
-HERE = Place()
+HERE = FunctionPlace()
 
 
 @record
@@ -42,10 +42,10 @@ class Harness:
     number: int
     site: RegionSite
     memory: Memory
-    leaves: tuple[tuple[Leaf, ...], ...]
+    leaves: tuple[tuple[ScalarRun, ...], ...]
     computed: tuple[ComputedText, ...] = ()
     sources: frozenset[str] = frozenset()  # variables whose values become subscripts
-    place: Place = HERE
+    place: FunctionPlace = HERE
 
     def slot(self, buffer: int) -> int:
         """Where the three numbers of a buffer begin."""
@@ -85,7 +85,7 @@ class Harness:
 
 
 def harness_of(
-    number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = (), place: Place = HERE
+    number: int, site: RegionSite, memory: Memory, computed: tuple[ComputedText, ...] = (), place: FunctionPlace = HERE
 ) -> Harness:
     """The harness of the region with this number."""
     own = tuple(leaves(b.elem, site.types) for b in memory.buffers)

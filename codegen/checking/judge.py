@@ -9,7 +9,7 @@ from pathlib import Path
 from codegen.checking.library import open_library
 from codegen.checking.overlap import overlap_text, overlapping
 from codegen.checking.regions import Case, model_of
-from codegen.checking.sanitize import Complaint, Program, complaints, subset
+from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, subset
 from codegen.checking.show import values_text
 from codegen.checking.stores import invented, watched
 from codegen.checking.survey import Survey, Vector, survey
@@ -76,7 +76,12 @@ def _survey(case: Case, pair: Pair, options: GenOptions) -> Survey | str:
 
 
 def judge(
-    t: Tried, pair: Pair, original: Program | None, result: Program | None, stores: Pair | None, folder: Path
+    t: Tried,
+    pair: Pair,
+    original: SanitizedProgram | None,
+    result: SanitizedProgram | None,
+    stores: Pair | None,
+    folder: Path,
 ) -> Verdict:
     """The sanitizers' turn, and the verdict. Without sanitized programs, doubtful vectors are left out; `stores` are
     the programs whose stores are watched."""
@@ -102,7 +107,7 @@ def judge(
     return _sentence(t, s, len(clean), bad)
 
 
-def _well_defined(original: Program, vectors: Sequence[Vector]) -> tuple[list[Vector], tuple[Complaint, ...]]:
+def _well_defined(original: SanitizedProgram, vectors: Sequence[Vector]) -> tuple[list[Vector], tuple[Complaint, ...]]:
     """The vectors that the source gets through, and its complaints about the others.
 
     Where it divides by one of its integers, data without zeros take the vector's place.
@@ -115,7 +120,7 @@ def _well_defined(original: Program, vectors: Sequence[Vector]) -> tuple[list[Ve
     return [v for v in (*vectors, *again) if v not in wrong], bad
 
 
-def _excused(t: Tried, s: Survey, pair: Pair, original: Program | None, folder: Path) -> Tried:
+def _excused(t: Tried, s: Survey, pair: Pair, original: SanitizedProgram | None, folder: Path) -> Tried:
     """A difference at sizes where the source itself does something undefined is none; go on past it."""
     while t.trials.failure and t.trials.vector is not None and original is not None:
         found = complaints(original, [t.trials.vector], 1)

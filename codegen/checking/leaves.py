@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import Shape, TypeTable
+from codegen.frontend.memory.layers import DeclaredType, TypeTable
 from codegen.record import record
 
 
 @record
-class Leaf:
+class ScalarRun:
     """Equal scalars side by side. `path` leads to them (".a.b"), `first` on to the first one ("[0][0]").
 
     An opaque leaf is compared byte by byte and starts as zeros.
@@ -22,19 +22,19 @@ class Leaf:
     opaque: bool = False
 
 
-def leaves(shape: Shape, types: TypeTable, path: str = "") -> tuple[Leaf, ...]:
+def leaves(shape: DeclaredType, types: TypeTable, path: str = "") -> tuple[ScalarRun, ...]:
     """The leaves of an element, in order; pointers and bit-fields are none."""
     arrays = [la for la in shape.layers if la.kind == "array"]
     if len(arrays) != len(shape.layers):
         return ()
     if shape.struct is None:
-        return (Leaf(path, "[0]" * len(arrays)),)
+        return (ScalarRun(path, "[0]" * len(arrays)),)
     if arrays or isinstance(shape.struct, c_ast.Union) or not shape.struct.decls:
-        return (Leaf(path, "", True),)
+        return (ScalarRun(path, "", True),)
     return tuple(_members(shape.struct, types, path))
 
 
-def _members(struct: c_ast.Node, types: TypeTable, path: str) -> Iterator[Leaf]:
+def _members(struct: c_ast.Node, types: TypeTable, path: str) -> Iterator[ScalarRun]:
     for decl in struct.decls:
         name = getattr(decl, "name", None)
         if name and not getattr(decl, "bitsize", None):

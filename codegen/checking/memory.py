@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from codegen.checking.paths import Path, follow, layers_on, names_in, nodes_in, paths_in
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Layer, Shape
+from codegen.frontend.memory.layers import DeclaredType, Layer
 from codegen.frontend.parameters.prescan import member_type, prescan
 from codegen.frontend.symbols import RegionSite, Variable
 from codegen.record import record
@@ -44,7 +44,7 @@ class Buffer:
     how: str
     rows: str | None
     dims: tuple[str, ...]
-    elem: Shape
+    elem: DeclaredType
     indexed: bool = True  # false for a plain variable
 
     @property
@@ -184,14 +184,14 @@ def _size(var: Variable, at: Path, layer: Layer) -> str | None:
     return None
 
 
-def _buffer(base: str, path: Path, how: str, rows: str | None, shape: Shape) -> Buffer:
+def _buffer(base: str, path: Path, how: str, rows: str | None, shape: DeclaredType) -> Buffer:
     """`shape` still has the outer layer."""
     rest = list(shape.layers[1:])
     dims = []
     while rest and rest[0].kind == "array":
         dim = rest.pop(0).dim
         dims.append("0" if dim is None else c_text(dim))
-    return Buffer(base, path, how, rows, tuple(dims), Shape(tuple(rest), shape.elem, shape.struct))
+    return Buffer(base, path, how, rows, tuple(dims), DeclaredType(tuple(rest), shape.elem, shape.struct))
 
 
 def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Level]:
@@ -208,4 +208,6 @@ def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[B
     for path in paths:
         for at, layer, inside in follow(var.shape, site.types, path):
             if layer.kind == "pointer" and at:
-                yield _buffer(var.name, at, "inner", None, Shape((layer, *inside.layers), inside.elem, inside.struct))
+                yield _buffer(
+                    var.name, at, "inner", None, DeclaredType((layer, *inside.layers), inside.elem, inside.struct)
+                )

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import Layer, Shape, TypeTable
+from codegen.frontend.memory.layers import DeclaredType, Layer, TypeTable
 from codegen.frontend.memory.members import find_member
 from codegen.frontend.symbols import Variable
 
 Path = tuple[str, ...]
 
 
-def follow(shape: Shape, types: TypeTable, path: Path) -> Iterator[tuple[Path, Layer, Shape]]:
+def follow(shape: DeclaredType, types: TypeTable, path: Path) -> Iterator[tuple[Path, Layer, DeclaredType]]:
     """The arrays and pointers on a path: where each is, what it is, and what is inside it."""
     for k, step in enumerate(path):
         if step == "*":
             if not shape.layers:
                 return
-            layer, shape = shape.layers[0], Shape(shape.layers[1:], shape.elem, shape.struct)
+            layer, shape = shape.layers[0], DeclaredType(shape.layers[1:], shape.elem, shape.struct)
             yield path[:k], layer, shape
         else:
             member = None if shape.layers else find_member(types, shape.struct, step[1:])
@@ -65,7 +65,7 @@ def _chain(node: c_ast.Node) -> tuple[str, Path] | None:
     return None if outer is None else (outer[0], outer[1] + steps)
 
 
-def layers_on(shape: Shape, types: TypeTable, paths: Sequence[Path]) -> Iterator[Layer]:
+def layers_on(shape: DeclaredType, types: TypeTable, paths: Sequence[Path]) -> Iterator[Layer]:
     """All arrays and pointers of a variable and those met on its paths, in no particular order."""
     yield from shape.layers
     for path in paths:

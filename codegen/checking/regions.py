@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen import pipeline
 from codegen.checking.emit import cases_text
-from codegen.checking.harness import Harness, Place, harness_of
+from codegen.checking.harness import FunctionPlace, Harness, harness_of
 from codegen.checking.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
@@ -80,7 +80,7 @@ def case_of(s: RegionSlice, outcome: RegionOutcome, source: Opened) -> Case:
     parsed = parse_with_gaps(s)
     site = site_in(parsed, s)
     number = outcome.index + (PART * s.piece.number if s.piece else 0)
-    place = Place(s.language, s.scope, s.usings, s.objects)
+    place = FunctionPlace(s.language, s.scope, s.usings, s.objects)
     harness = harness_of(number, site, memory_of(site, parsed.ast, outcome.computed), outcome.computed, place)
     return Case(s, outcome, harness, written(source.text, s.region), outcome.text)
 

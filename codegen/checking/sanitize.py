@@ -27,7 +27,7 @@ _OPTIONS = {
 
 
 @record
-class Program:
+class SanitizedProgram:
     """A sanitized program, and the place of one region among its cases."""
 
     path: Path
@@ -63,7 +63,7 @@ def _spread(vectors: Sequence[Vector], count: int) -> list[Vector]:
     return [vectors[int(k * step)] for k in range(min(count, len(vectors)))]
 
 
-def complaints(program: Program, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
+def complaints(program: SanitizedProgram, vectors: Sequence[Vector], limit: int) -> tuple[Complaint, ...]:
     """Run a program over the vectors, on past those it fails at, until it has failed `limit` times."""
     todo = list(vectors)
     found: list[Complaint] = []

@@ -7,11 +7,11 @@ import re
 import struct
 from collections.abc import Sequence
 
-from codegen.checking.leaves import Leaf
+from codegen.checking.leaves import ScalarRun
 from codegen.checking.memory import Buffer, Int
 
 
-def element_text(buffer: Buffer, leaf: Leaf, dims: Sequence[int], count: int, at: int, first: int) -> str:
+def element_text(buffer: Buffer, leaf: ScalarRun, dims: Sequence[int], count: int, at: int, first: int) -> str:
     """The C name of scalar number `at`: `C[3][5]`, `img->data[7]`, `p[2].x`."""
     element, part = divmod(at, count)
     indices: list[int] = []

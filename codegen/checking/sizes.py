@@ -14,7 +14,7 @@ SEED = 20_240_229
 
 
 @record
-class Group:
+class SizeGroup:
     """Candidates of one kind, best first, of which `quota` are wanted."""
 
     quota: int
@@ -22,19 +22,19 @@ class Group:
     candidates: Iterator[tuple[int, ...]]
 
 
-def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> tuple[Group, ...]:
+def groups(ints: Sequence[Int], tiles: Sequence[int], sizes: Sequence[int]) -> tuple[SizeGroup, ...]:
     """Everything to try. `tiles` are the plan's, `sizes` the constants among the declared array sizes."""
     if not ints:
-        return (Group(1, 1, iter([()])),)
+        return (SizeGroup(1, 1, iter([()])),)
     edges = [t + d for t in tiles[:3] for d in (-1, 0, 1)]
     equal = list(dict.fromkeys([*SMALL, *edges, *(s for n in sizes for s in (n, n - 1))]))
     return (
-        Group(len(equal), len(equal), (tuple(v for _ in ints) for v in equal)),
-        Group(1, len(LARGE), (tuple(v for _ in ints) for v in LARGE)),
-        Group(5, 40, _edges(ints, tiles)),
-        Group(2, 12, _negative(ints)),
-        Group(8, 60, _mixed(ints, [*SMALL, 4, 6, 11, 17, 24, *edges, *sizes], 0)),
-        Group(4, 40, _mixed(ints, list(range(1, 25)), 1)),
+        SizeGroup(len(equal), len(equal), (tuple(v for _ in ints) for v in equal)),
+        SizeGroup(1, len(LARGE), (tuple(v for _ in ints) for v in LARGE)),
+        SizeGroup(5, 40, _edges(ints, tiles)),
+        SizeGroup(2, 12, _negative(ints)),
+        SizeGroup(8, 60, _mixed(ints, [*SMALL, 4, 6, 11, 17, 24, *edges, *sizes], 0)),
+        SizeGroup(4, 40, _mixed(ints, list(range(1, 25)), 1)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.cli.output.progress import Line
 from codegen.diagnostics import InputError, Loc
 from codegen.targets.registry import target_named
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codegen.bench.model import Ceilings
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """Before and after, in turns, for each region; the report goes to standard output."""
     from codegen.bench.measure import measure
     from codegen.bench.show import chart, data, text

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from codegen.cli import exitcodes
 from codegen.cli.gen import resolved_machine
-from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.job import Invocation, Outcome, filters, has_errors
 from codegen.cli.output.progress import Line
 from codegen.filters import select
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """The report goes to standard output; only full agreement is success."""
     from codegen.checking.compare import check
 

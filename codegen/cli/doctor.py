@@ -14,7 +14,7 @@ from importlib import metadata
 
 from codegen import __version__, limits
 from codegen.cli import exitcodes
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.machine.detect import detect
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
@@ -58,7 +58,7 @@ class Examination:
     after: tuple[str, ...] = ()
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """A line for each examination, and one with the remedy for a failed one, which makes the exit status 1."""
     packages = tuple(Examination(name, partial(_package, name, least)) for name, least in NEEDS)
     table = (

@@ -5,13 +5,13 @@ import difflib
 import textwrap
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.refusals import FAMILIES, TABLE, Entry, find, what_follows
 
 WIDTH = 78
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """One entry of the table of messages; without an id, all ids."""
     asked = job.arguments.id
     if asked is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.job import Invocation, Outcome, filters, has_errors
 from codegen.cli.output.artefacts import Artefact, check_outputs, depfile_of, outputs
 from codegen.cli.output.writing import write_all
 from codegen.diagnostics import Diagnostic, Loc, Severity, TilewrightError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codegen.pipeline import Generated
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """Generate, then write everything or nothing."""
     check_outputs(job.arguments)
     from codegen.pipeline import generate
@@ -35,7 +35,7 @@ def run(job: Job) -> Outcome:
     return replace(_deliver(job, made, messages), table=table)
 
 
-def _deliver(job: Job, made: Generated, messages: tuple[Diagnostic, ...]) -> Outcome:
+def _deliver(job: Invocation, made: Generated, messages: tuple[Diagnostic, ...]) -> Outcome:
     artefacts = outputs(job, made)
     files = [a for a in artefacts if a.path]
     depfile = depfile_of(job, made.deps, tuple(a.path for a in files))
@@ -54,7 +54,7 @@ def check_profile(arguments: argparse.Namespace) -> None:
         raise BadCommandLine("--profile is for the table of --auto")
 
 
-def nests_table(job: Job, made: Generated) -> str:
+def nests_table(job: Invocation, made: Generated) -> str:
     """With --auto, what became of every nest."""
     if not made.nests:
         return ""
@@ -71,7 +71,7 @@ def _to_stdout(artefacts: tuple[Artefact, ...]) -> str:
     return "".join(a.text for a in artefacts if not a.path)
 
 
-def _regions(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+def _regions(job: Invocation, made: Generated) -> tuple[Diagnostic, ...]:
     """With -v, one note for each region."""
     if not job.arguments.verbose:
         return ()
@@ -81,7 +81,7 @@ def _regions(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
     )
 
 
-def _stats(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+def _stats(job: Invocation, made: Generated) -> tuple[Diagnostic, ...]:
     """With --stats, one note on the whole file."""
     if not job.arguments.stats:
         return ()
@@ -91,7 +91,7 @@ def _stats(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
     return (Diagnostic(Severity.NOTE, "stats", text, Loc(job.name)),)
 
 
-def _refusals(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
+def _refusals(job: Invocation, made: Generated) -> tuple[Diagnostic, ...]:
     """With --strict, one error for each region that was left as it was."""
     if not job.arguments.strict:
         return ()
@@ -102,7 +102,7 @@ def _refusals(job: Job, made: Generated) -> tuple[Diagnostic, ...]:
     )
 
 
-def resolved_machine(job: Job) -> tuple[Diagnostic, ...]:
+def resolved_machine(job: Invocation) -> tuple[Diagnostic, ...]:
     """With --machine native, a note on what that turned out to be."""
     if job.arguments.machine != "native":
         return ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.cli.output.progress import Line
 from codegen.source.write import write_if_changed
 from codegen.targets.registry import target_named, target_names
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codegen.report.speed import Speed
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """The description goes to standard output, or as a page to a file."""
     _check_options(job)
     if job.arguments.html:
@@ -28,7 +28,7 @@ def run(job: Job) -> Outcome:
     return Outcome(stdout=text if text.endswith("\n") else text + "\n", diagnostics=resolved_machine(job))
 
 
-def _check_options(job: Job) -> None:
+def _check_options(job: Invocation) -> None:
     a, predicts = job.arguments, target_named(job.options.target).predicts
     able = ", ".join(n for n in target_names() if target_named(n).predicts)
     if a.html and (a.timeline or (a.sizes and predicts)):
@@ -42,7 +42,7 @@ def _check_options(job: Job) -> None:
         raise BadCommandLine(f"--sizes needs --measure, or --target {able}")
 
 
-def _timeline(job: Job) -> list[str]:
+def _timeline(job: Invocation) -> list[str]:
     """The predicted time, and its picture."""
     if job.arguments.timeline:
         _never_the_source(job, "--timeline", job.arguments.timeline)
@@ -53,7 +53,7 @@ def _timeline(job: Job) -> list[str]:
         raise BadCommandLine(f"--sizes: {error}") from None
 
 
-def _sizes(job: Job) -> dict[str, int]:
+def _sizes(job: Invocation) -> dict[str, int]:
     from codegen.tune.plans.sizes import parse_sizes
 
     try:
@@ -62,7 +62,7 @@ def _sizes(job: Job) -> dict[str, int]:
         raise BadCommandLine(f"--sizes: {error}") from None
 
 
-def _speeds(job: Job) -> dict[int, Speed]:
+def _speeds(job: Invocation) -> dict[int, Speed]:
     """With --measure, how fast the regions run."""
     if not job.arguments.measure:
         return {}
@@ -76,7 +76,7 @@ def _speeds(job: Job) -> dict[int, Speed]:
         line.end()
 
 
-def _page(job: Job) -> Outcome:
+def _page(job: Invocation) -> Outcome:
     """The report for a browser; nothing goes to standard output, unless it is named as the file."""
     from codegen.report.html.page import describe_html
 
@@ -88,7 +88,7 @@ def _page(job: Job) -> Outcome:
     return Outcome(diagnostics=resolved_machine(job))
 
 
-def _never_the_source(job: Job, option: str, result: str) -> None:
+def _never_the_source(job: Invocation, option: str, result: str) -> None:
     for path in (job.arguments.file, job.arguments.plan):
         if path and os.path.exists(path) and os.path.exists(result) and os.path.samefile(path, result):
             raise BadCommandLine(f"{option} would overwrite {path}, which is an input: choose another name")

@@ -20,7 +20,7 @@ from codegen.targets.registry import target_named
 
 
 @record
-class Job:
+class Invocation:
     """One run. `name` is the file as messages call it; `text` its content, empty where no file is read."""
 
     command: Command
@@ -69,10 +69,10 @@ def one_by_one(command: Command, arguments: argparse.Namespace) -> list[argparse
             for f, n in zip(files, names, strict=True)]
 
 
-def read_job(command: Command, arguments: argparse.Namespace) -> Job:
+def read_job(command: Command, arguments: argparse.Namespace) -> Invocation:
     """The job for a command line; reads the source and the plan. InputError when one cannot be read."""
     if not command.reads_source:
-        return Job(command, arguments)
+        return Invocation(command, arguments)
     from codegen.plan.files import read_plan
     from codegen.source.write import read_source
 
@@ -80,7 +80,7 @@ def read_job(command: Command, arguments: argparse.Namespace) -> Job:
     text = read_source(arguments.file)
     named = vars(arguments).get("plan")
     plan = read_plan(named) if named else None
-    return Job(command, arguments, input_name(arguments), text, gen_options(arguments, plan))
+    return Invocation(command, arguments, input_name(arguments), text, gen_options(arguments, plan))
 
 
 def check_combinations(arguments: argparse.Namespace) -> None:

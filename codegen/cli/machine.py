@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.diagnostics import InputError, Loc
 from codegen.limits import LimitPassed
 from codegen.machine.detect import Detected, cache_summary, detect, measured
@@ -10,7 +10,7 @@ from codegen.machine.load import load, names
 from codegen.machine.toml import dump
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """`show` and `detect` print TOML that --machine accepts as a file."""
     action, name = job.arguments.action, job.arguments.name
     if (action == "show") != (name is not None):

@@ -15,7 +15,7 @@ from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, normalize
 from codegen.cli.commands import COMMANDS, Command, find
 from codegen.cli.ineffective import ineffective
-from codegen.cli.job import Job, Outcome, filters, one_by_one, read_job, style
+from codegen.cli.job import Invocation, Outcome, filters, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
 from codegen.filters import select
 from codegen.render import Style, render
@@ -110,8 +110,8 @@ def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> i
     return next((o.code for _, o in done if o.code), exitcodes.OK)
 
 
-def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) -> tuple[Job, Outcome]:
-    job = Job(command, arguments)
+def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) -> tuple[Invocation, Outcome]:
+    job = Invocation(command, arguments)
     try:
         job = read_job(command, arguments)
         outcome = cast(Outcome, importlib.import_module(command.module).run(job))
@@ -130,16 +130,16 @@ def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) 
 
 def _perform_together(
     command: Command, singles: list[argparse.Namespace], words: list[str]
-) -> list[tuple[Job, Outcome]]:
+) -> list[tuple[Invocation, Outcome]]:
     """All inputs that can be read, in one run."""
-    done = [(Job(command, single), Outcome()) for single in singles]
+    done = [(Invocation(command, single), Outcome()) for single in singles]
     ready: list[int] = []
     for k, single in enumerate(singles):
         try:
             done[k] = read_job(command, single), Outcome()
             ready.append(k)
         except TilewrightError as error:
-            done[k] = Job(command, single), Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
+            done[k] = Invocation(command, single), Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
     try:
         outcomes = importlib.import_module(command.module).run_all([done[k][0] for k in ready])
         for k, outcome in zip(ready, outcomes, strict=True):
@@ -148,7 +148,7 @@ def _perform_together(
     except TilewrightError as error:
         internal = isinstance(error, InternalError)
         last = crash(done[0][0], words, error) if internal else Outcome(1, diagnostics=(error.diagnostic(),))
-        done.append((Job(command, singles[0]), last))
+        done.append((Invocation(command, singles[0]), last))
     except (BadCommandLine, BrokenPipeError):
         raise
     except Exception as error:
@@ -156,7 +156,7 @@ def _perform_together(
     return done
 
 
-def crash(job: Job, words: list[str], error: Exception) -> Outcome:
+def crash(job: Invocation, words: list[str], error: Exception) -> Outcome:
     """One line as text, or a message in the document when the stream holds JSON or SARIF."""
     from codegen.cli.output.failure import internal_error
 

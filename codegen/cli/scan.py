@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 
 from codegen.cli import exitcodes
-from codegen.cli.job import Job, Outcome, gen_options
+from codegen.cli.job import Invocation, Outcome, gen_options
 from codegen.cli.output.progress import Line
 from codegen.cli.wrap.database import all_flags, database_path
 from codegen.diagnostics import InputError, Loc
@@ -30,7 +30,7 @@ class _File:
     options: GenOptions
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """The report goes to standard output, and as a page to the file of --html."""
     a = job.arguments
     files = _files(a)

@@ -4,10 +4,10 @@ from __future__ import annotations
 import sys
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """Until it is interrupted."""
     from codegen.opened import load_all
     from codegen.serve.server import Server

@@ -5,19 +5,19 @@ import os
 import re
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job, Outcome
+from codegen.cli.job import Invocation, Outcome
 from codegen.cli.output.artefacts import Artefact
 from codegen.cli.output.writing import write_all
 from codegen.sparse.emit.file import CFile
 from codegen.sparse.formats.model import Descriptor
 
 
-def run(job: Job) -> Outcome:
+def run(job: Invocation) -> Outcome:
     """The three actions."""
     return {"convert": _convert, "kernel": _kernel, "formats": _formats}[job.arguments.action](job)
 
 
-def _formats(job: Job) -> Outcome:
+def _formats(job: Invocation) -> Outcome:
     from codegen.sparse.formats.builtin import FAMILIES
     from codegen.sparse.formats.load import load
 
@@ -30,7 +30,7 @@ def _formats(job: Job) -> Outcome:
     return Outcome(stdout="".join(rows) + notes)
 
 
-def _convert(job: Job) -> Outcome:
+def _convert(job: Invocation) -> Outcome:
     from codegen.sparse.api import Options, convert
     from codegen.sparse.emit.types import Types
     from codegen.sparse.formats.load import load
@@ -50,7 +50,7 @@ def _convert(job: Job) -> Outcome:
     return deliver(job, made.file)
 
 
-def _kernel(job: Job) -> Outcome:
+def _kernel(job: Invocation) -> Outcome:
     from codegen.sparse.api import Options
     from codegen.sparse.emit.types import Types
     from codegen.sparse.kernels.compose import kernel_file
@@ -94,7 +94,7 @@ def _header_path(output: str) -> str:
     return output.removesuffix(".c") + ".h"
 
 
-def deliver(job: Job, file: CFile) -> Outcome:
+def deliver(job: Invocation, file: CFile) -> Outcome:
     output = job.arguments.output
     if not output or output == "-":
         return Outcome(stdout=file.source)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine
 from codegen.cli.gen import resolved_machine
-from codegen.cli.job import Job, Outcome, filters, has_errors
+from codegen.cli.job import Invocation, Outcome, filters, has_errors
 from codegen.cli.options import TREE_METHODS, TUNE_METHODS
 from codegen.cli.output.artefacts import Artefact, marked_plan
 from codegen.cli.output.progress import Line
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from codegen.tune.settings import Settings, TunedFile
 
 
-def run_all(jobs: Sequence[Job]) -> list[Outcome]:
+def run_all(jobs: Sequence[Invocation]) -> list[Outcome]:
     """Tune file after file, each written as soon as it is done; then the report on all of them."""
     if not jobs:
         return []
@@ -62,7 +62,7 @@ def _deadlines_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | TilewrightError]:
+def _results(jobs: Sequence[Invocation], settings: Settings) -> Iterator[TunedFile | TilewrightError]:
     """What became of each job, in order."""
     if jobs[0].arguments.scheduler:
         from codegen.tune.spread import spread
@@ -91,7 +91,7 @@ def _results(jobs: Sequence[Job], settings: Settings) -> Iterator[TunedFile | Ti
         yield result
 
 
-def _delivered(job: Job, result: TunedFile) -> Outcome:
+def _delivered(job: Invocation, result: TunedFile) -> Outcome:
     messages = (*resolved_machine(job), *result.diagnostics)
     if has_errors(select(messages, filters(job.arguments))):
         return Outcome(exitcodes.BAD_INPUT, diagnostics=messages)
@@ -107,7 +107,7 @@ def _delivered(job: Job, result: TunedFile) -> Outcome:
     return Outcome(code, diagnostics=messages)
 
 
-def _check_outputs(jobs: Sequence[Job]) -> None:
+def _check_outputs(jobs: Sequence[Invocation]) -> None:
     """Complain before any work is done about outputs that cannot be."""
     shared = [jobs[0].arguments.report_file, jobs[0].arguments.records]
     for path in (*(j.arguments.output for j in jobs), *shared):
@@ -117,7 +117,7 @@ def _check_outputs(jobs: Sequence[Job]) -> None:
                 raise BadCommandLine(f"'{path}' is an input and would be overwritten: choose another name")
 
 
-def settings_of(job: Job) -> Settings:
+def settings_of(job: Invocation) -> Settings:
     """What the command line asks for. BadCommandLine for what it cannot mean."""
     from codegen.tune.plans.build import FLAGS
     from codegen.tune.plans.sizes import parse_sizes

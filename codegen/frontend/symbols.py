@@ -9,7 +9,14 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.live import addressed, base_of, live_behind, mentions
-from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, enum_constants, literal_int, parameters
+from codegen.frontend.memory.layers import (
+    DeclaredType,
+    TypeTable,
+    build_type_table,
+    enum_constants,
+    literal_int,
+    parameters,
+)
 from codegen.record import record
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
@@ -20,7 +27,7 @@ class Variable:
     """A declared name visible in the region. `place` is param, local or global."""
 
     name: str
-    shape: Shape
+    shape: DeclaredType
     place: str
     static: bool = False
     const: bool = False  # its elements must not be written

@@ -22,11 +22,11 @@ from codegen.target.emit import RegionText, emit_region
 from codegen.target.guards.alias import alias_test
 from codegen.target.text.lines import at_statements, line_name
 from codegen.target.text.names import names_for
-from codegen.targets.base import Job
+from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
 
-def process(job: Job) -> RegionOutcome:
+def process(job: RegionJob) -> RegionOutcome:
     """The region's new text by the best plan that works out. Raises Unsupported."""
     made = make(job.model, job.options, job.machine, job.crashed)
     gain = _gain(job.model, made, job.options, job.machine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.targets.base import Job, Target
+from codegen.targets.base import RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.region import RegionOutcome
@@ -16,7 +16,7 @@ class PlainC(Target):
 
     name, help = "c", "plain C"
 
-    def process(self, job: Job) -> RegionOutcome:
+    def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.hosts.region import process
 
         return process(job)

@@ -24,14 +24,14 @@ _SMOOTH = ("add", "sub", "mul", "neg")
 
 
 @record
-class Hurry:
+class FastPath:
     """A step to take instead, and the mask (of `scop/lanes.py`) of results that say nothing."""
 
     step: Lane
     doubt: str
 
 
-def hurried(vec: Vec, step: Lane) -> Hurry | None:
+def hurried(vec: Vec, step: Lane) -> FastPath | None:
     """The cheaper step of a chain, if there is one."""
     kind, pair, doubt = _chain(step)
     if not kind or not is_float(vec.elem) or not vec.fold(kind) or pair.count(ACC) != 1:
@@ -40,7 +40,7 @@ def hurried(vec: Vec, step: Lane) -> Hurry | None:
     if ACC in walk(other):
         return None
     quick = Lane(vec.fold(kind), (_smooth(vec, other) if doubt == "nought" else other, ACC))
-    return Hurry(quick, doubt) if demand(vec, quick).operations < demand(vec, step).operations else None
+    return FastPath(quick, doubt) if demand(vec, quick).operations < demand(vec, step).operations else None
 
 
 def _chain(e: Lane) -> tuple[str, tuple[Lane, ...], str]:

@@ -8,14 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.ast.carry import instances
-from codegen.ast.ctree import Bin, Carried, CExpr, For, Instance, Int, substitute
-from codegen.ast.lowered import Ahead, Do, First, Flush, Index, Item, Keeping, Kept, Load, Move, One, Put, Value, Work
+from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, ReplacedElements, substitute
+from codegen.ast.lowered import (
+    Ahead,
+    Do,
+    First,
+    Flush,
+    Index,
+    InVariable,
+    Item,
+    Load,
+    Move,
+    One,
+    Put,
+    ScalarReplacement,
+    Value,
+    Work,
+)
 from codegen.lower.shift import simple
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 
 
-def keeping(scop: Scop, node: For, ahead: Sequence[Ahead]) -> Keeping:
+def keeping(scop: Scop, node: For, ahead: Sequence[Ahead]) -> ScalarReplacement:
     """The form of a loop that keeps values; `ahead` are reads that were made before it."""
     body = instances(node)
     first: list[First] = []
@@ -34,18 +49,18 @@ def keeping(scop: Scop, node: For, ahead: Sequence[Ahead]) -> Keeping:
         lines += _statement(scop.statement(at.stmt), k, at, node.carried, known)
     for i, c in enumerate(node.carried):
         lines += [Move(f"{i}.{age}", f"{i}.{age - 1}") for age in range(c.length, 0, -1)]
-    return Keeping(node, tuple(first), tuple(lines), tuple(last))
+    return ScalarReplacement(node, tuple(first), tuple(lines), tuple(last))
 
 
 def _statement(
-    s: Statement, k: int, at: Instance, carried: Sequence[Carried], known: Mapping[int, str]
+    s: Statement, k: int, at: Instance, carried: Sequence[ReplacedElements], known: Mapping[int, str]
 ) -> list[Item]:
     """A statement, what is read ahead of it to be kept, and its value where that is."""
     given = {**known, **{n: f"{i}.{age}" for i, c in enumerate(carried) for w, n, age in c.reads if w == k}}
     new = [(i, c) for i, c in enumerate(carried) if c.source[0] == k]
     loads = [(i, c.source[1]) for i, c in new if c.source[1] != s.target]
     given.update({n: f"{i}.0" for i, n in loads})
-    places = tuple(Kept(given[n]) if n in given else One(at.accesses[n]) for n in range(len(s.accesses)))
+    places = tuple(InVariable(given[n]) if n in given else One(at.accesses[n]) for n in range(len(s.accesses)))
     work = Work(at, 1, places)
     out: list[Item] = [Load(f"{i}.0", s.name, n, One(at.accesses[n])) for i, n in loads]
     stored = next(((i, c) for i, c in new if c.source[1] == s.target), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import For
-from codegen.ast.lowered import Do, Enough, Gather, Item, Join, Lanes, Plain, Strips, While
+from codegen.ast.lowered import Do, Enough, Item, Join, Lanes, Plain, ReductionInit, Strips, While
 from codegen.lower.motion import motion, strides
 from codegen.lower.places import Maker, element
 from codegen.lower.shift import shifted
@@ -68,7 +68,7 @@ def _strips(scop: Scop, node: For, lanes: Lanes, found: Statements) -> Strips:
         return While(n * times, tuple(body), f"{times} vectors at a time" if times > 1 else "")
 
     loops = (blocks(many), blocks(1)) if many > 1 else (blocks(1),)
-    begin = tuple(Gather(own[s.name], at, operator(scop, s)) for s, at in into)
+    begin = tuple(ReductionInit(own[s.name], at, operator(scop, s)) for s, at in into)
     end = tuple(Join(own[s.name], at, operator(scop, s)) for s, at in into)
     rest = While(1, tuple(Plain(at) for _, at in found), "the rest", single=True)
     return Strips(node, (Enough(n, loops, ahead=begin, after=end), rest), lanes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.ast.ctree import For, expr_names, with_loop
-from codegen.ast.lowered import Abreast, Body, Inner, Plain, Strips, While
+from codegen.ast.lowered import Body, Inner, Interleaved, Plain, Strips, While
 from codegen.lower.lanes import lanes_of, strips
 from codegen.lower.places import Maker
 from codegen.lower.rows import side_by_side
@@ -32,7 +32,7 @@ def jammed(scop: Scop, node: For) -> Strips | None:
     return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
 
 
-def abreast(scop: Scop, node: For) -> Abreast | None:
+def abreast(scop: Scop, node: For) -> Interleaved | None:
     """All iterations at once when all are there, else one by one: where they are plain assignments."""
     if node.loop.kind != ABREAST or node.step != 1:
         return None
@@ -40,4 +40,4 @@ def abreast(scop: Scop, node: For) -> Abreast | None:
     if found is None:
         return None
     body = side_by_side(Maker(scop), found, node.var, node.loop.factor, alike=node.loop.alike)
-    return Abreast(node, node.loop.factor, body, node.body)
+    return Interleaved(node, node.loop.factor, body, node.body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ast.ctree import For
-from codegen.ast.lowered import Again, Body, Braces, Enough, Lanes, Lead, Part, Peel, Strips, Until, While
+from codegen.ast.lowered import Body, Braces, Enough, Lanes, Lead, OverlappingSteps, Part, Peel, Strips, Until, While
 from codegen.lower.chains import Steps
 from codegen.lower.motion import motion
 from codegen.lower.places import Maker
@@ -69,7 +69,7 @@ def _parts(
     if repeatable(found):
         until = Until(shifted(at, node.var, 1), lanes.bytes, lanes.elem.bytes) if whole_ones else None
         lead = Lead(n, (Braces(whole),) if len(whole) > 1 else whole, until)
-        return (Enough(n, (lead, *main, Again(n, whole)), (While(1, each, single=True),)),)
+        return (Enough(n, (lead, *main, OverlappingSteps(n, whole)), (While(1, each, single=True),)),)
     peel = Peel(each, Until(at, lanes.bytes, lanes.elem.bytes))
     more = (While(n, whole, node.loop.note),) if node.loop.factor > 1 and n > 2 else ()
     rest = While(1, each, "the rest", single=True)

@@ -29,9 +29,10 @@ from codegen.ast.lowered import (
     Alone,
     Body,
     Braces,
+    Contiguous,
     Do,
+    InVariable,
     Item,
-    Kept,
     Lanes,
     Load,
     Plain,
@@ -41,7 +42,6 @@ from codegen.ast.lowered import (
     Together,
     Value,
     While,
-    Whole,
 )
 from codegen.lower.motion import coefficient, motion, strides
 from codegen.lower.places import Maker, element
@@ -150,8 +150,8 @@ class _Outer:
         """For every vector: all values first, where they are stored in memory."""
         s, make = self.scop.statement(at.stmt), Maker(self.scop, self.node.var, self.lanes, kept)
         works = [make.work(s, shifted(at, self.node.var, t * self.lanes.count)) for t in range(self.times)]
-        ready = s.op == "=" and isinstance(s.rhs, Ref) and isinstance(works[0].places[s.rhs.access], Kept)
-        if self.times == 1 or isinstance(works[0].places[s.target], Kept) or ready:
+        ready = s.op == "=" and isinstance(s.rhs, Ref) and isinstance(works[0].places[s.rhs.access], InVariable)
+        if self.times == 1 or isinstance(works[0].places[s.target], InVariable) or ready:
             yield from map(Do, works)
             return
         values = (Value(f"u.{t}", w) for t, w in enumerate(works))
@@ -263,7 +263,7 @@ class _Outer:
         return [shifted(at, self.node.var, t * self.lanes.count) for t in range(self.times)]
 
     def _load(self, name: str, s: Statement, at: Instance, number: int) -> Load:
-        return Load(name, s.name, number, Whole(at.accesses[number]), self.lanes.count, fixed=False)
+        return Load(name, s.name, number, Contiguous(at.accesses[number]), self.lanes.count, fixed=False)
 
 
 def _plain(node: CNode) -> CNode:

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from codegen.ast.ctree import Instance
 from codegen.ast.forms import forms
-from codegen.ast.lowered import Backwards, Each, Kept, Lanes, One, Picked, Place, Whole, Work
+from codegen.ast.lowered import Backwards, Contiguous, Each, InVariable, Lanes, One, Picked, Place, Work
 from codegen.lower.motion import step_of, strides
 from codegen.lower.shift import along, shifted
 from codegen.record import record
@@ -39,10 +39,10 @@ class Maker:
             return Backwards(shifted(at, self.var, n - 1).accesses[number])
         name = self.kept.get(element(s, at, number))
         if name is not None:
-            return Kept(name)
+            return InVariable(name)
         if move is None:
             return self._far(s, at, number)
-        return Whole(at.accesses[number]) if move else One(at.accesses[number])
+        return Contiguous(at.accesses[number]) if move else One(at.accesses[number])
 
     def apart(self, s: Statement, at: Instance) -> bool:
         """Is what a statement stores not a vector in memory?"""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Instance
 from codegen.ast.forms import forms
-from codegen.ast.lowered import Body, Braces, Do, Item, Kept, One, Place, Put, PutBoth, Value, Work
+from codegen.ast.lowered import Body, Braces, Do, InVariable, Item, One, Place, Put, PutBoth, Value, Work
 from codegen.lower.places import Maker
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements
@@ -62,7 +62,7 @@ def value_of(s: Statement, w: Work) -> Hashable:
 
 
 def _key(p: Place) -> Hashable:
-    if isinstance(p, Kept):
+    if isinstance(p, InVariable):
         return p.name
     nested = p.at if p.at and isinstance(p.at[0], tuple) else (p.at,)
     return type(p).__name__, tuple(forms(x) for x in nested), getattr(p, "places", ())  # type: ignore[arg-type]

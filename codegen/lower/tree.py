@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, with_loop
+from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_loop
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
 from codegen.lower.conditions import asked_ahead
@@ -28,7 +28,7 @@ def lowered(scop: Scop, node: CNode) -> CNode:
     if isinstance(node, If):
         orelse = None if node.orelse is None else lowered(scop, node.orelse)
         return If(node.cond, lowered(scop, node.then), orelse)
-    if isinstance(node, (Declare, Multiply)):
+    if isinstance(node, (Declare, ProductNode)):
         return replace(node, body=lowered(scop, node.body))
     return _loop(scop, node) if isinstance(node, For) else node
 

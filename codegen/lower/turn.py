@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, CNode, For, Instance, walk
-from codegen.ast.lowered import Body, Index, Item, Lanes, Load, Whole, Zip
+from codegen.ast.lowered import Body, Contiguous, Index, Item, Lanes, Load, Zip
 from codegen.lower.motion import strides
 from codegen.lower.places import element
 from codegen.lower.shift import shifted
@@ -57,27 +57,27 @@ def written_below(scop: Scop, node: CNode) -> frozenset[str]:
 
 
 @record
-class TurnedRows:
+class TransposedRows:
     """Vectors that are read and turned for as many iterations of an innermost loop as they have lanes."""
 
     body: Body
     known: Mapping[Hashable, str]  # where vectors are, by their first element
 
 
-def turned(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> TurnedRows:
+def turned(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> TransposedRows:
     """What the statements of the loop `along` read for the lanes of `node`, which is around it."""
     written = written_below(scop, node)
     found = [(scop.statement(at.stmt), at) for at, loop in innermost(along) if loop is along]
     reads = [(s, at, k) for s, at in found for k in sorted(turnable(scop, s, at, node.var, along, written))]
-    turner = _Turner(lanes, node.var, along.var)
+    turner = _Transposer(lanes, node.var, along.var)
     for s, at, number in reads:
         for block in range(times):
             turner.add(s, at, number, block)
-    return TurnedRows(tuple(turner.body), turner.known)
+    return TransposedRows(tuple(turner.body), turner.known)
 
 
 @dataclass
-class _Turner:
+class _Transposer:
     lanes: Lanes
     var: str
     along: str
@@ -110,5 +110,5 @@ class _Turner:
             if sides:
                 self.body.append(Zip(name, (sides[0], sides[1]), place % 2 == 1, s.name))
             else:
-                self.body.append(Load(name, s.name, number, Whole(rows[place]), self.lanes.count))
+                self.body.append(Load(name, s.name, number, Contiguous(rows[place]), self.lanes.count))
         return self.made[key]

@@ -22,7 +22,7 @@ B_SLIVERS = 256
 
 
 @record
-class Tile:
+class RegisterTile:
     """The register tile: `mr` rows of `nr` elements. A step has `lefts` packed elements of A for every row, and
     `rights` of B for every column."""
 
@@ -90,25 +90,25 @@ def gamma(p: Processor) -> Fraction:
     return p.lanes * p.in_flight
 
 
-def model_tile(p: Processor) -> Tile:
+def model_tile(p: Processor) -> RegisterTile:
     """The smallest nearly square tile of at least gamma elements; nr is in whole vectors."""
     g = gamma(p)
     vectors = _ceil_root(g / p.lanes**2)
     nr = vectors * p.lanes
-    return Tile(ceil(g / nr), nr)
+    return RegisterTile(ceil(g / nr), nr)
 
 
-def a_ways(p: Processor, tile: Tile) -> int:
+def a_ways(p: Processor, tile: RegisterTile) -> int:
     """Lines of each set of L1 for a sliver of A, when B's sliver takes its share and C one line."""
     return (p.l1.ways - 1) * tile.a // (tile.a + tile.b)
 
 
-def k_block(p: Processor, tile: Tile) -> Fraction:
+def k_block(p: Processor, tile: RegisterTile) -> Fraction:
     """K_c: a sliver of A then fills its lines exactly, so each one replaces the one before and nothing else."""
     return Fraction(a_ways(p, tile) * way_bytes(p.l1), tile.a * p.element_bytes)
 
 
-def k_capacity(p: Processor, tile: Tile) -> int:
+def k_capacity(p: Processor, tile: RegisterTile) -> int:
     """K_c when a sliver of A and one of B together fill L1 but for half a way: B's comes back after A's has passed.
 
     `k_block` rounds A's share to whole ways, which leaves much of a cache of few ways unused. On a Neoverse N1 (64 KB,
@@ -128,7 +128,7 @@ def n_block(p: Processor, kc: int, nr: int, b_bytes: int) -> int:
     return b_bytes // (kc * p.element_bytes * nr) * nr
 
 
-def gemm_model(p: Processor, tile: Tile | None = None) -> GemmModel:
+def gemm_model(p: Processor, tile: RegisterTile | None = None) -> GemmModel:
     """The formulas' values before any rounding, for the model's own tile or a given one."""
     t = tile or model_tile(p)
     kc = k_block(p, t)
@@ -137,7 +137,7 @@ def gemm_model(p: Processor, tile: Tile | None = None) -> GemmModel:
     return GemmModel(gamma(p), t.mr, t.nr, a_ways(p, t), kc, mc, live)
 
 
-def gemm_blocks(p: Processor, tile: Tile | None = None, b_bytes: int | None = None) -> GemmBlocks:
+def gemm_blocks(p: Processor, tile: RegisterTile | None = None, b_bytes: int | None = None) -> GemmBlocks:
     """Block sizes for code. `tile` is the register tile in use, `b_bytes` the room for the packed block of B.
 
     Where a cache has too few ways for the formulas, the slivers (or the block of A) get half of its bytes.

@@ -40,7 +40,7 @@ _TYPES = {
 
 
 @record
-class Step:
+class OperationChain:
     """A chain of operations on one vector: cycles until its result can be used, and chains started per cycle.
 
     `last_latency` is that of the last operation alone, which is what joins two results; `fused` tells of an FMA.
@@ -83,12 +83,12 @@ def operation(machine: Machine, elem: str, name: str) -> Operation:
     return Operation(elem, name, latency, throughput)
 
 
-def pair(machine: Machine, elem: str, combine: str, reduce: str) -> Step:
+def pair(machine: Machine, elem: str, combine: str, reduce: str) -> OperationChain:
     """The step `c = reduce(c, combine(a, b))` on elements such as "f64" or "u16"."""
     return chain(machine, elem, (combine, reduce))
 
 
-def chain(machine: Machine, elem: str, names: Sequence[str]) -> Step:
+def chain(machine: Machine, elem: str, names: Sequence[str]) -> OperationChain:
     """Operations that each wait for the one before. A multiplication and the sum after it are fused where possible.
 
     Latencies add up. The rate is that of the slowest operation if the units can take all of them at that rate,
@@ -99,7 +99,9 @@ def chain(machine: Machine, elem: str, names: Sequence[str]) -> Step:
     throughput = slowest if _side_by_side(parts, slowest) else slowest / len(parts)
     last = operation(machine, elem, names[-1])
     repeat = exact(parts[-1].chain or parts[-1].latency)
-    return Step(sum((exact(p.latency) for p in parts), Fraction(0)), throughput, exact(last.latency), fused, repeat)
+    return OperationChain(
+        sum((exact(p.latency) for p in parts), Fraction(0)), throughput, exact(last.latency), fused, repeat
+    )
 
 
 def _fuse(machine: Machine, elem: str, names: Sequence[str]) -> tuple[tuple[Operation, ...], bool]:

@@ -18,7 +18,7 @@ from codegen.target.text.names import names_for
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
 from codegen.target.text.wrap import fold
-from codegen.targets.base import Job
+from codegen.targets.base import RegionJob
 
 
 @record
@@ -33,7 +33,7 @@ class RanksText:
     remark: str
 
 
-def emit_ranks(job: Job, ranks: RankViews, views: tuple[View, ...], one: str) -> RanksText:
+def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: str) -> RanksText:
     """`one` is the text for one rank, which also runs where the guard does not hold."""
     scop, s = job.model.program.scop, job.slice
     helpers = ranks.helpers

@@ -22,11 +22,11 @@ from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.strategy.planner import source_plan
 from codegen.target.guards.buffers import room_of
-from codegen.targets.base import Job
+from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
 
-def process(job: Job) -> RegionOutcome:
+def process(job: RegionJob) -> RegionOutcome:
     """The region's new text. Raises Unsupported."""
     one = for_one_rank(job)
     assert one.text is not None
@@ -63,7 +63,7 @@ def _replicated(scop: Scop, error: Exception) -> Diagnostic:
     return Diagnostic(Severity.REMARK, "replicated", text, scop.loc, kind="missed")
 
 
-def _for_ranks(job: Job, one: str) -> RanksText:
+def _for_ranks(job: RegionJob, one: str) -> RanksText:
     """The text for several ranks, proven, with that for one as what runs elsewhere."""
     p = job.model.program
     if job.model.alone:
@@ -105,7 +105,7 @@ def _check_arrays(scop: Scop, found: Cut) -> None:
                     raise NotShared(f"one statement stores several elements of `{array.base}`")
 
 
-def _result(job: Job, p: Program, q: Phase, blocks: tuple[Blocks, ...]) -> Made:
+def _result(job: RegionJob, p: Program, q: Phase, blocks: tuple[Blocks, ...]) -> Made:
     """A phase, planned and proven. There is nothing to fall back to where it asks for memory and gets none, so it asks
     for none."""
     model = replace(job.model, program=phase_program(p, q, blocks))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.targets.base import Extra, Job, Target
+from codegen.targets.base import Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
@@ -24,7 +24,7 @@ class Mpi(Target):
         text = f"the region stays on one thread: each thread has its own `{name}`"
         return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
 
-    def process(self, job: Job) -> RegionOutcome:
+    def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process
 
         return process(job)

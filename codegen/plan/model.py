@@ -45,7 +45,7 @@ class Expand:
 
 
 @record
-class Block:
+class StripMine:
     """Count the value that each statement listed in `values` has in blocks of `size`, by a new iterator `name`, and
     make statements of their own of the instances where the values `apart` lie beyond the block, or before it."""
 
@@ -57,7 +57,7 @@ class Block:
 
 
 @record
-class Keep:
+class CopyReads:
     """Let the statements read copies of `array[subscripts]` from the array `name`, made when the first of them comes.
     `at` gives for each dimension of it the index and the size, all as isl writes affine values."""
 
@@ -133,7 +133,7 @@ class Skew:
 
 
 @record
-class Plain:
+class Unskew:
     """Let a loop around one statement count the statement's own iterator again, after skewing and shifting."""
 
     loop: LoopRef
@@ -200,7 +200,7 @@ class Jam:
 
 
 @record
-class Abreast:
+class Interleave:
     """Run the iterations of an innermost point loop side by side."""
 
     loop: LoopRef
@@ -208,7 +208,7 @@ class Abreast:
 
 
 @record
-class Carry:
+class ScalarReplace:
     """Keep elements that iterations of an innermost loop use again in variables, from one iteration to the next."""
 
     loop: LoopRef
@@ -216,7 +216,7 @@ class Carry:
 
 
 @record
-class Store:
+class StoreIn:
     """Keep a variable of the region inside a loop. `dims` lists (iterator, loop it is counted from, size)."""
 
     variable: str
@@ -251,8 +251,8 @@ class Multiply:
 Directive = Union[
     Forward,
     Expand,
-    Block,
-    Keep,
+    StripMine,
+    CopyReads,
     Schedule,
     Balance,
     Tile,
@@ -260,16 +260,16 @@ Directive = Union[
     Order,
     Reverse,
     Skew,
-    Plain,
+    Unskew,
     Distribute,
     Parallel,
     Pipeline,
     Vector,
     Unroll,
     Jam,
-    Abreast,
-    Carry,
-    Store,
+    Interleave,
+    ScalarReplace,
+    StoreIn,
     Stay,
     Multiply,
 ]

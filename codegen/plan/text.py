@@ -8,30 +8,30 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 
 from codegen.plan.model import (
-    Abreast,
     Balance,
-    Block,
-    Carry,
+    CopyReads,
     Diamond,
     Directive,
     Distribute,
     Expand,
     Forward,
+    Interleave,
     Jam,
-    Keep,
     Multiply,
     Order,
     Parallel,
     Pipeline,
-    Plain,
     Plan,
     Reverse,
+    ScalarReplace,
     Schedule,
     Skew,
     Stay,
-    Store,
+    StoreIn,
+    StripMine,
     Tile,
     Unroll,
+    Unskew,
     Vector,
 )
 from codegen.scop.model import Scop
@@ -104,7 +104,7 @@ def affine_text(value: isl.PwAff) -> str:
     return str(inner[1:-1]) if inner.startswith("(") and inner.endswith(")") else str(inner)
 
 
-def _block(d: Block, scop: Scop | None) -> list[str]:
+def _block(d: StripMine, scop: Scop | None) -> list[str]:
     values = "; ".join(f"{n}: {affine_text(d.values[n])}" for n in _in_order(d.values))
     apart = "; ".join(f"{n}: {', '.join(map(affine_text, d.apart[n]))}" for n in _in_order(d.apart) if d.apart[n])
     return [f"block {d.name} = {{{values}}} by {d.size}" + (f" apart {{{apart}}}" if apart else "")]
@@ -118,13 +118,13 @@ def _parallel(d: Parallel, scop: Scop | None) -> list[str]:
     return [f"parallel {d.loop}" + (f" with {d.also}" if d.also else "") + (f" by {d.by}" if d.by else "")]
 
 
-def _keep(d: Keep, scop: Scop | None) -> list[str]:
+def _keep(d: CopyReads, scop: Scop | None) -> list[str]:
     read = "".join(f"[{x}]" for x in d.subscripts)
     cells = "".join(f"[{x}: {size}]" for x, size in d.at)
     return [f"keep {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
 
 
-def _store(d: Store, scop: Scop | None) -> list[str]:
+def _store(d: StoreIn, scop: Scop | None) -> list[str]:
     dims = "".join(f" [{it} - {start}: {size}]" for it, start, size in d.dims)
     return [f"store {d.variable} in {d.loop}{dims}"]
 
@@ -177,8 +177,8 @@ def _sweep(d: Multiply, h: Sweep) -> list[str]:
 _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Forward: lambda d, s: [f"forward {d.variable}"],
     Expand: lambda d, s: [f"expand {d.variable} over {', '.join(d.over)} limit {d.limit}"],
-    Block: _block,
-    Keep: _keep,
+    StripMine: _block,
+    CopyReads: _keep,
     Schedule: _schedule,
     Tile: _tile,
     Balance: lambda d, s: [f"balance {d.loop} by {d.size}"],
@@ -186,16 +186,16 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],
     Reverse: lambda d, s: [f"reverse {d.loop}"],
     Skew: lambda d, s: [f"skew {d.loop} by {d.factor}*{d.by}"],
-    Plain: lambda d, s: [f"plain {d.loop} as {d.iterator}"],
+    Unskew: lambda d, s: [f"plain {d.loop} as {d.iterator}"],
     Distribute: lambda d, s: [f"distribute {d.loop}"],
     Parallel: _parallel,
     Pipeline: lambda d, s: [f"pipeline {d.loop} along {d.along}"],
     Vector: lambda d, s: [f"vector {d.loop}" + (f" by {d.times} of {d.width} bytes" if d.width else "")],
-    Abreast: lambda d, s: [f"abreast {d.loop}"],
-    Carry: lambda d, s: [f"carry {d.loop}"],
+    Interleave: lambda d, s: [f"abreast {d.loop}"],
+    ScalarReplace: lambda d, s: [f"carry {d.loop}"],
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
-    Store: _store,
+    StoreIn: _store,
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
     Multiply: _multiply,
 }

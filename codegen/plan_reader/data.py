@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Block, Directive, Expand, Forward, Keep, Stay, Store
+from codegen.plan.model import CopyReads, Directive, Expand, Forward, Stay, StoreIn, StripMine
 from codegen.plan_reader.reader import Reader
 from codegen.plan_reader.schedule import affine, read_head
 from codegen.recognize.privatize.expansion import NoExpansion
@@ -28,7 +28,7 @@ def store(r: Reader, at: Loc) -> Directive:
         r.take(":")
         dims.append((it, start, r.number()))
         r.take("]")
-    return Store(variable, loop, tuple(dims), at)
+    return StoreIn(variable, loop, tuple(dims), at)
 
 
 def stay(r: Reader, at: Loc) -> Directive:
@@ -70,7 +70,7 @@ def block(r: Reader, at: Loc) -> Directive:
             raise InputError("bad-plan", f"{name} is not counted in blocks", at, f"give it a value: `{name}: ...`")
     values = {n: affine(r.scop, n, text, at) for n, text in head.values.items()}
     apart = {n: tuple(affine(r.scop, n, text, at) for text in texts) for n, texts in places.items()}
-    d = Block(head.name, values, size, apart, at)
+    d = StripMine(head.name, values, size, apart, at)
     r.blocks[head.name] = size
     if size and free_name(r.scop, head.name, head.values):  # else the directive is refused when it is carried out
         r.scop = blocked(r.scop, d).scop
@@ -96,7 +96,7 @@ def keep(r: Reader, at: Loc) -> Directive:
     stmts = [r.word("a statement").text]
     while r.accept(","):
         stmts.append(r.word("a statement").text)
-    d = Keep(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
+    d = CopyReads(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
     r.scop = kept(r.scop, d)
     return d
 

@@ -11,10 +11,10 @@ from codegen.plan.model import (
     LoopRef,
     Parallel,
     Pipeline,
-    Plain,
     Skew,
     Tile,
     Unroll,
+    Unskew,
     Vector,
 )
 from codegen.plan_reader.reader import Reader
@@ -67,7 +67,7 @@ def skew(r: Reader, at: Loc) -> Directive:
 def plain(r: Reader, at: Loc) -> Directive:
     loop = r.loop()
     r.take("as")
-    return Plain(loop, r.word("an iterator").text, at)
+    return Unskew(loop, r.word("an iterator").text, at)
 
 
 def parallel(r: Reader, at: Loc) -> Directive:

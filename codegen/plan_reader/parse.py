@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Abreast, Carry, Directive, Distribute, Order, Plan, Reverse
+from codegen.plan.model import Directive, Distribute, Interleave, Order, Plan, Reverse, ScalarReplace
 from codegen.plan_reader import data, loops, products, schedule
 from codegen.plan_reader.reader import Reader, tokens
 from codegen.scop.model import Scop
@@ -97,8 +97,8 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "pipeline": loops.pipeline,
     "vector": loops.vector,
     "plain": loops.plain,
-    "abreast": lambda r, at: Abreast(r.loop(), at),
-    "carry": lambda r, at: Carry(r.loop(), at),
+    "abreast": lambda r, at: Interleave(r.loop(), at),
+    "carry": lambda r, at: ScalarReplace(r.loop(), at),
     "jam": loops.jam,
     "unroll": loops.unroll,
     "store": data.store,

@@ -11,7 +11,7 @@ from codegen.machine import Machine
 from codegen.recognize.ownership.classes import BlockClass, classes
 from codegen.recognize.ownership.decide import verdict
 from codegen.recognize.ownership.exact import crossed_blocks
-from codegen.recognize.ownership.extract import Nest, frame, nests
+from codegen.recognize.ownership.extract import BlockedNest, frame, nests
 from codegen.recognize.ownership.model import Axis, Frame, Reference, Verdict
 from codegen.recognize.ownership.registers import Budget
 from codegen.recognize.ownership.search import distinct, search
@@ -70,7 +70,7 @@ def _lines(table: Table) -> list[str]:
     return [f"    {table.head}", *(f"      {line}" for line in (*rows, *table.notes))]
 
 
-def _bounded(p: Program, nest: Nest, machine: Machine) -> Table:
+def _bounded(p: Program, nest: BlockedNest, machine: Machine) -> Table:
     try:
         with at_most(OPERATIONS):
             return _nest(p, nest, machine)
@@ -78,7 +78,7 @@ def _bounded(p: Program, nest: Nest, machine: Machine) -> Table:
         return Table(f"{', '.join(nest.names)}: not decided, isl gave up", (), ())
 
 
-def _nest(p: Program, nest: Nest, machine: Machine) -> Table:
+def _nest(p: Program, nest: BlockedNest, machine: Machine) -> Table:
     head = f"{', '.join(nest.names)}: inside {_names(nest.inside)}; a block is {_block(nest)}"
     f = frame(p.scop, nest)
     refs = distinct(f.references)
@@ -97,7 +97,7 @@ def _names(loops: Sequence[Loop] | Sequence[Axis]) -> str:
     return ", ".join(x.name for x in loops)
 
 
-def _block(nest: Nest) -> str:
+def _block(nest: BlockedNest) -> str:
     return f"one iteration of {_names(nest.around)}" if nest.around else "the whole nest"
 
 

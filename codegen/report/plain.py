@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from codegen.plan.model import (
-    Abreast,
     Balance,
-    Block,
-    Carry,
+    CopyReads,
     Diamond,
     Directive,
     Distribute,
     Expand,
     Forward,
+    Interleave,
     Jam,
-    Keep,
     LoopRef,
     Multiply,
     Order,
     Parallel,
     Pipeline,
-    Plain,
     Reverse,
+    ScalarReplace,
     Schedule,
     Skew,
     Stay,
-    Store,
+    StoreIn,
+    StripMine,
     Tile,
     Unroll,
+    Unskew,
     Vector,
 )
 from codegen.scop.product import Nested, Sweep
@@ -53,7 +53,7 @@ def _loops(d: Directive) -> str:
         return f"Runs {_names(d.loop)} backwards."
     if isinstance(d, Skew):
         return f"Shifts {_names(d.loop)} by {d.factor} for each iteration of {d.by.name}: dependences point forwards."
-    if isinstance(d, Plain):
+    if isinstance(d, Unskew):
         return f"Counts {_names(d.loop)} as `{d.iterator}` of the source."
     if isinstance(d, Distribute):
         return f"Gives each statement in {_names(d.loop)} a loop of its own."
@@ -71,9 +71,9 @@ def _loops(d: Directive) -> str:
         return f"Writes {d.factor} iterations of {_names(d.loop)} out."
     if isinstance(d, Jam):
         return f"Takes {d.factor} iterations of {_names(d.loop)} together through the loops inside."
-    if isinstance(d, Abreast):
+    if isinstance(d, Interleave):
         return f"Runs all iterations of {_names(d.loop)} side by side."
-    if isinstance(d, Carry):
+    if isinstance(d, ScalarReplace):
         return f"Keeps what the next iterations of {_names(d.loop)} use again in registers."
     return ""
 
@@ -83,11 +83,11 @@ def _data(d: Directive) -> str:
         return f"Gathers in the element that `{d.variable}` is copied to, instead of in the variable."
     if isinstance(d, Expand):
         return f"Gives every iteration of {', '.join(d.over)} its own `{d.variable}`."
-    if isinstance(d, Block):
+    if isinstance(d, StripMine):
         return f"Works in blocks of {d.size}, so that most of what is left is a product."
-    if isinstance(d, Keep):
+    if isinstance(d, CopyReads):
         return f"Copies elements of `{d.array}` to `{d.name}` before they change."
-    if isinstance(d, Store):
+    if isinstance(d, StoreIn):
         return f"Stores `{d.variable}` inside of {_names(d.loop)} only."
     if isinstance(d, Stay):
         return f"Keeps a part of `{d.array}` in fast memory from tile to tile."

@@ -108,7 +108,7 @@ class Store:
 
 
 @record
-class Block:
+class DataBlock:
     """Statements of a `DataLoop`."""
 
     items: tuple[Expr, ...]
@@ -143,7 +143,7 @@ class DataLoop:
 
 
 Expr = Union[
-    Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast, Gather, Store, Block, Declare, Jump, DataLoop
+    Lit, Sym, Ref, Affine, Unary, Binary, Ternary, Call, Cast, Gather, Store, DataBlock, Declare, Jump, DataLoop
 ]
 
 
@@ -159,7 +159,7 @@ def children(e: Expr) -> tuple[Expr, ...]:
         return e.args
     if isinstance(e, Store):
         return (e.place, e.value)
-    if isinstance(e, Block):
+    if isinstance(e, DataBlock):
         return e.items
     if isinstance(e, Declare):
         return () if e.value is None else (e.value,)
@@ -178,7 +178,7 @@ def sure_parts(e: Expr) -> tuple[Expr, ...]:
 
 def may_skip(e: Expr) -> bool:
     """May a statement that does this leave its target alone?"""
-    return isinstance(e, (DataLoop, Block)) or (isinstance(e, Ternary) and e.branch)
+    return isinstance(e, (DataLoop, DataBlock)) or (isinstance(e, Ternary) and e.branch)
 
 
 def is_code(e: Expr) -> bool:
@@ -205,8 +205,8 @@ def with_parts(e: Expr, change: Callable[[Expr], Expr]) -> Expr:
         return replace(e, args=tuple(map(change, e.args)))
     if isinstance(e, Store):
         return Store(change(e.place), e.op, change(e.value))
-    if isinstance(e, Block):
-        return Block(tuple(map(change, e.items)))
+    if isinstance(e, DataBlock):
+        return DataBlock(tuple(map(change, e.items)))
     if isinstance(e, Declare):
         return replace(e, value=None if e.value is None else change(e.value))
     if isinstance(e, DataLoop):

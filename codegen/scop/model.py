@@ -26,7 +26,7 @@ class Param:
 
 
 @record
-class Step:
+class AccessStep:
     """One step from a variable to the accessed element, for printing.
 
     kind: "sub" (subscript number `index`), "deref" (`(*x)`, subscript `index` is 0), "member" (`.text`),
@@ -111,7 +111,7 @@ class Access:
     write: bool
     index: isl.MultiPwAff
     relation: isl.Map
-    path: tuple[Step, ...]
+    path: tuple[AccessStep, ...]
     loc: Loc
     partial: bool = False
 

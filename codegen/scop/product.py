@@ -10,7 +10,7 @@ from codegen.scop.lanes import Lane
 
 
 @record
-class Step:
+class ProductStep:
     """What one step computes, in element type `elem`; operands and constants are C expressions.
 
     With `careful`, elements of the target that no step changes must not be written: they may belong to others.
@@ -39,7 +39,7 @@ class Contraction:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     depth: tuple[int, ...]
-    step: Step
+    step: ProductStep
     own: int  # number of the access that reads the target
 
     @property

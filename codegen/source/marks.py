@@ -12,10 +12,10 @@ from codegen.source.layout.linemap import quote
 from codegen.source.regions import Region
 
 if TYPE_CHECKING:
-    from codegen.source.nests import Nest
+    from codegen.source.nests import SourceNest
 
 
-def region_of(text: str, nest: Nest, index: int) -> Region:
+def region_of(text: str, nest: SourceNest, index: int) -> Region:
     """The region that a nest would be between pragmas: its whole lines where nothing else stands on them."""
     start = text.rfind("\n", 0, nest.begin) + 1
     newline = text.find("\n", nest.end)

@@ -39,7 +39,7 @@ class _Token(NamedTuple):
 
 
 @record
-class Nest:
+class SourceNest:
     """A `for` with all inside it, and hints for compilers before it: text[begin:end].
 
     depth      how many loops are inside each other, at most
@@ -56,10 +56,10 @@ class Nest:
     function: str
     shared: bool = False
     split: bool = False
-    inner: tuple[Nest, ...] = ()
+    inner: tuple[SourceNest, ...] = ()
 
 
-def find_nests(text: str) -> tuple[Nest, ...]:
+def find_nests(text: str) -> tuple[SourceNest, ...]:
     """The outermost nests of all functions, in order."""
     return _Finder(text).nests()
 
@@ -72,8 +72,8 @@ class _Finder:
         self.tokens = _tokens(text)
         self.function = ""
 
-    def nests(self) -> tuple[Nest, ...]:
-        found: list[Nest] = []
+    def nests(self) -> tuple[SourceNest, ...]:
+        found: list[SourceNest] = []
         at = level = 0
         levels: list[int] = []  # of braces, where the conditionals begin that are open here
         while at < len(self.tokens):
@@ -88,19 +88,19 @@ class _Finder:
             at = self.after_group(at) if word in ("(", "[") else at + 1
         return tuple(found)
 
-    def nest(self, at: int, function: str) -> Nest:
+    def nest(self, at: int, function: str) -> SourceNest:
         first, end = self.first_of(at), self.after_statement(at)
         inner = self.inside(self.after_group(at + 1), end, function)
         begin, last = self.tokens[first].begin, self.tokens[end - 1]
         inside = [t.text for t in self.tokens[first:end] if t.is_directive]
-        return Nest(
+        return SourceNest(
             begin, last.end, self.line(begin), self.line(last.end), 1 + max((n.depth for n in inner), default=0),
             function, any(_pragma(d) in _SHARED for d in inside), _unbalanced(inside), inner,
         )  # fmt: skip
 
-    def inside(self, at: int, end: int, function: str) -> tuple[Nest, ...]:
+    def inside(self, at: int, end: int, function: str) -> tuple[SourceNest, ...]:
         """The outermost nests among some tokens."""
-        found: list[Nest] = []
+        found: list[SourceNest] = []
         while at < end:
             if self.tokens[at].text == "for":
                 found.append(self.nest(at, function))

@@ -23,7 +23,7 @@ _TEXT = re.compile(f"{STRING}|{CHAR}")
 
 
 @record
-class Cut:
+class RegionPieces:
     """A region in pieces, and how many statements it has; without pieces where it has to stay whole."""
 
     pieces: tuple[Piece, ...]
@@ -35,7 +35,7 @@ def maybe_large(s: RegionSlice) -> bool:
     return s.refusal is None and s.text.count(";", *s.span) > EACH
 
 
-def cut(s: RegionSlice, statements: Sequence[c_ast.Node], source: str) -> Cut:
+def cut(s: RegionSlice, statements: Sequence[c_ast.Node], source: str) -> RegionPieces:
     """The region in pieces of about EACH statements, given its statements in the parser's tree and the file."""
     sizes = [sum(1 for _ in _single(x)) for x in statements]
     groups = [*_groups(s, statements, sizes, source), (len(statements), s.region.body_end)]
@@ -44,7 +44,7 @@ def cut(s: RegionSlice, statements: Sequence[c_ast.Node], source: str) -> Cut:
         for k, ((first, begin), (after, end)) in enumerate(pairwise(groups))
     )
     sound = len(made) > 1 and all(_balanced(source[p.begin : p.end]) for p in made)
-    return Cut(made if sound else (), sum(sizes))
+    return RegionPieces(made if sound else (), sum(sizes))
 
 
 def _groups(

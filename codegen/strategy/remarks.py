@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from codegen.diagnostics import Diagnostic, Severity
-from codegen.plan.model import Block, Directive, Keep, Schedule, Store, Tile
+from codegen.plan.model import CopyReads, Directive, Schedule, StoreIn, StripMine, Tile
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop
@@ -17,7 +17,7 @@ _INFIX |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 def panels(scop: Scop, blocks: Sequence[Directive]) -> Iterator[Diagnostic]:
     """Loops that run in blocks, so that most of their work is a product; `scop` is the region before that."""
     for k, d in enumerate(blocks):
-        if not isinstance(d, Block) or d.size == 1 or not d.values.keys() <= {s.name for s in scop.statements}:
+        if not isinstance(d, StripMine) or d.size == 1 or not d.values.keys() <= {s.name for s in scop.statements}:
             continue
         s = max((scop.statement(n) for n in d.values), key=lambda s: len(s.iterators))
         factors = coefficients(d.values[s.name], len(s.iterators)) or ()
@@ -33,12 +33,12 @@ def panels(scop: Scop, blocks: Sequence[Directive]) -> Iterator[Diagnostic]:
         yield Diagnostic(Severity.REMARK, "blocks", text, s.loc, kind="passed")
 
 
-def _copies(following: Sequence[Directive]) -> list[Keep]:
+def _copies(following: Sequence[Directive]) -> list[CopyReads]:
     out = []
     for d in following:
-        if isinstance(d, Block) and d.size > 1:
+        if isinstance(d, StripMine) and d.size > 1:
             break
-        if isinstance(d, Keep):
+        if isinstance(d, CopyReads):
             out.append(d)
     return out
 
@@ -46,7 +46,7 @@ def _copies(following: Sequence[Directive]) -> list[Keep]:
 def rows(steps: Sequence[Directive]) -> str:
     """Rows that take turns."""
     count = max(n for d in steps if isinstance(d, Tile) for _, n in d.loops)
-    own = ", ".join(f"`{d.variable}`" for d in steps if isinstance(d, Store))
+    own = ", ".join(f"`{d.variable}`" for d in steps if isinstance(d, StoreIn))
     text = f"{count} rows at a time, so that none waits for its own last result"
     return f"{text}; each has its own {own}" if own else text
 

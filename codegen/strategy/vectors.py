@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from codegen.plan.model import Carry, LoopRef, Vector
+from codegen.plan.model import LoopRef, ScalarReplace, Vector
 from codegen.recognize.access.work import leaves_out, next_by_step
 from codegen.recognize.access.wraps import usual_move
 from codegen.recognize.reductions import find_reductions
@@ -216,7 +216,7 @@ def _in_order(author: Author, site: Site) -> None:
         return
     place = next(q for q in loops(author.p.tree) if q.loop.name == ref.name and names[0] in statements(q.band))
     gain = carry_gain(author.p, place, author.machine)
-    if gain is not None and gain.pays and author.attempt(Carry(ref)):
+    if gain is not None and gain.pays and author.attempt(ScalarReplace(ref)):
         text = f"elements that iterations of {ref.name} use again stay in registers: {gain.text}"
         author.remark("passed", "carried", text, names[0])
 

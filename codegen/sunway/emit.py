@@ -23,7 +23,7 @@ from codegen.sunway.plan.resident import who_owns
 from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.survey import has_kernel
-from codegen.sunway.views import Function, View, line, prune, texts
+from codegen.sunway.views import Function, KernelView, line, prune, texts
 from codegen.target.emit import _unused, deeper
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
@@ -251,7 +251,7 @@ def _fields(scop: Scop, launch: Launch) -> list[Field]:
     return out
 
 
-def _functions(scop: Scop, launch: Launch, body: tuple[View, ...]) -> tuple[list[Field], list[Function]]:
+def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tuple[list[Field], list[Function]]:
     """All functions of a launch, each with what it takes out of the arguments."""
     fields = _fields(scop, launch)
     w = launch.words
@@ -278,7 +278,7 @@ def _prove(launch: Launch, task: KernelTask, f: Function) -> None:
         raise Unsupported("no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc)
 
 
-def _ids(launch: Launch, body: tuple[View, ...]) -> tuple[View, ...]:
+def _ids(launch: Launch, body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
     words = _words(body)
     out = []
     w, columns = launch.words, launch.grid.columns
@@ -287,11 +287,11 @@ def _ids(launch: Launch, body: tuple[View, ...]) -> tuple[View, ...]:
     return tuple(out)
 
 
-def _words(views: Sequence[View]) -> set[str]:
+def _words(views: Sequence[KernelView]) -> set[str]:
     return set(_WORD.findall(" ".join(texts(tuple(views)))))
 
 
-def _unpacked(fields: Sequence[Field], body: tuple[View, ...]) -> tuple[View, ...]:
+def _unpacked(fields: Sequence[Field], body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
     """Declarations of what the body mentions, and of what these mention."""
     words = _words(body)
     while True:

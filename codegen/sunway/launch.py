@@ -26,10 +26,10 @@ from codegen.sunway.slave import Phase
 from codegen.sunway.staging.local import Buffer, SNode, buffers_of
 from codegen.sunway.staging.survey import Survey, has_kernel, statements_of, width_of
 from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parameter
-from codegen.sunway.stencil.shape import Shape
+from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
-from codegen.sunway.views import Function, View, line, texts
+from codegen.sunway.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.cores.check import KernelTask
@@ -66,7 +66,7 @@ class Launch:
     kernels: list[KernelInfo] = field(default_factory=list)
     shared: dict[str, Held] = field(default_factory=dict)
     others: dict[str, Stencil] = field(default_factory=dict)  # arrays that need a second copy
-    stencils: list[tuple[Stencil, Shape]] = field(default_factory=list)
+    stencils: list[tuple[Stencil, StencilTile]] = field(default_factory=list)
     barriers: int = 0
     owned: list[Owned] = field(default_factory=list)
     residents: list[Resident] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Launch:
         self._wide: dict[str, frozenset[str]] = {}
         self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict)
 
-    def entry(self, node: CNode, start: Point) -> tuple[View, ...]:
+    def entry(self, node: CNode, start: Point) -> tuple[KernelView, ...]:
         """The body of the function that every core runs."""
         self.survey.visit(node, start)
         self._decide(statements_of(node))
@@ -109,14 +109,14 @@ class Launch:
 
     def _node(
         self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
+    ) -> tuple[list[KernelView], frozenset[str]]:
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         if isinstance(node, For) and node.loop.kind in THREADED:
             return self._phase(node, at, names, open_)
         if not has_kernel(node):
             return self._alone(node, at, names, open_)
         if isinstance(node, Block):
-            out: list[View] = []
+            out: list[KernelView] = []
             for child in node.children:
                 views, open_ = self._node(child, at, names, open_)
                 out += views
@@ -126,7 +126,7 @@ class Launch:
             yes, no = (replace(at, domain=d.coalesce()) for d in (at.domain.intersect(cond), at.domain.subtract(cond)))
             then, a = self._node(node.then, yes, names, open_)
             orelse, b = ([], open_) if node.orelse is None else self._node(node.orelse, no, names, open_)
-            return [View("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
+            return [KernelView("if", ints.text(node.cond), tuple(then), tuple(orelse))], a | b
         if isinstance(node, Declare):
             for h in node.slots:
                 if any(s < 0 for s in h.sizes):
@@ -141,7 +141,7 @@ class Launch:
 
     def _loop(
         self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
+    ) -> tuple[list[KernelView], frozenset[str]]:
         """A sequential loop around kernels, on every core."""
         ints = IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
         name = fresh(node.loop.name, reserved(self.scop) | set(names.values()) | set(self.words.all))
@@ -154,11 +154,11 @@ class Launch:
         if any(self._uses(a, mine, True) for a in loose) and body[0].head != self._barrier:
             self.barriers += 1
             body, after = [*body, line(self._barrier)], frozenset()
-        return [View("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
+        return [KernelView("for", head, tuple(body), comment=node.loop.note or "on every core")], open_ | after
 
     def _either(
-        self, found: Stencil, shape: Shape, node: For, at: Point, open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
+        self, found: Stencil, shape: StencilTile, node: For, at: Point, open_: frozenset[str]
+    ) -> tuple[list[KernelView], frozenset[str]]:
         """Many steps at once where there is memory for second copies; else one step after the other."""
         title = f"{self.name}_steps{len(self.functions)}"
         body = stencil_views(self, found, shape)
@@ -176,11 +176,11 @@ class Launch:
         before, _ = self._sync(statements_of(node), open_, frozenset((*found.written, *found.read)))
         plain, _ = self._loop(node, at, {}, open_)
         test = " && ".join(f"{self.words.args}->{a}_other" for a in found.written)
-        return [*before, View("if", test, (call,), tuple(plain))], statements_of(node)
+        return [*before, KernelView("if", test, (call,), tuple(plain))], statements_of(node)
 
     def _sync(
         self, stmts: frozenset[str], open_: frozenset[str], wide: frozenset[str] = frozenset()
-    ) -> tuple[list[View], frozenset[str]]:
+    ) -> tuple[list[KernelView], frozenset[str]]:
         """A barrier in front of these statements, if they depend on what ran since the last one.
 
         Boxes of the arrays `wide` hold more than is touched, so for those any other use counts."""
@@ -214,7 +214,7 @@ class Launch:
 
     def _phase(
         self, node: For, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
+    ) -> tuple[list[KernelView], frozenset[str]]:
         site = self.survey.sites[id(node)]
         stager, mesh = site.stager, site.mesh
         mine = [r for r in self.residents if site.plain and site.tile(r.array) is not None]
@@ -252,13 +252,13 @@ class Launch:
 
     def _alone(
         self, node: CNode, at: Point, names: Mapping[str, str], open_: frozenset[str]
-    ) -> tuple[list[View], frozenset[str]]:
+    ) -> tuple[list[KernelView], frozenset[str]]:
         """What is not parallel: the first core does it, on main memory."""
         before, open_ = self._sync(statements_of(node), open_)
         phase = Phase(self.scop, self.group, self.grid, self.helpers, frozenset(), self.words, frozenset(self.shared),
                       PLAIN, self.model)
         body = phase.views(node, names, dict(self.shared))
-        return [*before, View("if", f"{self.words.id} == 0", body)], open_
+        return [*before, KernelView("if", f"{self.words.id} == 0", body)], open_
 
 
 def _describe(node: For) -> str:

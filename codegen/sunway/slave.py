@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, Multiply, walk
+from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, ProductNode, walk
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
@@ -20,7 +20,7 @@ from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import Transfer
 from codegen.sunway.vector.vectorize import vectorized
-from codegen.sunway.views import View, line
+from codegen.sunway.views import KernelView, line
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 
@@ -50,7 +50,7 @@ class Phase:
     _bound: int = 0
     _one: bool = False  # inside of what one core runs for all that share its tile
 
-    def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
+    def views(self, node: SNode, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[KernelView, ...]:
         taken = reserved(self.scop) | set(outer.values()) | set(self.words.all)
         if self.mesh is not None:
             return mesh_views(self, self.mesh, outer, held)
@@ -74,7 +74,7 @@ class Phase:
         """The name of what says whether this tile stays: one for all arrays where they have equally many."""
         return self.words.stays if len(set(self.stay.values())) == 1 else f"{b.name}_{self.words.stays}"
 
-    def declarations(self) -> tuple[View, ...]:
+    def declarations(self) -> tuple[KernelView, ...]:
         """Local arrays and reply words."""
         if self.mesh is not None:
             return mesh_declarations(self, self.mesh)
@@ -104,7 +104,7 @@ class Phase:
     def _views(
         self, node: SNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
         local: Mapping[tuple[int, int], Local],
-    ) -> tuple[View, ...]:  # fmt: skip
+    ) -> tuple[KernelView, ...]:  # fmt: skip
         ints = self._ints(names)
         if isinstance(node, Block) and not node.children:
             return ()
@@ -113,7 +113,7 @@ class Phase:
             inside = self._views(node, names, held, taken, local)
             self._one = False
             who = self.words.id if self.deal else self.words.column
-            return (View("if", f"{who} == 0", inside),)
+            return (KernelView("if", f"{who} == 0", inside),)
         if self.style.vectors and isinstance(node, For) and node.loop.kind not in THREADED and not _has_stage(node):
             found = vectorized(self, node, names, held, taken, local)
             if found is not None:
@@ -125,22 +125,22 @@ class Phase:
         if isinstance(node, Stage):
             return self._stage(node, names, held, taken, local, "")
         if isinstance(node, Block):
-            out: list[View] = []
+            out: list[KernelView] = []
             for child in node.children:
                 views = self._views(child, names, held, taken, local)
-                out.extend((View("block", body=views),) if isinstance(child, Declare) else views)
+                out.extend((KernelView("block", body=views),) if isinstance(child, Declare) else views)
             return tuple(out)
         if isinstance(node, Instance):
             s = self.scop.statement(node.stmt)
             return (line(StagedBody(self.scop, ints, held, local, self.shared, self.words).statement(s, node)),)
         if isinstance(node, If):
             orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken, local)
-            return (View("if", ints.text(node.cond), self._views(node.then, names, held, taken, local), orelse),)
+            return (KernelView("if", ints.text(node.cond), self._views(node.then, names, held, taken, local), orelse),)
         if isinstance(node, Declare):
             now = {**held, **{h.array: h for h in node.slots}}
             decls = tuple(line(self._declaration(h)) for h in node.slots)
             return (*decls, *self._views(node.body, names, now, taken, local))
-        assert not isinstance(node, Multiply)
+        assert not isinstance(node, ProductNode)
         return self._for(node, names, held, taken, local)
 
     def _for_one(self, node: SNode) -> bool:
@@ -156,7 +156,7 @@ class Phase:
     def _for(
         self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
         local: Mapping[tuple[int, int], Local],
-    ) -> tuple[View, ...]:  # fmt: skip
+    ) -> tuple[KernelView, ...]:  # fmt: skip
         ints = self._ints(names)
         name = fresh(node.loop.name, taken, ("_now", "_next"))
         inner = {**names, node.var: name}
@@ -174,7 +174,7 @@ class Phase:
             comment = f"{comment}, {'every ' + str(count) + 'th' if count > 1 else 'all'} of them on this core"
             self._bound += 1
         taken = taken | {name}
-        before: tuple[View, ...] = ()
+        before: tuple[KernelView, ...] = ()
         if isinstance(node.body, Stage) and any(b.ahead for b in node.body.buffers):
             before, body = self._pipeline(node, inner, held, taken, local, lower, upper, step)
         elif isinstance(node.body, Stage):
@@ -191,8 +191,8 @@ class Phase:
         advance = f"{name}++" if step == "1" else f"{name} += {step}"
         if before:
             advance += f", {name}_now ^= 1"
-        loop = View("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
-        return (View("block", body=(*before, loop)),) if before else (loop,)
+        loop = KernelView("for", f"long {name} = {lower}; {name} {node.op} {upper}; {advance}", body, comment=comment)
+        return (KernelView("block", body=(*before, loop)),) if before else (loop,)
 
     def _share(self) -> tuple[str, int]:
         if self.wide < 2:
@@ -204,7 +204,7 @@ class Phase:
     def _pipeline(
         self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
         local: Mapping[tuple[int, int], Local], lower: str, upper: str, step: str,
-    ) -> tuple[tuple[View, ...], tuple[View, ...]]:  # fmt: skip
+    ) -> tuple[tuple[KernelView, ...], tuple[KernelView, ...]]:  # fmt: skip
         """The next tile is on its way while this one is worked on: the first fetch, and the loop's body."""
         assert isinstance(node.body, Stage)
         name = names[node.var]
@@ -212,20 +212,20 @@ class Phase:
         first = self._fetch(ahead, node, names, "0")
         before = (
             line(f"int {name}_now = 0;"),
-            View("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
+            KernelView("if", f"{lower} {node.op} {upper}", (line(f"const long {name}_next = {lower};"), *first)),
         )
         after = self._fetch(ahead, node, names, f"{name}_now ^ 1")
-        step_on = View(
+        step_on = KernelView(
             "if", f"{name} + {step} {node.op} {upper}", (line(f"const long {name}_next = {name} + {step};"), *after)
         )
         body = self._stage(node.body, names, held, taken, local, f"{name}_now", step_on)
         return before, body
 
-    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], copy: str) -> list[View]:
+    def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], copy: str) -> list[KernelView]:
         """Commands that fill the copies for the iteration whose value is in NAME_next."""
         next_names = {**names, node.var: f"{names[node.var]}_next"}
         ints = self._ints(next_names)
-        out: list[View] = []
+        out: list[KernelView] = []
         for b in ahead:
             lows, lens = sides(self, b, ints, out)
             t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens)
@@ -235,13 +235,13 @@ class Phase:
 
     def _stage(
         self, node: Stage, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], now: str, step_on: View | None = None,
-    ) -> tuple[View, ...]:  # fmt: skip
+        local: Mapping[tuple[int, int], Local], now: str, step_on: KernelView | None = None,
+    ) -> tuple[KernelView, ...]:  # fmt: skip
         ints = self._ints(names)
-        lets: list[View] = []
-        gets: list[View] = []
-        waits: list[View] = []
-        puts: list[View] = []
+        lets: list[KernelView] = []
+        gets: list[KernelView] = []
+        waits: list[KernelView] = []
+        puts: list[KernelView] = []
         inner = dict(local)
         for b in node.buffers:
             if b not in self.buffers:

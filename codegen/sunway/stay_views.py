@@ -13,14 +13,14 @@ from codegen.sunway.bodies import base_type
 from codegen.sunway.plan.resident import Resident
 from codegen.sunway.slave import Phase
 from codegen.sunway.staging.local import Stage
-from codegen.sunway.views import Function, View, line, texts
+from codegen.sunway.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:
     from codegen.sunway.launch import Launch
 
 
-def stay_declarations(launch: Launch) -> tuple[View, ...]:
+def stay_declarations(launch: Launch) -> tuple[KernelView, ...]:
     """Places for the tiles, in the function that every core runs: they last as long as the launch does."""
     aligned = f"__attribute__((aligned({launch.group.vector_bits // 8})))"
     return tuple(
@@ -33,9 +33,9 @@ def stay_parameter(scop: Scop, r: Resident) -> str:
     return f"{_element(scop, r)} (*{r.box.name}_kept)[{r.box.size}]"
 
 
-def stay_moves(launch: Launch, which: str) -> tuple[View, ...]:
+def stay_moves(launch: Launch, which: str) -> tuple[KernelView, ...]:
     """Calls that let the tiles `come` or `go`, and the functions that they call: one for all arrays dealt out alike."""
-    out: list[View] = []
+    out: list[KernelView] = []
     for number, group in enumerate(_alike(launch.residents)):
         title = f"{launch.name}_{'keep' if which == 'come' else 'give_back'}{number or ''}"
         w = launch.words
@@ -52,11 +52,11 @@ def stay_moves(launch: Launch, which: str) -> tuple[View, ...]:
         call = line(f"{title}({w.args}, {w.id}{''.join(f', {r.box.name}_kept' for r in moved)});")
         ints = IntPrinter({p.name: p for p in launch.scop.params}, {}, launch.helpers)
         runs = " && ".join(f"{ints.text(lp.lower, 5)} {lp.op} {ints.text(lp.upper, 5)}" for lp in group[0].loops)
-        out.append(View("if", runs, (call,)) if runs else call)
+        out.append(KernelView("if", runs, (call,)) if runs else call)
     return tuple(out)
 
 
-def _tiles_move(launch: Launch, group: Sequence[Resident], which: str) -> tuple[View, ...]:
+def _tiles_move(launch: Launch, group: Sequence[Resident], which: str) -> tuple[KernelView, ...]:
     """The body of such a function: the loops over this core's tiles, with nothing but transfers in them."""
     site = group[0].site
     node: object = Stage(tuple(r.box for r in group), Block(()))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.targets.base import Emulator, Extra, Job, Target
+from codegen.targets.base import Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.machine import Machine
@@ -40,7 +40,7 @@ class Sunway(Target):
         hint = "copy it to a plain variable before the region, and back behind it"
         raise Unsupported("thread-local", f"each thread has its own `{name}`, and compute cores have none", loc, hint)
 
-    def process(self, job: Job) -> RegionOutcome:
+    def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.sunway.region import for_cores
 
         return for_cores(job.slice, job.model, job.options, job.original)

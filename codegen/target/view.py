@@ -17,12 +17,12 @@ from codegen.ast.ctree import (
     If,
     Instance,
     Int,
-    Multiply,
     Name,
+    ProductNode,
     mentions,
     walk,
 )
-from codegen.ast.lowered import Form, Keeping
+from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.lower.conditions import without_condition
 from codegen.lower.shift import simple
@@ -99,11 +99,11 @@ class ViewBuilder:
             idle = (h.array for h in node.slots if h.array in used - read)
             unread = tuple(View("decl", f"(void){self.scop.arrays[n].name};") for n in idle)
             return (*decls, *self._views(node.body, names, now, taken), *unread)
-        if isinstance(node, Multiply):
+        if isinstance(node, ProductNode):
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
             return (self._product(node, names, held, taken),)
-        if node.form is not None and not isinstance(node.form, Keeping):
+        if node.form is not None and not isinstance(node.form, ScalarReplacement):
             return (self._form(node.form, names, held, taken),)
         if node.lets:
             return (self._lets(node, names, held, taken),)
@@ -172,7 +172,7 @@ class ViewBuilder:
         loop = self._for(node, names, held, taken | set(given.values()))
         self._known = saved
         ahead = (View("decl", text) for text in lines.values())
-        return _if_it_runs(node, ints, (*ahead, *(loop.body if isinstance(node.form, Keeping) else (loop,))))
+        return _if_it_runs(node, ints, (*ahead, *(loop.body if isinstance(node.form, ScalarReplacement) else (loop,))))
 
     def _pipeline(
         self, node: For, stage: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
@@ -205,7 +205,9 @@ class ViewBuilder:
         line = (View("decl", "tw_place tw_line[TW_LINE];"), View("decl", "tw_begin(tw_line);"))
         return View("block", body=(*line, own))
 
-    def _product(self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
+    def _product(
+        self, node: ProductNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> View:
         from codegen.target.product.blocked import (
             ProductPrinter,  # what few regions need; start-up time counts in a build
         )
@@ -233,7 +235,7 @@ class ViewBuilder:
         return View("product", body=plain, product=view, stmt=what.stmt)
 
     def _plain(
-        self, node: Multiply, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+        self, node: ProductNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> tuple[View, ...]:
         saved, self.pragmas = self.pragmas, {**self.pragmas, BLOCKED: lambda node, ints: Pragma()}
         plain = self._views(node.body, names, held, taken)
@@ -241,7 +243,7 @@ class ViewBuilder:
         return plain
 
     def _matvec(
-        self, node: Multiply, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+        self, node: ProductNode, how: Sweep, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
         from codegen.target.matvec.sweep import MatvecPrinter, matvec_kernel_of
 
@@ -267,7 +269,7 @@ class ViewBuilder:
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         kind = "int" if int_counter(self.scop, node) else "long"
         head = f"{kind} {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
-        if isinstance(node.form, Keeping):
+        if isinstance(node.form, ScalarReplacement):
             return self._carried(node, node.form, head, ints, inner, held, taken | {name})
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
@@ -307,7 +309,7 @@ class ViewBuilder:
     def _carried(
         self,
         node: For,
-        form: Keeping,
+        form: ScalarReplacement,
         head: str,
         ints: IntPrinter,
         names: dict[str, str],

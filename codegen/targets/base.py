@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @record
-class Job:
+class RegionJob:
     """A region to be transformed: where it stands, its model, and its own text. So many authors of plans have
     `crashed` before: simpler ones are asked."""
 
@@ -88,7 +88,7 @@ class Target(ABC):
         return ()
 
     @abstractmethod
-    def process(self, job: Job) -> RegionOutcome:
+    def process(self, job: RegionJob) -> RegionOutcome:
         """The region's new text, planned and proven. Raises Unsupported."""
 
     def words(self, options: GenOptions) -> Sequence[str]:

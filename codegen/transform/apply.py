@@ -9,32 +9,33 @@ from importlib import import_module
 import islpy as isl
 
 from codegen.plan.model import (
-    Abreast,
     Balance,
-    Block,
-    Carry,
+    CopyReads,
     Diamond,
     Directive,
     Distribute,
     Expand,
     Forward,
+    Interleave,
     Jam,
-    Keep,
     Multiply,
     Order,
     Parallel,
     Pipeline,
-    Plain,
     Plan,
     Reverse,
+    ScalarReplace,
     Schedule,
     Skew,
     Stay,
-    Store,
+    StoreIn,
+    StripMine,
     Tile,
     Unroll,
+    Unskew,
     Vector,
 )
+from codegen.plan.text import show_directive
 from codegen.recognize.products.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
@@ -51,7 +52,7 @@ def apply_plan(p: Program, plan: Plan) -> Program:
         if not isinstance(d, _REWRITE):
             rewritten = True
         elif rewritten:
-            word = type(d).__name__.lower()
+            word = show_directive(d, p.scop)[0].partition(" ")[0]
             raise illegal(f"`{word}` comes too late", d.loc, "move the directive to the front of the plan")
         try:
             _check_values(p, d)
@@ -67,7 +68,7 @@ def _check_values(p: Program, d: Directive) -> None:
     """The values of blocks, which become conditions of generated loops, can be computed."""
     from codegen.transform.formulas import value_in_room
 
-    if isinstance(d, Block):
+    if isinstance(d, StripMine):
         for name in sorted(d.values):
             if not all(value_in_room(p.scop, name, v) for v in (d.values[name], *d.apart.get(name, ()))):
                 raise illegal(f"a value of {name} goes beyond 64 bits", d.loc, "use smaller factors")
@@ -77,7 +78,7 @@ def _check_order(p: Program, d: Directive) -> None:
     """What authors of the tool's own do not get wrong: every iteration has a time of its own, which C can compute."""
     from codegen.transform.formulas import same_time, too_wide
 
-    alike = same_time(p.scop, p.tree) if isinstance(d, (Schedule, Plain)) else ""
+    alike = same_time(p.scop, p.tree) if isinstance(d, (Schedule, Unskew)) else ""
     if alike:
         raise illegal(alike, d.loc, "give each statement as many loops as it has in the source")
     wide = too_wide(p.scop, p.tree) if isinstance(d, (Schedule, Skew, Diamond)) else ""
@@ -90,7 +91,7 @@ def apply(p: Program, d: Directive) -> Program:
     after = _APPLY[type(d)](p, d)
     if not isinstance(d, Schedule):
         _products_kept(p, after, d)
-    if isinstance(d, (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Plain, Distribute, Unroll, Multiply)):
+    if isinstance(d, (Schedule, Balance, Tile, Diamond, Order, Reverse, Skew, Unskew, Distribute, Unroll, Multiply)):
         broken = violation(after)
         if broken:
             raise illegal(f"this directive is illegal: {broken}", d.loc, "leave it out, or choose another order")
@@ -144,7 +145,7 @@ def _schedule(p: Program, d: Schedule) -> Program:
     return p.with_tree(d.tree)
 
 
-def _store(p: Program, d: Store) -> Program:
+def _store(p: Program, d: StoreIn) -> Program:
     array = p.scop.arrays.get(d.variable)
     if array is None or not array.inside:
         names = sorted(a for a, x in p.scop.arrays.items() if x.inside)
@@ -185,12 +186,12 @@ def _by(name: str) -> Callable[[Program, Directive], Program]:
 
 
 # What gives statements other names and other data. Everything else speaks of the statements that come of it.
-_REWRITE = (Forward, Expand, Block, Keep)
+_REWRITE = (Forward, Expand, StripMine, CopyReads)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
-    Keep: _by("keep"),
-    Block: _by("block"),
+    CopyReads: _by("keep"),
+    StripMine: _by("block"),
     Schedule: _schedule,
     Tile: tile.apply,
     Balance: _by("balance"),
@@ -202,12 +203,12 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Parallel: mark.parallel,
     Pipeline: _by("pipeline"),
     Vector: mark.vector,
-    Plain: order.plain,
+    Unskew: order.plain,
     Unroll: mark.unroll,
     Jam: mark.jam,
-    Abreast: mark.abreast,
-    Carry: mark.carry,
-    Store: _store,
+    Interleave: mark.abreast,
+    ScalarReplace: mark.carry,
+    StoreIn: _store,
     Stay: _stay,
     Multiply: _by("product"),
 }

@@ -15,7 +15,7 @@ from itertools import product
 
 import islpy as isl
 
-from codegen.plan.model import Block
+from codegen.plan.model import StripMine
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, domain, param_space
 from codegen.scop.model import Scop, Statement
@@ -33,7 +33,7 @@ class Blocked:
     back: Mapping[str, isl.MultiAff]
 
 
-def apply(p: Program, d: Block) -> Program:
+def apply(p: Program, d: StripMine) -> Program:
     """The same order, in new names."""
     if d.size < 1:
         raise illegal("a block has at least one iteration", d.loc)
@@ -51,7 +51,7 @@ def apply(p: Program, d: Block) -> Program:
     return replace(make_program(made.scop, _renamed(p.deps, renamed), tree, p.reassociate), stores=p.stores)
 
 
-def blocked(scop: Scop, d: Block) -> Blocked:
+def blocked(scop: Scop, d: StripMine) -> Blocked:
     """The statements in new names."""
     number = 1 + max(int(s.name[1:]) for s in scop.statements)
     pieces: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ def blocked(scop: Scop, d: Block) -> Blocked:
     return Blocked(replace(scop, statements=(*kept, *more)), pieces, back)
 
 
-def _places(scop: Scop, s: Statement, d: Block) -> list[tuple[isl.Set, str]]:
+def _places(scop: Scop, s: Statement, d: StripMine) -> list[tuple[isl.Set, str]]:
     """The parts of the statement's domain, with the block's number as the last dimension, and words for them."""
     n = s.domain.dim(isl.dim_type.set)
     whole = s.domain.insert_dims(isl.dim_type.set, n, 1).set_dim_name(isl.dim_type.set, n, d.name)

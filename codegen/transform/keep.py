@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Keep
+from codegen.plan.model import CopyReads
 from codegen.recognize.access.exists import always
 from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.expr import Ref, is_code
-from codegen.scop.model import Access, Array, Buffer, Scop, Statement, Step
+from codegen.scop.model import Access, AccessStep, Array, Buffer, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
 from codegen.transform.find import free_name, illegal
 from codegen.transform.formulas import size_of
@@ -28,7 +28,7 @@ from codegen.transform.program import Program, make_program
 LIMIT = 1 << 40
 
 
-def apply(p: Program, d: Keep) -> Program:
+def apply(p: Program, d: CopyReads) -> Program:
     """The program with the copies in it; refused where a read would see another value."""
     if d.array in p.deps.folds:
         raise illegal(f"steps into `{d.array}` may be swapped; its values have no time of their own", d.loc)
@@ -40,7 +40,7 @@ def apply(p: Program, d: Keep) -> Program:
     return replace(make_program(scop, deps, tree, p.reassociate), stores=p.stores)
 
 
-def made(p: Program, d: Keep) -> tuple[Scop, Node]:
+def made(p: Program, d: CopyReads) -> tuple[Scop, Node]:
     """The region and its order with copies of the right values, wherever they are kept; without the dependences, which
     take the most time."""
     scop = kept(p.scop, d)
@@ -53,7 +53,7 @@ def made(p: Program, d: Keep) -> tuple[Scop, Node]:
     return scop, tree
 
 
-def kept(scop: Scop, d: Keep) -> Scop:
+def kept(scop: Scop, d: CopyReads) -> Scop:
     """The region with copies, whether or not they have the right values. The copy is the last statement."""
     readers = [s for s in scop.statements if s.name in d.stmts]
     if len(readers) != len(d.stmts) or not readers or len({s.iterators for s in readers}) > 1:
@@ -77,7 +77,7 @@ def kept(scop: Scop, d: Keep) -> Scop:
     return replace(scop, arrays=arrays, statements=(*moved, copy), buffers=buffers)
 
 
-def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, ...]) -> Statement:
+def _copy(scop: Scop, readers: Sequence[Statement], d: CopyReads, sizes: tuple[str, ...]) -> Statement:
     """One instance for each copy: the readers' iterators that tell copies apart."""
     first = readers[0]
     name = f"S{1 + max(int(s.name[1:]) for s in scop.statements)}"
@@ -110,7 +110,7 @@ def _copy(scop: Scop, readers: Sequence[Statement], d: Keep, sizes: tuple[str, .
     )
 
 
-def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
+def _redirected(s: Statement, d: CopyReads, sizes: tuple[str, ...]) -> Statement:
     found = [k for k, a in enumerate(s.accesses) if is_read(s, a, d)]
     if not found:
         raise illegal(f"{s.name} does not read {d.array}[{']['.join(d.subscripts)}]", d.loc)
@@ -120,7 +120,9 @@ def _redirected(s: Statement, d: Keep, sizes: tuple[str, ...]) -> Statement:
     return replace(s, accesses=tuple(replace(own, loc=a.loc) if k in found else a for k, a in enumerate(s.accesses)))
 
 
-def _access(s: Statement, array: str, write: bool, texts: Sequence[str], path: tuple[Step, ...], d: Keep) -> Access:
+def _access(
+    s: Statement, array: str, write: bool, texts: Sequence[str], path: tuple[AccessStep, ...], d: CopyReads
+) -> Access:
     space = s.domain.get_space()
     target = space.params().set_from_params().add_dims(isl.dim_type.set, len(texts))
     multi = isl.MultiPwAff.zero(space.map_from_domain_and_range(target.set_tuple_name(isl.dim_type.set, array)))
@@ -130,13 +132,13 @@ def _access(s: Statement, array: str, write: bool, texts: Sequence[str], path: t
     return Access(array, write, multi, relation, path, s.loc)
 
 
-def _path(sizes: tuple[str, ...]) -> tuple[Step, ...]:
+def _path(sizes: tuple[str, ...]) -> tuple[AccessStep, ...]:
     """One C subscript: the copies lie in one piece of memory."""
     strides = [" * ".join(sizes[k + 1 :]) or "1" for k in range(len(sizes))]
-    return (Step("flat", 0, strides=tuple(strides)),)
+    return (AccessStep("flat", 0, strides=tuple(strides)),)
 
 
-def _bound(scop: Scop, text: str, d: Keep) -> isl.PwAff:
+def _bound(scop: Scop, text: str, d: CopyReads) -> isl.PwAff:
     size = size_of(scop, text)
     if size is None:
         hint = "it may be a number, or a sum of parameters times whole numbers"
@@ -144,7 +146,7 @@ def _bound(scop: Scop, text: str, d: Keep) -> isl.PwAff:
     return size
 
 
-def _fits(scop: Scop, d: Keep) -> None:
+def _fits(scop: Scop, d: CopyReads) -> None:
     """Every copy lies inside its memory."""
     copy = scop.statements[-1]
     params = ", ".join(p.name for p in scop.params)
@@ -160,7 +162,7 @@ def _fits(scop: Scop, d: Keep) -> None:
             raise illegal(f"copies at {text} do not fit into {size}", d.loc)
 
 
-def _with_copy(p: Program, d: Keep, copy: Statement) -> Node:
+def _with_copy(p: Program, d: CopyReads, copy: Statement) -> Node:
     """The tree with the copy just before its first reader: loops run over the least value that a reader has there."""
     readers = [s for s in p.scop.statements if s.name in d.stmts]
     around = enclosing(p.tree, readers[0].name)
@@ -186,7 +188,7 @@ def _loop_values(s: Statement, values: Sequence[isl.PwAff]) -> isl.MultiPwAff:
     return multi
 
 
-def _inserted(node: Node, d: Keep, name: str, values: dict[str, isl.PwAff]) -> Node:
+def _inserted(node: Node, d: CopyReads, name: str, values: dict[str, isl.PwAff]) -> Node:
     if isinstance(node, Leaf):
         return seq([Leaf(name), node]) if node.stmt == d.stmts[0] else node
     if isinstance(node, Seq):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from codegen.plan.model import Keep
+from codegen.plan.model import CopyReads
 from codegen.scop.dependences import Dependence, Dependences
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.times import Time, earlier, in_order
@@ -16,7 +16,7 @@ from codegen.transform.formulas import value_of
 from codegen.transform.program import Program
 
 
-def is_read(s: Statement, a: Access, d: Keep) -> bool:
+def is_read(s: Statement, a: Access, d: CopyReads) -> bool:
     """Is this one of the reads that go to copies?"""
     if a.write or a.array != d.array or a.index.dim(isl.dim_type.out) != len(d.subscripts):
         return False
@@ -24,7 +24,7 @@ def is_read(s: Statement, a: Access, d: Keep) -> bool:
     return all(a.index.get_pw_aff(k).plain_is_equal(w) for k, w in enumerate(wanted))
 
 
-def values_of(s: Statement, texts: Sequence[str], d: Keep) -> list[isl.PwAff]:
+def values_of(s: Statement, texts: Sequence[str], d: CopyReads) -> list[isl.PwAff]:
     """Affine texts over the statement's iterators."""
     found = []
     for text in texts:
@@ -50,7 +50,7 @@ def _copy_of(s: Statement, copy: Statement) -> isl.MultiAff:
     return multi
 
 
-def wrong_copies(p: Program, scop: Scop, tree: Node, d: Keep) -> str:
+def wrong_copies(p: Program, scop: Scop, tree: Node, d: CopyReads) -> str:
     """Why a read would not find its value in the copy; empty when nobody writes the element between the two."""
     copy = scop.statements[-1]
     at = order(tree, copy.name)
@@ -72,7 +72,7 @@ def wrong_copies(p: Program, scop: Scop, tree: Node, d: Keep) -> str:
     return ""
 
 
-def lost_copies(scop: Scop, tree: Node, d: Keep) -> str:
+def lost_copies(scop: Scop, tree: Node, d: CopyReads) -> str:
     """Why a read would find another copy in the cell of its own; empty when none comes to the cell between the two."""
     copy = scop.statements[-1]
     cells = copy.accesses[0].relation.intersect_params(scop.context)
@@ -103,7 +103,7 @@ def _writes(scop: Scop, array: str) -> isl.UnionMap:
 # -- dependences -----------------------------------------------------------------------------------------------------
 
 
-def carried_over(p: Program, scop: Scop, tree: Node, d: Keep) -> Dependences:
+def carried_over(p: Program, scop: Scop, tree: Node, d: CopyReads) -> Dependences:
     """The dependences of the region with copies, from those without: a copy sees what its readers saw, as nobody writes
     between them. Only what the copies' own memory adds is computed anew."""
     copy = scop.statements[-1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Abreast, Carry, Jam, LoopRef, Parallel, Tile, Unroll, Vector
+from codegen.plan.model import Interleave, Jam, LoopRef, Parallel, ScalarReplace, Tile, Unroll, Vector
 from codegen.recognize.access.invariant_values import alike_reads, moved
 from codegen.recognize.access.reuse import reused
 from codegen.scop.distance import same_value
@@ -101,7 +101,7 @@ def jam(p: Program, d: Jam) -> Program:
     return p.with_tree(tree)
 
 
-def abreast(p: Program, d: Abreast) -> Program:
+def abreast(p: Program, d: Interleave) -> Program:
     """Mark an innermost loop inside small tiles to run its iterations side by side."""
     sizes = {}
     for place in find(p.tree, d.loop, d.loc):
@@ -134,7 +134,7 @@ def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
             yield from ((name, n) for n in alike_reads(p.scop, p.deps, name, k))
 
 
-def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Program:
+def _mark(p: Program, d: Parallel | Vector | Jam | Interleave, kind: str) -> Program:
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
         if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE, SHARED):
@@ -175,7 +175,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Abreast, kind: str) -> Progra
     return p.with_tree(tree)
 
 
-def _threads_outside(tree: Node, place: Place, kind: str, d: Parallel | Vector | Jam | Abreast) -> None:
+def _threads_outside(tree: Node, place: Place, kind: str, d: Parallel | Vector | Jam | Interleave) -> None:
     """OpenMP has no threads inside of vectors."""
     for q in loops(tree):
         outer, inner = (q, place) if above(q, place) else (place, q)
@@ -243,7 +243,7 @@ def above(q: Place, place: Place) -> bool:
     return len(q.path) < len(place.path) and place.path[: len(q.path)] == q.path
 
 
-def carry(p: Program, d: Carry) -> Program:
+def carry(p: Program, d: ScalarReplace) -> Program:
     """Mark an innermost loop to keep in variables what its iterations use again. What that is, and whether memory holds
     the same, is found and proven on the generated loop."""
     tree = p.tree

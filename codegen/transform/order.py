@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Distribute, Order, Plain, Reverse, Skew
+from codegen.plan.model import Distribute, Order, Reverse, Skew, Unskew
 from codegen.scop.tree import Band, Loop, Node, Place, Seq, kids, loops, put, seq, statements, with_kids
 from codegen.transform.find import chains, find, illegal, rebuild
 from codegen.transform.program import Program
@@ -66,7 +66,7 @@ def _encloses(outer: Place, inner: Place) -> bool:
     return inner.path[: len(outer.path)] == outer.path
 
 
-def plain(p: Program, d: Plain) -> Program:
+def plain(p: Program, d: Unskew) -> Program:
     """The loop's value becomes the iterator itself."""
     tree = p.tree
     for place in find(tree, d.loop, d.loc):

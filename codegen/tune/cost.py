@@ -15,7 +15,7 @@ from codegen.isa.model import Isa, bits_of
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
 from codegen.target.nest.emit import CannotEmit, check
-from codegen.target.nest.schedule import INDEPENDENT, Schedule, Shape, schedule, shape
+from codegen.target.nest.schedule import INDEPENDENT, RegisterDemand, Schedule, schedule, shape
 from codegen.tune.contraction import TENSORS, Contraction, extents, strides
 from codegen.tune.tree import Tree
 
@@ -118,7 +118,7 @@ class _Count:
         stride = self.plan.levels[-1].move(tensor)
         return values * (SCATTERED * self.plan.lanes if stride > 1 else 1)
 
-    def _shuffles(self, need: Shape) -> float:
+    def _shuffles(self, need: RegisterDemand) -> float:
         """Vector operations of a step that compute nothing: putting scattered elements together, and bringing a value
         into all lanes where it stays for several vectors."""
         moves = [(n, self.plan.levels[-1].move(t)) for t, n in (("A", need.lefts), ("B", need.rights))]
@@ -127,7 +127,7 @@ class _Count:
         crowded = need.accumulators + vectors[0] + 2 > self.isa.registers
         return scattered + (values[0] * SPREAD if values[1] == 0 and values[0] < vectors[0] and crowded else 0)
 
-    def _traffic(self, need: Shape) -> tuple[float, float]:
+    def _traffic(self, need: RegisterDemand) -> tuple[float, float]:
         """Loads and stores of a tile of C."""
         each = 1 if self.plan.levels[-1].move("C") == 1 else SCATTERED * self.plan.lanes
         return need.accumulators * each, need.accumulators * each

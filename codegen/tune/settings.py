@@ -8,7 +8,7 @@ from dataclasses import field
 from codegen.diagnostics import Diagnostic
 from codegen.record import record
 from codegen.tune.plans.build import FLAGS
-from codegen.tune.plans.study import Step
+from codegen.tune.plans.study import TriedPlan
 from codegen.tune.timing import Timing, cores
 
 
@@ -32,12 +32,12 @@ class Settings:
 
 
 @record
-class Run:
+class SearchRun:
     """One method's search: every step of it, and what it chose (before the confirming run)."""
 
     method: str
     seconds: float
-    history: tuple[Step, ...]
+    history: tuple[TriedPlan, ...]
     best: float | None
 
 
@@ -54,7 +54,7 @@ class TunedRegion:
     original: Timing | None = None
     default: Timing | None = None
     tuned: Timing | None = None
-    runs: tuple[Run, ...] = ()
+    runs: tuple[SearchRun, ...] = ()
     space: int = 0
     method: str = ""
     note: str = ""

@@ -9,7 +9,7 @@ from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
-from codegen.verify.readback import Run, runs
+from codegen.verify.readback import StatementRun, runs
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -28,7 +28,7 @@ class Evidence:
 
     scop: Scop
     deps: Dependences
-    runs: tuple[Run, ...]
+    runs: tuple[StatementRun, ...]
     times: isl.UnionMap  # instance to time
     width: int
 
@@ -44,9 +44,11 @@ def collect(scop: Scop, deps: Dependences, tree: CNode) -> Evidence:
     return Evidence(scop, deps, found, times.coalesce(), width)
 
 
-def between_runs(e: Evidence, relation: isl.UnionMap) -> list[tuple[isl.Map, Run, Run]]:
+def between_runs(e: Evidence, relation: isl.UnionMap) -> list[tuple[isl.Map, StatementRun, StatementRun]]:
     """A relation of instances as relations between loop variables, one for each two places that run them."""
-    known: list[tuple[isl.UnionMap, list[tuple[isl.Map, Run, Run]]]] = e.__dict__.setdefault("_between", [])
+    known: list[tuple[isl.UnionMap, list[tuple[isl.Map, StatementRun, StatementRun]]]] = e.__dict__.setdefault(
+        "_between", []
+    )
     found = next((pairs for r, pairs in known if r is relation), None)
     if found is None:
         found = []

@@ -9,7 +9,7 @@ import islpy as isl
 from codegen.recognize.access.invariant_values import alike_reads, moved
 from codegen.scop.tree import ABREAST
 from codegen.verify.evidence import Evidence, Finding
-from codegen.verify.readback import Run
+from codegen.verify.readback import StatementRun
 
 
 def unlike_value(e: Evidence) -> Sequence[Finding]:
@@ -32,7 +32,7 @@ def unlike_value(e: Evidence) -> Sequence[Finding]:
     return out
 
 
-def _beside(e: Evidence, r: Run) -> isl.Map:
+def _beside(e: Evidence, r: StatementRun) -> isl.Map:
     """Pairs of instances that run in one run of the innermost loop."""
     runs, at = r.executes(e.scop), r.point.domain
     together = isl.Map.from_domain_and_range(at, at)

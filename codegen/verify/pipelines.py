@@ -17,11 +17,11 @@ from codegen.ast.ctree import For, Name
 from codegen.scop.dependences import Dependence, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.model import Scop
-from codegen.verify.readback import Run, same_iteration_until
+from codegen.verify.readback import StatementRun, same_iteration_until
 from codegen.verify.sentences import describe_pair
 
 
-def unsafe_pipeline(scop: Scop, ties: Sequence[Dependence], runs: Sequence[Run], lp: For, stage: For) -> str:
+def unsafe_pipeline(scop: Scop, ties: Sequence[Dependence], runs: Sequence[StatementRun], lp: For, stage: For) -> str:
     """A sentence about a dependence that no wait keeps; empty when there is none."""
     inside = [r for r in runs if any(x is lp for x in r.point.loops)]
     when = inside[0].point.when

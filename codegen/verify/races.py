@@ -15,7 +15,7 @@ from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import CONCURRENT, FOLDED, PIPELINED
 from codegen.verify.evidence import Evidence, Finding, between_runs
 from codegen.verify.pipelines import unsafe_pipeline
-from codegen.verify.readback import Run, same_iteration_until
+from codegen.verify.readback import StatementRun, same_iteration_until
 from codegen.verify.sentences import describe_pair
 
 
@@ -45,7 +45,7 @@ def _pipeline(e: Evidence, lp: For) -> Sequence[Finding]:
     return [Finding("race", problem)] if problem else []
 
 
-def _shared_fold(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
+def _shared_fold(e: Evidence, lp: For, run: StatementRun) -> Sequence[Finding]:
     """A reduction clause adds to its variable even where no statement does; inside another concurrent loop
     that variable must be folded there too, or belong to one iteration of it. No clause names elements of arrays:
     vectors gather them, and touch none but where a statement does."""
@@ -62,7 +62,7 @@ def _shared_fold(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
     return []
 
 
-def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
+def _carried_by(e: Evidence, lp: For, run: StatementRun) -> Sequence[Finding]:
     """Only the statements inside the loop and the time up to its variable matter; that keeps this cheap."""
     cut = run.point.when.index(lp.var) + 1
     inside = [r for r in e.runs if any(x is lp for x in r.point.loops)]
@@ -93,7 +93,7 @@ def _carried_by(e: Evidence, lp: For, run: Run) -> Sequence[Finding]:
     return []
 
 
-def _separates(pairs: isl.Map, a: Run, b: Run, depth: int) -> bool:
+def _separates(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> bool:
     """Is there a pair in one run of a loop around both, entry `depth` of their times, but in different iterations?"""
     for k in range(depth + 1):
         before, after = a.times[k], b.times[k]
@@ -105,7 +105,7 @@ def _separates(pairs: isl.Map, a: Run, b: Run, depth: int) -> bool:
     return False
 
 
-def _any_order(e: Evidence, lp: For, run: Run, names: set[str]) -> str:
+def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:
     """The array into which a product folds in any order, because it does so on lanes; no other statement is in its
     loop, and this one reads no elements but those it writes."""
     product = run.point.product

@@ -23,9 +23,9 @@ from codegen.ast.ctree import (
     If,
     Instance,
     Int,
-    Multiply,
     Name,
     Neg,
+    ProductNode,
 )
 from codegen.record import record
 from codegen.scop.dependences import param_space
@@ -110,7 +110,7 @@ class Point:
 
 
 @record
-class Run:
+class StatementRun:
     """One statement in the C tree with everything around it."""
 
     instance: Instance
@@ -151,15 +151,15 @@ class Run:
         return isl.Map.from_multi_pw_aff(multi)
 
 
-def runs(scop: Scop, tree: CNode) -> tuple[Run, ...]:
+def runs(scop: Scop, tree: CNode) -> tuple[StatementRun, ...]:
     """All statements of the tree, in textual order."""
     start = isl.Set.universe(param_space(scop).set_from_params()).intersect_params(scop.context)
     return tuple(_runs(tree, Point(start, (), (), (), ())))
 
 
-def _runs(node: CNode, at: Point) -> Iterator[Run]:
+def _runs(node: CNode, at: Point) -> Iterator[StatementRun]:
     if isinstance(node, Instance):
-        yield Run(node, at)
+        yield StatementRun(node, at)
     elif isinstance(node, Block):
         for k, child in enumerate(node.children):
             yield from _runs(child, replace(at, when=(*at.when, k), product=None))
@@ -177,7 +177,7 @@ def _runs(node: CNode, at: Point) -> Iterator[Run]:
             *[(s, len(at.when)) for s in node.slots],
         )
         yield from _runs(node.body, replace(at, held=held, product=None))
-    elif isinstance(node, Multiply):
+    elif isinstance(node, ProductNode):
         yield from _runs(node.body, replace(at, product=node.product))
     else:
         yield from _runs(node.body, enter(node, at))

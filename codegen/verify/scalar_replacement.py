@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from codegen.ast.ctree import Carried, For, Instance
+from codegen.ast.ctree import For, Instance, ReplacedElements
 from codegen.recognize.access.exists import certain
 from codegen.scop.model import Scop
 from codegen.scop.tree import SEQUENTIAL
 from codegen.verify.evidence import Evidence, Finding
-from codegen.verify.readback import Point, Run
+from codegen.verify.readback import Point, StatementRun
 
 
 def stale_value(e: Evidence) -> Sequence[Finding]:
@@ -30,9 +30,9 @@ def stale_value(e: Evidence) -> Sequence[Finding]:
     return out
 
 
-def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
+def _loops(e: Evidence) -> Iterator[tuple[For, list[StatementRun]]]:
     """Loops that keep values, with the statements in them in order."""
-    seen: dict[int, tuple[For, list[Run]]] = {}
+    seen: dict[int, tuple[For, list[StatementRun]]] = {}
     for r in e.runs:
         for lp in r.point.loops:
             if lp.carried:
@@ -40,7 +40,7 @@ def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
     return iter(seen.values())
 
 
-def _problem(scop: Scop, lp: For, body: Sequence[Run], c: Carried) -> str:
+def _problem(scop: Scop, lp: For, body: Sequence[StatementRun], c: ReplacedElements) -> str:
     if lp.step != 1 or lp.loop.kind != SEQUENTIAL or any(r.point.loops[-1] is not lp for r in body):
         return "but it is no plain loop over statements"
     if any(not r.point.domain.is_equal(body[0].point.domain) for r in body):
@@ -66,7 +66,7 @@ def _problem(scop: Scop, lp: For, body: Sequence[Run], c: Carried) -> str:
     return _wrong_end(scop, body, c, source) if c.last else ""
 
 
-def _wrong_end(scop: Scop, body: Sequence[Run], c: Carried, source: isl.Map) -> str:
+def _wrong_end(scop: Scop, body: Sequence[StatementRun], c: ReplacedElements, source: isl.Map) -> str:
     """Memory gets only the last value: nobody else may look at the element, or write it, while the loop runs."""
     at = body[0].point
     if not source.intersect_domain(at.domain).is_equal(_shifted(source, 1).intersect_domain(at.domain)):
@@ -80,14 +80,14 @@ def _wrong_end(scop: Scop, body: Sequence[Run], c: Carried, source: isl.Map) -> 
     return ""
 
 
-def _touching(scop: Scop, body: Sequence[Run], array: str, write: bool) -> Iterator[tuple[int, int]]:
+def _touching(scop: Scop, body: Sequence[StatementRun], array: str, write: bool) -> Iterator[tuple[int, int]]:
     for k, r in enumerate(body):
         for n, a in enumerate(scop.statement(r.instance.stmt).accesses):
             if a.array == array and a.write == write:
                 yield k, n
 
 
-def _element(scop: Scop, body: Sequence[Run], k: int, number: int) -> isl.Map:
+def _element(scop: Scop, body: Sequence[StatementRun], k: int, number: int) -> isl.Map:
     """Loop variables to the element of an access, by the printed subscripts."""
     at: Point = body[k].point
     instance: Instance = body[k].instance
@@ -141,7 +141,7 @@ def _now(pairs: isl.Map, too: bool) -> isl.Map:
     return pairs.intersect(now.ge_map(then) if too else now.gt_map(then))
 
 
-def written_before(scop: Scop, body: Sequence[Run], k: int, number: int) -> bool:
+def written_before(scop: Scop, body: Sequence[StatementRun], k: int, number: int) -> bool:
     """May the element that an access of statement `k` reads be written before, in the same run of the loop that these
     statements are the body of?"""
     at = body[k].point

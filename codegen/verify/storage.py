@@ -12,14 +12,14 @@ from codegen.scop.dependences import Dependences, latest_writers, param_space
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop
 from codegen.scop.tree import CONCURRENT, PARALLEL, PIPELINED
-from codegen.verify.readback import Run, same_iteration_until
+from codegen.verify.readback import StatementRun, same_iteration_until
 
 
 @record
 class _Use:
     """One access to a variable of the region: where, through which storage, declared how deep in `when`."""
 
-    run: Run
+    run: StatementRun
     held: Held
     depth: int
     printed: tuple[CExpr, ...]
@@ -27,7 +27,9 @@ class _Use:
     only: isl.Set | None = None  # the instances for which it happens, if it stands behind a condition
 
 
-def wrong_storage(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int) -> list[str]:
+def wrong_storage(
+    scop: Scop, deps: Dependences, runs: Sequence[StatementRun], times: isl.UnionMap, width: int
+) -> list[str]:
     """Messages for every variable whose storage is missing, too small, shared by threads, or overwritten early."""
     out: list[str] = []
     for name in sorted(scop.arrays):
@@ -36,7 +38,9 @@ def wrong_storage(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl
     return out
 
 
-def _check(scop: Scop, deps: Dependences, runs: Sequence[Run], times: isl.UnionMap, width: int, name: str) -> list[str]:
+def _check(
+    scop: Scop, deps: Dependences, runs: Sequence[StatementRun], times: isl.UnionMap, width: int, name: str
+) -> list[str]:
     uses = []
     for use in _uses(scop, runs, name):
         if use is None:
@@ -82,7 +86,7 @@ def _last_writers(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap
     return kept or bool(latest_writers(reads, writes, times)[0].is_equal(should))
 
 
-def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:
+def _uses(scop: Scop, runs: Sequence[StatementRun], name: str) -> Iterator[_Use | None]:
     for run in runs:
         s = scop.statement(run.instance.stmt)
         for a, printed in zip(s.accesses, run.instance.accesses, strict=True):
@@ -91,7 +95,7 @@ def _uses(scop: Scop, runs: Sequence[Run], name: str) -> Iterator[_Use | None]:
                 yield None if found is None else _use(run, found[0], found[1], printed, a)
 
 
-def _use(run: Run, held: Held, depth: int, printed: tuple[CExpr, ...], a: Access) -> _Use:
+def _use(run: StatementRun, held: Held, depth: int, printed: tuple[CExpr, ...], a: Access) -> _Use:
     return _Use(run, held, depth, printed, a.write, a.relation.domain() if a.partial else None)
 
 

@@ -13,7 +13,7 @@ from codegen.cli.wrap.wrapper import main as wrapper
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
 from codegen.report.nests import table
-from codegen.source.nests import Nest, find_nests
+from codegen.source.nests import SourceNest, find_nests
 from tests.cli.fakes import Run
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-O1")
@@ -228,7 +228,7 @@ def test_combinations_that_make_no_sense(program: Path, run: Run) -> None:
     assert run("gen", "--auto", "--target", "sunway", "in.c")[0] == 2
 
 
-def _shape(nests: tuple[Nest, ...]) -> list[object]:
+def _shape(nests: tuple[SourceNest, ...]) -> list[object]:
     return [(n.line, n.depth, n.function, _shape(n.inner)) for n in nests]
 
 

@@ -50,13 +50,16 @@ def test_gemm_and_jacobi(bench):
 def test_slow_blocks_are_avoided():
     """Blocks of 224 and 448 bytes run at half the speed of shorter ones, and tiles keep away from them."""
     from codegen.sunway.plan.machine import SW26010
-    from codegen.sunway.plan.nest import Group, Nest
+    from codegen.sunway.plan.nest import KernelNest, ReferenceGroup
     from codegen.sunway.plan.threads import parse_grid
     from codegen.sunway.plan.tiles import TileModel
 
     assert SW26010.rate(224) < 0.6 * SW26010.rate(192) and SW26010.rate(448) < 0.6 * SW26010.rate(384)
-    rows = (Group("a", 8, ((1, 0), (0, 1)), (0, 0), False), Group("b", 8, ((1, 0), (0, 1)), (0, 0), True))
-    nest = Nest(("i", "j"), (None, None), 1, rows, 1.0, False, 0)
+    rows = (
+        ReferenceGroup("a", 8, ((1, 0), (0, 1)), (0, 0), False),
+        ReferenceGroup("b", 8, ((1, 0), (0, 1)), (0, 0), True),
+    )
+    nest = KernelNest(("i", "j"), (None, None), 1, rows, 1.0, False, 0)
     model = TileModel(SW26010, parse_grid("64"))
     assert model.cost(nest, (16, 28)) > model.cost(nest, (16, 24)) < model.cost(nest, (16, 56))
     assert model.best(nest)[1] * 8 not in (224, 448)

@@ -10,9 +10,9 @@ from codegen.report.tuning.charts import profile
 from codegen.report.tuning.nest import nest_picture
 from codegen.report.tuning.page import describe_tuning, page
 from codegen.transform.apply import apply_plan
-from codegen.tune.plans.study import Step
+from codegen.tune.plans.study import TriedPlan
 from codegen.tune.plans.subject import open_file
-from codegen.tune.settings import Run, Settings, TunedFile, TunedRegion
+from codegen.tune.settings import SearchRun, Settings, TunedFile, TunedRegion
 from codegen.tune.timing import Timing, timing
 from tests.report.pages import read
 from tests.tune.sources import ADD, PRODUCT
@@ -29,11 +29,11 @@ def _tuned() -> TunedFile:
     other = own.replace(":64", ":32").replace(":16", ":8") + "  jam S1.i by 2\n"
     assert other != own
     steps = (
-        Step(1, 0.5, "default", own, _time(2e-3)),
-        Step(2, 1.0, "default; <jam> S1: 2", other, _time(1e-3)),
-        Step(3, 1.5, "default; jam S1: 8", own + "# 8", None, "refused: loop `i` is parallel already & so on"),
+        TriedPlan(1, 0.5, "default", own, _time(2e-3)),
+        TriedPlan(2, 1.0, "default; <jam> S1: 2", other, _time(1e-3)),
+        TriedPlan(3, 1.5, "default; jam S1: 8", own + "# 8", None, "refused: loop `i` is parallel already & so on"),
     )
-    runs = (Run("evolve", 2.0, steps, 1e-3), Run("random", 2.0, steps[:1], 2e-3))
+    runs = (SearchRun("evolve", 2.0, steps, 1e-3), SearchRun("random", 2.0, steps[:1], 2e-3))
     region = TunedRegion(1, "region 1 (add, line 3)", "", own, own, {"n": 30}, _time(4e-3), _time(2e-3), _time(2e-3),
                          runs, 100, "default")  # fmt: skip
     return TunedFile("in.c", own, (region,), (), "here: a machine", "cc 1", "-O3", 2)

@@ -9,7 +9,7 @@ from codegen.machine.load import load as load_machine
 from codegen.tune.contraction import matmul
 from codegen.tune.contraction import parse as parse_problem
 from codegen.tune.cost import Model
-from codegen.tune.search import METHODS, Budget, Space, Step, modelled, run
+from codegen.tune.search import METHODS, Budget, Improvement, Space, modelled, run
 from codegen.tune.search.tiles import family, tiled
 from codegen.tune.tree import Tree, key, parse, show_nest, start
 
@@ -92,7 +92,7 @@ def test_an_interrupt_keeps_the_best() -> None:
             raise KeyboardInterrupt
         return splits(trees)
 
-    told: list[Step] = []
+    told: list[Improvement] = []
     found = run(METHODS["greedy1"], start(PROBLEM), stopped, Budget(), told.append)
     assert found.interrupted and found.value == 5.0
     assert tuple(told) == found.history

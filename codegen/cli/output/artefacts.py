@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from codegen.cli.argv import BadCommandLine
-from codegen.cli.job import Job
+from codegen.cli.job import Invocation
 from codegen.cli.options import EMITS
 from codegen.machine.load import is_file
 from codegen.record import record
@@ -95,7 +95,7 @@ def depfile_path(arguments: argparse.Namespace) -> str:
     return str(arguments.mf or os.path.splitext(arguments.output)[0] + ".d")
 
 
-def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
+def outputs(job: Invocation, made: Generated) -> tuple[Artefact, ...]:
     """The artefacts with their texts and places."""
     from codegen.cli.output.report import report_text
 
@@ -112,7 +112,7 @@ def outputs(job: Job, made: Generated) -> tuple[Artefact, ...]:
     )
 
 
-def _several_outputs(job: Job, made: Generated, emits: tuple[str, ...], output: str) -> tuple[Artefact, ...]:
+def _several_outputs(job: Invocation, made: Generated, emits: tuple[str, ...], output: str) -> tuple[Artefact, ...]:
     """The main file and its companions, NAME_master.c, NAME_slave.c and so on, and what else was asked for."""
     from codegen.cli.output.report import report_text
 
@@ -140,13 +140,13 @@ def marked_plan(plan: str) -> str:
     return f"# {GENERATED}; delete this line to keep your edits\n{plan}"
 
 
-def _header(job: Job) -> str:
+def _header(job: Invocation) -> str:
     from codegen.report.header import header_text
 
     return header_text(job.name, job.text, job.options)
 
 
-def depfile_of(job: Job, headers: tuple[str, ...], written: tuple[str, ...]) -> tuple[Artefact, ...]:
+def depfile_of(job: Invocation, headers: tuple[str, ...], written: tuple[str, ...]) -> tuple[Artefact, ...]:
     """The depfile when -MD asks for one: every file read, one rule for all outputs."""
     if not job.arguments.md:
         return ()

@@ -8,12 +8,12 @@ import tempfile
 import traceback
 
 from codegen import __version__
-from codegen.cli.job import Job
+from codegen.cli.job import Invocation
 from codegen.diagnostics import Diagnostic, InternalError, Loc, Severity
 from codegen.source.encoding import encode
 
 
-def internal_error(job: Job, words: list[str], error: Exception) -> tuple[Diagnostic, str]:
+def internal_error(job: Invocation, words: list[str], error: Exception) -> tuple[Diagnostic, str]:
     """The message for a fault of the tool, and its traceback; saves the reproducer."""
     trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     saved = _save(job, words, trace)
@@ -31,7 +31,7 @@ def _one_line(error: Exception) -> str:
     return " ".join(text.split())
 
 
-def _save(job: Job, words: list[str], trace: str) -> str:
+def _save(job: Invocation, words: list[str], trace: str) -> str:
     """The folder with the input, the plan, the command line and the traceback; empty when it cannot be made."""
     about = f"tilewright {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
     files = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codegen import __version__
-from codegen.cli.job import Job
+from codegen.cli.job import Invocation
 from codegen.diagnostics import Severity
 from codegen.options import effective_options
 from codegen.source.write import GENERATED
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codegen.pipeline import Generated, RegionResult
 
 
-def report_text(job: Job, made: Generated) -> str:
+def report_text(job: Invocation, made: Generated) -> str:
     """Options, then each region with its plan, then every warning and remark."""
     done = sum(r.transformed for r in made.regions)
     parts = [

@@ -127,7 +127,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.cli import main as command
     from codegen.cli.argv import normalize
     from codegen.cli.commands import find
-    from codegen.cli.job import Job, Outcome, one_by_one, read_job
+    from codegen.cli.job import Invocation, Outcome, one_by_one, read_job
     from codegen.cli.parser import parse as parse_own
     from codegen.diagnostics import Severity, TilewrightError
     from codegen.options import CppOptions
@@ -140,7 +140,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     (arguments,) = one_by_one(chosen, parse_own(chosen, words))
     if arguments.output or arguments.md or arguments.emit != "c":
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")
-    job = Job(chosen, arguments)
+    job = Invocation(chosen, arguments)
     try:
         job = read_job(chosen, arguments)
         cpp = job.options.cpp

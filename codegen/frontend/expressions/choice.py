@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.expressions.valuetype import alike, as_value, keeps, operation, value_type
-from codegen.frontend.memory.layers import Shape, int_constant
+from codegen.frontend.memory.layers import DeclaredType, int_constant
 from codegen.frontend.statements.body import BodyBuilder
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary
@@ -134,7 +134,7 @@ class _Maker:
 
     builder: BodyBuilder
     lvalue: c_ast.Node
-    shape: Shape
+    shape: DeclaredType
     branch: bool
 
     def value(self, branch: Branch) -> tuple[Expr, CType | None]:

@@ -13,13 +13,13 @@ from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
 from codegen.frontend.expressions.delinearize import Flat, Use, find_flat, place
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.members import spelled
 from codegen.frontend.statements.frame import Assumption, Frame
 from codegen.frontend.statements.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.symbols import Variable, location
 from codegen.record import record
-from codegen.scop.model import Array, Step
+from codegen.scop.model import AccessStep, Array
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
 
@@ -42,7 +42,9 @@ class ArrayGroup:
     arrays: Mapping[Signature, Array]
     flat: Mapping[Signature, Flat]
 
-    def model(self, raw: RawAccess, frame: Frame, affiner: Affiner) -> tuple[Array, list[isl.PwAff], tuple[Step, ...]]:
+    def model(
+        self, raw: RawAccess, frame: Frame, affiner: Affiner
+    ) -> tuple[Array, list[isl.PwAff], tuple[AccessStep, ...]]:
         """The array, the C-level indices and the printing path of one access."""
         sig = signature(raw, self.whole)
         if raw.opaque:
@@ -50,13 +52,13 @@ class ArrayGroup:
         rows = self.flat.get(sig)
         first = _first_subscript(raw.steps)
         index: list[isl.PwAff] = []
-        path: list[Step] = []
+        path: list[AccessStep] = []
         for number, step in enumerate(raw.steps):
             flat = rows if number == first else None
             if step.kind == "member":
-                path.append(Step("member", step.alike[0], step.member, count=step.alike[1]))
+                path.append(AccessStep("member", step.alike[0], step.member, count=step.alike[1]))
             elif step.kind in ("deref", "arrow"):
-                path.append(Step(step.kind, len(index), step.member))
+                path.append(AccessStep(step.kind, len(index), step.member))
                 index.append(frame.zero())
             else:
                 assert step.node is not None
@@ -67,7 +69,7 @@ class ArrayGroup:
                     if step.row:
                         _stay_in_row(step, values[0], frame, affiner, raw)
                 strides = flat.stride_texts() if flat else ()
-                path.append(Step("flat" if flat else "sub", len(index), strides=strides))
+                path.append(AccessStep("flat" if flat else "sub", len(index), strides=strides))
                 index.extend(values)
         array = self.arrays[sig]
         if len(index) > array.rank:
@@ -122,10 +124,12 @@ def _known_index(raw: RawAccess, frame: Frame, affiner: Affiner) -> list[isl.PwA
     return out
 
 
-def _data_path(raw: RawAccess) -> tuple[Step, ...]:
+def _data_path(raw: RawAccess) -> tuple[AccessStep, ...]:
     """How an access with all of its subscripts as expressions is printed."""
     numbers = itertools.count()
-    return tuple(Step("data", next(numbers)) if s.kind == "sub" else Step(s.kind, text=s.member) for s in raw.steps)
+    return tuple(
+        AccessStep("data", next(numbers)) if s.kind == "sub" else AccessStep(s.kind, text=s.member) for s in raw.steps
+    )
 
 
 def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
@@ -326,7 +330,7 @@ def _scattered(steps: Sequence[RawStep]) -> bool:
     return any(s.kind == "arrow" or (s.layer is not None and s.layer.kind == "pointer") for s in later)
 
 
-def _object_type(shape: Shape, by_members: bool) -> CType:
+def _object_type(shape: DeclaredType, by_members: bool) -> CType:
     """The type of a struct or union that is more than one number. One without a name can be written down again as long
     as no object of it is copied as a whole."""
     nameless = shape.elem.spelling in ("struct", "union") and shape.struct is not None

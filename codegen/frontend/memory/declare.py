@@ -8,11 +8,11 @@ from pycparser import c_ast
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, NotAffine
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.statements.frame import Binding, Frame
 
 
-def check_plain(node: c_ast.Decl, shape: Shape, loc: Loc) -> None:
+def check_plain(node: c_ast.Decl, shape: DeclaredType, loc: Loc) -> None:
     """Refuse what is no plain variable or array."""
     if shape.special:
         raise Unsupported("volatile", f"`{node.name}` is volatile or atomic", loc, "use a plain variable")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.origins import declared_in, origins_of
 from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.symbols import Derived, RegionSite
@@ -142,7 +142,7 @@ class _Tracer:
         items, _, after = self.blocks[since.level]
         return not any(_assigns(x, names) for x in items[since.index + 1 : after])
 
-    def _parts(self, node: c_ast.Node, shape: Shape) -> tuple[str, _Offsets] | None:
+    def _parts(self, node: c_ast.Node, shape: DeclaredType) -> tuple[str, _Offsets] | None:
         """A pointer expression as a variable and what is added to it, all in elements of one type."""
         if isinstance(node, c_ast.ID):
             return (node.name, ())
@@ -158,7 +158,7 @@ class _Tracer:
             return self._moved(left, right, 1 if node.op == "+" else -1, shape)
         return None
 
-    def _moved(self, base: c_ast.Node, by: c_ast.Node, sign: int, shape: Shape) -> tuple[str, _Offsets] | None:
+    def _moved(self, base: c_ast.Node, by: c_ast.Node, sign: int, shape: DeclaredType) -> tuple[str, _Offsets] | None:
         inner = self._parts(base, shape) if self.number(by) else None
         if inner is None or inner[0] not in self.site.variables:
             return None
@@ -243,7 +243,7 @@ def _assigns(node: c_ast.Node, names: set[str]) -> bool:
     return any(_assigns(child, names) for child in node)
 
 
-def _pointee(shape: Shape) -> tuple[object, ...]:
+def _pointee(shape: DeclaredType) -> tuple[object, ...]:
     """What one subscript leads to, for comparing."""
     dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.layers[1:])
     e = shape.elem

@@ -13,7 +13,7 @@ from pycparser import c_ast
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.live import addressed, base_of
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.rewrite.address import pointee, shape_of
 from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.symbols import RegionSite, location
@@ -22,7 +22,7 @@ from codegen.scop.types import CType
 _Type = tuple[object, ...]
 
 
-def pointer_type(shape: Shape) -> CType | None:
+def pointer_type(shape: DeclaredType) -> CType | None:
     """The type of an element that is a pointer; None for rows, for pointers to rows, and for what is no pointer."""
     if not shape.layers or shape.function or any(la.kind != "pointer" for la in shape.layers):
         return None
@@ -47,7 +47,9 @@ def check_followed(site: RegionSite) -> None:
             )
 
 
-def _stored(region: c_ast.Node, shapes: Mapping[str, Shape], site: RegionSite) -> Iterator[tuple[_Type, c_ast.Node]]:
+def _stored(
+    region: c_ast.Node, shapes: Mapping[str, DeclaredType], site: RegionSite
+) -> Iterator[tuple[_Type, c_ast.Node]]:
     """Elements and members that are pointers and set, by what they lead to."""
     for n in nodes(region):
         if isinstance(n, c_ast.Assignment) and not isinstance(n.lvalue, c_ast.ID):
@@ -56,7 +58,9 @@ def _stored(region: c_ast.Node, shapes: Mapping[str, Shape], site: RegionSite) -
                 yield pointee(shape), n.lvalue
 
 
-def _followed(region: c_ast.Node, shapes: Mapping[str, Shape], site: RegionSite) -> Iterator[tuple[c_ast.Node, _Type]]:
+def _followed(
+    region: c_ast.Node, shapes: Mapping[str, DeclaredType], site: RegionSite
+) -> Iterator[tuple[c_ast.Node, _Type]]:
     """Pointers in memory that lead to elements, or that are asked once ahead of the loops, and what they lead to."""
     taken = addressed(site.function.body)
     set_here = {id(n.lvalue) for n in nodes(region) if isinstance(n, c_ast.Assignment)}

@@ -24,7 +24,7 @@ class Layer:
 
 
 @record
-class Shape:
+class DeclaredType:
     """A declared type: layers from the outside in, then an element type or a struct."""
 
     layers: tuple[Layer, ...]
@@ -41,44 +41,44 @@ class TypeTable:
     typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
     tags: dict[str, c_ast.Node] = field(default_factory=dict)
 
-    def shape(self, node: c_ast.Node) -> Shape:
+    def shape(self, node: c_ast.Node) -> DeclaredType:
         """The shape of a declarator's type node."""
         shape = self._shape(node)
         words = set(getattr(node, "quals", None) or ())
         return replace(shape, special=True) if words & {"volatile", "_Atomic"} else shape
 
-    def _shape(self, node: c_ast.Node) -> Shape:
+    def _shape(self, node: c_ast.Node) -> DeclaredType:
         if isinstance(node, c_ast.ArrayDecl):
             inner = self.shape(node.type)
             return replace(inner, layers=(Layer("array", node.dim), *inner.layers))
         if isinstance(node, c_ast.PtrDecl):
             inner = self.shape(node.type)
             if inner.function:
-                return Shape((), CType("void *", "other", 64))
+                return DeclaredType((), CType("void *", "other", 64))
             return replace(inner, layers=(Layer("pointer"), *inner.layers))
         if isinstance(node, c_ast.FuncDecl):
-            return Shape((), CType("void", "other"), None, True)
+            return DeclaredType((), CType("void", "other"), None, True)
         if isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
             return self.shape(node.type)
         if isinstance(node, c_ast.IdentifierType):
             return self._named(node.names)
         if isinstance(node, c_ast.Enum):
-            return Shape((), CType("int", "int", 32, True, enum=True))
+            return DeclaredType((), CType("int", "int", 32, True, enum=True))
         if isinstance(node, (c_ast.Struct, c_ast.Union)):
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
             full = node if node.decls else self.tags.get(node.name or "", node)
-            return Shape((), CType(f"{word} {node.name or ''}".strip(), "other"), full)
-        return Shape((), CType("void", "other"))
+            return DeclaredType((), CType(f"{word} {node.name or ''}".strip(), "other"), full)
+        return DeclaredType((), CType("void", "other"))
 
-    def _named(self, names: list[str]) -> Shape:
+    def _named(self, names: list[str]) -> DeclaredType:
         if len(names) == 1 and names[0] in self.typedefs:
             shape = self.shape(self.typedefs[names[0]])
             if shape.layers:
                 return shape
             return replace(shape, elem=replace(shape.elem, spelling=names[0]))
-        return Shape((), basic_type(names))
+        return DeclaredType((), basic_type(names))
 
-    def member(self, struct: c_ast.Node | None, name: str) -> Shape | None:
+    def member(self, struct: c_ast.Node | None, name: str) -> DeclaredType | None:
         """The shape of a member, or None when the struct is unknown or has no such member."""
         for decl in getattr(struct, "decls", None) or ():
             if getattr(decl, "name", None) == name:

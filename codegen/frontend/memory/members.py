@@ -7,7 +7,7 @@ from math import prod
 
 from pycparser import c_ast, c_generator
 
-from codegen.frontend.memory.layers import Shape, TypeTable, literal_int
+from codegen.frontend.memory.layers import DeclaredType, TypeTable, literal_int
 from codegen.record import record
 
 _POINTER_BITS = 64
@@ -17,7 +17,7 @@ _POINTER_BITS = 64
 class Member:
     """What a name after `.` or `->` stands for."""
 
-    shape: Shape
+    shape: DeclaredType
     shared: bool = False  # its bytes are those of other members, too
     fills: bool = False  # who sets it sets every byte that can be read through another member
 
@@ -50,7 +50,7 @@ def _anonymous(decl: c_ast.Node) -> bool:
     return getattr(decl, "name", None) is None and isinstance(decl.type, (c_ast.Struct, c_ast.Union))
 
 
-def _fills(types: TypeTable, struct: c_ast.Node | None, decls: Sequence[c_ast.Node], shape: Shape) -> bool:
+def _fills(types: TypeTable, struct: c_ast.Node | None, decls: Sequence[c_ast.Node], shape: DeclaredType) -> bool:
     """Has no sibling a byte that a member of type `shape` lacks? Structs have padding, which stores may leave out, and
     so have the widest floating types."""
     mine = _bits(types, shape)
@@ -62,7 +62,7 @@ def _fills(types: TypeTable, struct: c_ast.Node | None, decls: Sequence[c_ast.No
     return len(others) == len(decls) and all(b is not None and b <= mine for b in others)
 
 
-def _bits(types: TypeTable, shape: Shape) -> int | None:
+def _bits(types: TypeTable, shape: DeclaredType) -> int | None:
     """The size of a type without padding; None where it is not known."""
     sizes = [None if la.dim is None else literal_int(la.dim, {}) for la in shape.layers if la.kind == "array"]
     each: int | None = shape.elem.bits or None

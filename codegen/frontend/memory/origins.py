@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.symbols import RegionSite
 from codegen.scop.origins import Origins, Place
 
@@ -61,7 +61,7 @@ def _declared(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Decl]]:
         yield from _declared(child)
 
 
-def leads(shape: Shape | None) -> bool:
+def leads(shape: DeclaredType | None) -> bool:
     """Is it a pointer or an array, or may it hold pointers? What is not known may."""
     return shape is None or bool(shape.layers) or shape.struct is not None
 
@@ -101,7 +101,7 @@ def place_of(node: c_ast.Node) -> Place | None:
 @dataclass
 class _Scan:
     site: RegionSite
-    shapes: dict[str, Shape] = field(default_factory=dict)
+    shapes: dict[str, DeclaredType] = field(default_factory=dict)
     links: list[tuple[Place, Place]] = field(default_factory=list)
     values: dict[str, list[c_ast.Node | None]] = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)  # variables assigned other than by their declaration
@@ -186,7 +186,7 @@ class _Scan:
     def _all(self, nodes: Sequence[c_ast.Node], pointer: bool) -> list[Place]:
         return [s for n in nodes for s in self._sources(n, pointer)]
 
-    def _shape(self, node: c_ast.Node) -> Shape | None:
+    def _shape(self, node: c_ast.Node) -> DeclaredType | None:
         """The type of an lvalue, or None."""
         if isinstance(node, c_ast.ID):
             return self.shapes.get(node.name) or getattr(self.site.variables.get(node.name), "shape", None)
@@ -199,7 +199,7 @@ class _Scan:
         outer = self._shape(inner)
         if outer is None or not outer.layers:
             return None
-        return Shape(outer.layers[1:], outer.elem, outer.struct, outer.function, outer.special)
+        return DeclaredType(outer.layers[1:], outer.elem, outer.struct, outer.function, outer.special)
 
     def hide(self, names: Sequence[str]) -> None:
         """What stands in code that could not be parsed may have been set from one another."""

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.affine import Affiner, c_text
-from codegen.frontend.memory.layers import Shape, TypeTable
+from codegen.frontend.memory.layers import DeclaredType, TypeTable
 from codegen.frontend.memory.members import find_member
 from codegen.frontend.rewrite.address import ArrayRef as RowElement
 from codegen.frontend.statements.frame import Frame
@@ -40,13 +40,13 @@ class Places:
     names: Names
     affiner: Affiner
     frame: Frame
-    inside: Mapping[str, tuple[InsideVar, Shape]]
+    inside: Mapping[str, tuple[InsideVar, DeclaredType]]
 
-    def shape_of(self, node: c_ast.Node) -> Shape:
+    def shape_of(self, node: c_ast.Node) -> DeclaredType:
         """The type of a variable, element or member."""
         return self.path(node)[2]
 
-    def path(self, node: c_ast.Node) -> tuple[str, bool, Shape, list[RawStep]]:
+    def path(self, node: c_ast.Node) -> tuple[str, bool, DeclaredType, list[RawStep]]:
         """The variable, whether the region declares it, the type of what is reached, and the steps that lead there."""
         if isinstance(node, c_ast.ID):
             return self._base(node)
@@ -82,7 +82,7 @@ class Places:
             "write A[i] instead of *(A + i)",
         )
 
-    def _inner(self, shape: Shape, node: c_ast.Node) -> Shape:
+    def _inner(self, shape: DeclaredType, node: c_ast.Node) -> DeclaredType:
         if not shape.layers:
             raise self.refuse(
                 "unsupported-expression",
@@ -92,7 +92,7 @@ class Places:
             )
         return replace(shape, layers=shape.layers[1:])
 
-    def _base(self, node: c_ast.ID) -> tuple[str, bool, Shape, list[RawStep]]:
+    def _base(self, node: c_ast.ID) -> tuple[str, bool, DeclaredType, list[RawStep]]:
         if node.name in self.frame.locals:
             var, shape = self.inside[self.frame.locals[node.name].array]
             return var.name, True, shape, []
@@ -109,7 +109,7 @@ class Places:
     def refuse(self, id: str, message: str, node: c_ast.Node, hint: str) -> Unsupported:
         return Unsupported(id, message, location(node, self.names.fallback), hint)
 
-    def check_plain(self, shape: Shape, node: c_ast.Node) -> None:
+    def check_plain(self, shape: DeclaredType, node: c_ast.Node) -> None:
         if shape.special:
             raise self.refuse(
                 "volatile",

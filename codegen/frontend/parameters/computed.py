@@ -15,7 +15,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text, literal_type
-from codegen.frontend.memory.layers import Shape, int_constant
+from codegen.frontend.memory.layers import DeclaredType, int_constant
 from codegen.frontend.memory.places import Names
 from codegen.frontend.parameters.prescan import Prescan, members
 from codegen.frontend.rewrite.address import pointee
@@ -86,7 +86,7 @@ class Invariants:
         text = c_text(node)
         return Found(text, "{0}", (), (MemoryRead(text, LONG, "", ()),), LONG)
 
-    def _pointer(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> Shape | None:
+    def _pointer(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> DeclaredType | None:
         """The type of a pointer, a variable or a member of one, that the region does not set."""
         if not isinstance(node, (c_ast.ID, c_ast.StructRef)) or any(_reaches(x) for x in _way(node)):
             return None
@@ -152,7 +152,7 @@ class Invariants:
         subscripts = (n.subscript for n in _way(node) if isinstance(n, c_ast.ArrayRef))
         return shape.elem if all(self._type(x, frame, affiner) for x in subscripts) else None
 
-    def _shape(self, node: c_ast.Node, affiner: Affiner) -> Shape | None:
+    def _shape(self, node: c_ast.Node, affiner: Affiner) -> DeclaredType | None:
         """The type of a chain of members, subscripts and `*`; None where it is not known or has bit-fields."""
         if isinstance(node, c_ast.ID):
             var = self.names.variables.get(node.name)
@@ -163,7 +163,7 @@ class Invariants:
         if not isinstance(node, c_ast.StructRef) or node.type == "->":
             if not outer.layers:
                 return None
-            outer = Shape(outer.layers[1:], outer.elem, outer.struct, special=outer.special)
+            outer = DeclaredType(outer.layers[1:], outer.elem, outer.struct, special=outer.special)
         if not isinstance(node, c_ast.StructRef):
             return outer
         if outer.layers or isinstance(outer.struct, c_ast.Union):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.members import find_member
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record
@@ -242,7 +242,7 @@ def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
     return None if shape is None or shape.layers or shape.special else shape.elem
 
 
-def _chain(node: c_ast.Node, site: RegionSite) -> Shape | None:
+def _chain(node: c_ast.Node, site: RegionSite) -> DeclaredType | None:
     if isinstance(node, c_ast.ID):
         var = site.variables.get(node.name)
         return None if var is None else var.shape

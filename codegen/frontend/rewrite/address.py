@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Layer, Shape, TypeTable, int_constant
+from codegen.frontend.memory.layers import DeclaredType, Layer, TypeTable, int_constant
 from codegen.frontend.memory.members import find_member
 from codegen.frontend.rewrite.tree import STEPS, typename
 from codegen.record import record
@@ -23,7 +23,7 @@ class Address:
     object (`single`). It holds `within` these loops alone."""
 
     root: c_ast.Node
-    shape: Shape
+    shape: DeclaredType
     offsets: Offsets = ()
     single: bool = False
     const: bool = False
@@ -37,14 +37,14 @@ class ArrayRef(c_ast.ArrayRef):
     __slots__ = ("coord", "name", "subscript")  # said again for those who go through the parts of a node
 
 
-def inner(shape: Shape) -> Shape | None:
+def inner(shape: DeclaredType) -> DeclaredType | None:
     """What a subscript leads to."""
     if not shape.layers:
         return None
-    return Shape(shape.layers[1:], shape.elem, shape.struct, shape.function, shape.special)
+    return DeclaredType(shape.layers[1:], shape.elem, shape.struct, shape.function, shape.special)
 
 
-def pointee(shape: Shape) -> tuple[object, ...]:
+def pointee(shape: DeclaredType) -> tuple[object, ...]:
     """What one subscript leads to, for comparing."""
     dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.layers[1:])
     e = shape.elem
@@ -52,7 +52,7 @@ def pointee(shape: Shape) -> tuple[object, ...]:
     return (dims, e.kind, e.bits, e.signed, id(shape.struct), "" if number else e.spelling, bool(shape.layers))
 
 
-def shape_of(node: c_ast.Node, shapes: Mapping[str, Shape], types: TypeTable) -> Shape | None:
+def shape_of(node: c_ast.Node, shapes: Mapping[str, DeclaredType], types: TypeTable) -> DeclaredType | None:
     """The type of a variable, element, member or pointer expression; None for numbers that are computed."""
     if isinstance(node, c_ast.ID):
         return shapes.get(node.name)
@@ -65,7 +65,9 @@ def shape_of(node: c_ast.Node, shapes: Mapping[str, Shape], types: TypeTable) ->
         return None if found is None else found.shape
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
         of = shape_of(node.expr, shapes, types)
-        return None if of is None else Shape((Layer("pointer"), *of.layers), of.elem, of.struct, special=of.special)
+        return (
+            None if of is None else DeclaredType((Layer("pointer"), *of.layers), of.elem, of.struct, special=of.special)
+        )
     if isinstance(node, c_ast.Cast):
         return types.shape(node.to_type)
     if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
@@ -119,7 +121,7 @@ def total(parts: list[tuple[int, c_ast.Node]], plain: Callable[[c_ast.Node], boo
     return whole
 
 
-def is_plain(node: c_ast.Node, shapes: Mapping[str, Shape], enums: Mapping[str, int]) -> bool:
+def is_plain(node: c_ast.Node, shapes: Mapping[str, DeclaredType], enums: Mapping[str, int]) -> bool:
     """Is it made of signed integers, none narrower than int, with + - and *?"""
     if isinstance(node, c_ast.Constant):
         return node.type in ("int", "long int", "long long int")

@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.live import addressed
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.rewrite.before import Entries
@@ -84,7 +84,7 @@ def _candidates(site: RegionSite, region: c_ast.Node) -> set[str]:
     return (out & (assigned(region) | set(here))) - addressed(site.function.body) - site.hidden
 
 
-def _is_number(shape: Shape) -> bool:
+def _is_number(shape: DeclaredType) -> bool:
     e = shape.elem
     return not shape.layers and not shape.special and e.is_int and not e.enum and not e.plain_char and e.bits >= 32
 
@@ -132,7 +132,7 @@ class _Inductions:
     tracked: frozenset[str]
     allowed: set[str]  # what may be tracked besides
     entries: Entries
-    shapes: dict[str, Shape] = field(default_factory=dict)
+    shapes: dict[str, DeclaredType] = field(default_factory=dict)
 
     def region(self) -> list[c_ast.Node]:
         region = c_ast.Compound(list(self.site.statements))

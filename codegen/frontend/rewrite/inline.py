@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape, parameters
+from codegen.frontend.memory.layers import DeclaredType, parameters
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.purity import is_pure
 from codegen.frontend.rewrite.address import pointee, shape_of
@@ -78,7 +78,7 @@ class _Inliner:
     pure: frozenset[str]
     fresh: Fresh
     scan: Prescan
-    shapes: dict[str, Shape]  # by name, for what has one meaning
+    shapes: dict[str, DeclaredType]  # by name, for what has one meaning
     own: set[str]  # names of the function around, which hide those of the file
     stack: tuple[str, ...] = ()
     size: int = 0
@@ -154,7 +154,7 @@ class _Inliner:
     def _counts(self, node: c_ast.Node) -> bool:
         """Does it set an integer? Subscripts and bounds may be made of it."""
         if isinstance(node, c_ast.Decl):
-            shape: Shape | None = self.site.types.shape(node.type)
+            shape: DeclaredType | None = self.site.types.shape(node.type)
         else:
             shape = self.shapes.get(name_of(node.lvalue)) if isinstance(node, c_ast.Assignment) else None
         return shape is not None and not shape.layers and shape.elem.is_int
@@ -365,7 +365,7 @@ class _Inliner:
         shape = self.shapes.get(base)
         return shape is not None and not any(self._sets_member(s, base, shape) for s in self.site.statements)
 
-    def _sets_member(self, body: c_ast.Node, name: str, shape: Shape) -> bool:
+    def _sets_member(self, body: c_ast.Node, name: str, shape: DeclaredType) -> bool:
         """Is a member of a struct set, or all of it, not something that it points to?"""
         shapes = {name: shape}
         for n in nodes(body):

@@ -6,11 +6,11 @@ import copy
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.rewrite.tree import nodes
 
 
-def behind(shape: Shape) -> bool:
+def behind(shape: DeclaredType) -> bool:
     """Does a subscript or an arrow lead to memory that is no part of the object?"""
     return bool(shape.layers) and shape.layers[0].kind == "pointer"
 

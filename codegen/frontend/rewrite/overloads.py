@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
 from codegen.frontend.expressions.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
-from codegen.frontend.memory.layers import Shape, TypeTable, build_type_table, parameters
+from codegen.frontend.memory.layers import DeclaredType, TypeTable, build_type_table, parameters
 from codegen.frontend.purity import MATH_NAMES, PURE_NAMES
 from codegen.frontend.symbols import location
 from codegen.scop.types import INT, CType, promote
@@ -26,7 +26,7 @@ _CLASSIFY = frozenset(("isnan", "isinf", "isfinite", "isnormal", "signbit"))
 _SUFFIX = {FLOAT.bits: "f", DOUBLE.bits: "", LONG_DOUBLE.bits: "l"}
 _ABS = {32: "abs", 64: "labs"}
 
-Types = Mapping[str, Shape]
+Types = Mapping[str, DeclaredType]
 
 
 def with_overloads(ast: c_ast.FileAST) -> c_ast.FileAST:
@@ -60,7 +60,7 @@ class _Resolver:
         self.table = table
         self.results = results
 
-    def block(self, node: c_ast.Node, known: dict[str, Shape]) -> None:
+    def block(self, node: c_ast.Node, known: dict[str, DeclaredType]) -> None:
         """Statements and expressions inside a node; what is declared in it is known behind that."""
         inner = dict(known) if isinstance(node, (c_ast.Compound, c_ast.For)) else known
         for name, child in node.children():
@@ -110,7 +110,7 @@ class _Resolver:
             return INT if plain in ("abs", *_CLASSIFY) else None
         return DOUBLE if MATH_NAMES[name] == plain else FLOAT if plain.endswith("f") else LONG_DOUBLE
 
-    def _shape(self, node: c_ast.Node, known: Types) -> Shape | None:
+    def _shape(self, node: c_ast.Node, known: Types) -> DeclaredType | None:
         if isinstance(node, c_ast.ID):
             return known.get(node.name)
         if isinstance(node, c_ast.StructRef):
@@ -122,9 +122,9 @@ class _Resolver:
             outer = self._pointer(node.expr, known)
         else:
             return None
-        return None if outer is None or not outer.layers else Shape(outer.layers[1:], outer.elem, outer.struct)
+        return None if outer is None or not outer.layers else DeclaredType(outer.layers[1:], outer.elem, outer.struct)
 
-    def _pointer(self, node: c_ast.Node, known: Types) -> Shape | None:
+    def _pointer(self, node: c_ast.Node, known: Types) -> DeclaredType | None:
         """The shape of a pointer that others may be added to."""
         if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
             return self._pointer(node.left, known) or self._pointer(node.right, known)

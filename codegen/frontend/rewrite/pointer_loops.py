@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.parameters.prescan import Prescan
 from codegen.frontend.rewrite.address import Address, pointee, total
 from codegen.frontend.rewrite.tree import Fresh, assigned, declaration, declared, mapped, names
@@ -169,7 +169,7 @@ class PointerLoops(Values, ABC):
         return replace(at, offsets=(*at.offsets, *offsets), within=at.within | each.within | gone)
 
 
-def is_pointer(shape: Shape | None) -> bool:
+def is_pointer(shape: DeclaredType | None) -> bool:
     return shape is not None and bool(shape.layers) and shape.layers[0].kind == "pointer"
 
 

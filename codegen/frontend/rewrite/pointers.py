@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.rewrite.address import Address, is_null, is_plain, pointee, total
 from codegen.frontend.rewrite.pointer_loops import PointerLoops, is_pointer, with_init
@@ -186,7 +186,11 @@ class _Pointers(PointerLoops):
         if at is None or (at.single and at.offsets):
             why = f"`{name}` is set to `{c_text(value)}`, which is no array of the region with an offset"
             raise self.unknown(node, why)
-        led = Shape((*shape.layers[:1], *at.shape.layers), at.shape.elem, at.shape.struct) if at.single else at.shape
+        led = (
+            DeclaredType((*shape.layers[:1], *at.shape.layers), at.shape.elem, at.shape.struct)
+            if at.single
+            else at.shape
+        )
         if pointee(led) != pointee(shape) or (at.const and name not in into.const):
             why = f"`{name}` gives the elements of `{c_text(at.root)}` another type"
             raise self.unknown(node, why, "use a pointer of the array's type")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import Shape, literal_int
+from codegen.frontend.memory.layers import DeclaredType, literal_int
 from codegen.frontend.rewrite.address import Offsets
 from codegen.frontend.rewrite.tree import names, typename
 from codegen.frontend.rewrite.walking import Trips, Walk
@@ -49,7 +49,7 @@ class Sum:
 
 
 def closed_form(
-    value: Sum, ctype: CType, loops: frozenset[int], shapes: Mapping[str, Shape], coord: object
+    value: Sum, ctype: CType, loops: frozenset[int], shapes: Mapping[str, DeclaredType], coord: object
 ) -> c_ast.Node:
     """The sum as one expression, inside these loops, as an integer of this type holds it: unsigned arithmetic wraps
     around in it as in the source, and signed arithmetic is done in the type itself or in long."""
@@ -88,7 +88,7 @@ def _folded(parts: Offsets) -> tuple[list[tuple[int, c_ast.Node]], int]:
     return rest, number
 
 
-def _of_type(node: c_ast.Node, ctype: CType, shapes: Mapping[str, Shape]) -> bool:
+def _of_type(node: c_ast.Node, ctype: CType, shapes: Mapping[str, DeclaredType]) -> bool:
     """Is it made of integers of this type, and of literals?"""
     if isinstance(node, c_ast.Constant):
         return bool(node.type == "int")

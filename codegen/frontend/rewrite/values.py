@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.rewrite.address import Address, element, is_aligned, is_null, is_plain, pointee, shape_of, total
 from codegen.frontend.rewrite.tree import mapped, names
 from codegen.frontend.symbols import RegionSite, location
@@ -25,7 +25,7 @@ class Env:
     """What is known at one point: types, which elements must not be written, where the tracked pointers lead (None: not
     always to the same place), and the loops around."""
 
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, DeclaredType]
     const: frozenset[str]
     known: Mapping[str, Address | None] = field(default_factory=dict)
     counters: frozenset[str] = frozenset()

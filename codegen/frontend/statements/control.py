@@ -16,7 +16,7 @@ from codegen.frontend.expressions.paths import affine_part
 from codegen.frontend.live import mentions
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_extent, check_plain, is_formula
-from codegen.frontend.memory.layers import Shape
+from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.members import spelled
 from codegen.frontend.memory.places import Names
 from codegen.frontend.rewrite.lvalues import subscripts
@@ -43,7 +43,7 @@ _REFUSED = {
     "Return": ("jump", "`return` leaves the region", "move it behind the region"),
     "Switch": ("switch", "cases of the `switch` run into each other or jump", "end each with `break`, or use `if`"),
 }
-_INT = Shape((), INT)
+_INT = DeclaredType((), INT)
 MAX_STATEMENTS = 400
 MAX_DEPTH = 24
 
@@ -58,7 +58,7 @@ class Walker:
     reassigned: frozenset[str]  # names assigned anywhere in the region other than by their declaration
     mentioned: frozenset[str]  # outer names that the region uses
     statements: list[RawStatement] = field(default_factory=list)
-    inside: dict[str, tuple[InsideVar, Shape]] = field(default_factory=dict)
+    inside: dict[str, tuple[InsideVar, DeclaredType]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
     used: set[str] = field(default_factory=set)  # names that new variables cannot have
     made: set[str] = field(default_factory=set)  # those of new variables
@@ -111,7 +111,7 @@ class Walker:
         binding = Binding(value, frame, shape.elem)
         return binding if is_formula(binding, self.affiner) else None
 
-    def _scalar(self, name: str, frame: Frame) -> Shape | None:
+    def _scalar(self, name: str, frame: Frame) -> DeclaredType | None:
         """The type of a plain integer variable that is no loop counter."""
         if frame.iterator(name) is not None and name not in frame.locals:
             return None
@@ -386,7 +386,7 @@ class Walker:
         made = self._assign(own, "=", node.init, node, frame)
         return frame.bound(node.name, self._formula(Put(own, "=", node.init), frame)), made
 
-    def _new_local(self, node: c_ast.Decl, shape: Shape, frame: Frame, loc: Loc) -> Frame:
+    def _new_local(self, node: c_ast.Decl, shape: DeclaredType, frame: Frame, loc: Loc) -> Frame:
         name, n = node.name, 2
         while name in self.inside or name in self.mentioned or (n > 2 and name in self.site.variables):
             name, n = f"{node.name}_{n}", n + 1

@@ -20,7 +20,7 @@ from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.frame import LocalVar
 from codegen.frontend.statements.loops import Header, read_header
 from codegen.frontend.symbols import RegionSite, location
-from codegen.scop.expr import Block, DataLoop, Declare, Expr, Jump, Ref, Store, Sym, Ternary
+from codegen.scop.expr import DataBlock, DataLoop, Declare, Expr, Jump, Ref, Store, Sym, Ternary
 from codegen.scop.types import CType
 
 _HINT = "compute the bound before the region, or move the loop into a region of its own"
@@ -73,10 +73,10 @@ class LoopReader:
     def _code(self, node: c_ast.Node | None) -> Expr:
         """A statement of the loop."""
         if node is None or isinstance(node, c_ast.EmptyStatement):
-            return Block(())
+            return DataBlock(())
         if isinstance(node, c_ast.Compound):
             saved = dict(self.builder.code)
-            made = Block(tuple(self._code(x) for x in node.block_items or ()))
+            made = DataBlock(tuple(self._code(x) for x in node.block_items or ()))
             self.builder.code = saved
             return made
         if isinstance(node, c_ast.For):

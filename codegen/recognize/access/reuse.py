@@ -16,7 +16,7 @@ AGE = 4  # iterations that it may take
 
 
 @record
-class Again:
+class Reuse:
     """A read of what another access touched `age` iterations before: access `number` of a statement."""
 
     stmt: str
@@ -30,7 +30,7 @@ def reused(scop: Scop, band: Band, around: Sequence[Loop]) -> bool:
     return next(used_again(scop, band, around), None) is not None
 
 
-def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Again]:
+def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Reuse]:
     """The reads of an innermost loop that find their element in one of the last iterations, each with the nearest."""
     uses = [(s, a) for n in statements(band) for s in (scop.statement(n),) for a in s.accesses]
     for s in (scop.statement(n) for n in statements(band)):
@@ -40,7 +40,7 @@ def used_again(scop: Scop, band: Band, around: Sequence[Loop]) -> Iterator[Again
             found = [(age, not u[1].write) for u in uses if u[1] is not a for age in (_age(scop, around, (s, a), u),)]
             best = min(((age, read) for age, read in found if age), default=None)
             if best is not None:
-                yield Again(s.name, number, best[0], not best[1])
+                yield Reuse(s.name, number, best[0], not best[1])
 
 
 def just_written(scop: Scop, body: Sequence[Statement], now: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from codegen.scop.tree import SHARED, THREADED, Band, Loop, Node, enclosing, has
 
 
 @record
-class Nest:
+class BlockedNest:
     """Statements that share their loops: those around a block, and those inside it."""
 
     names: tuple[str, ...]
@@ -25,7 +25,7 @@ class Nest:
     inside: tuple[Loop, ...]
 
 
-def nests(tree: Node) -> tuple[Nest, ...]:
+def nests(tree: Node) -> tuple[BlockedNest, ...]:
     """The innermost bands of a tree. A block is what the last tile loop leaves to the loops inside it; without tiles it
     is what a parallel loop shares out; without threads, one iteration of the loops around the band."""
     found = []
@@ -34,7 +34,7 @@ def nests(tree: Node) -> tuple[Nest, ...]:
             names = statements(node)
             loops = enclosing(tree, names[0])
             cut = _first_inside(loops, len(node.loops))
-            found.append(Nest(names, loops[:cut], loops[cut:]))
+            found.append(BlockedNest(names, loops[:cut], loops[cut:]))
     return tuple(found)
 
 
@@ -46,7 +46,7 @@ def _first_inside(loops: Sequence[Loop], band: int) -> int:
     return threads[0] if threads else len(loops) - band
 
 
-def frame(scop: Scop, nest: Nest) -> Frame:
+def frame(scop: Scop, nest: BlockedNest) -> Frame:
     """The nest as blocks, with every loop inside a block as a candidate for threads."""
     stmts = [scop.statement(n) for n in nest.names]
     domains = {s.name: s.domain.intersect_params(scop.context) for s in stmts}
@@ -55,7 +55,7 @@ def frame(scop: Scop, nest: Nest) -> Frame:
     return Frame(domains, refs, blocks, tuple(axis(scop, lp.name, _own(lp.exprs, nest)) for lp in nest.inside))
 
 
-def _own(exprs: Mapping[str, isl.PwAff], nest: Nest) -> dict[str, isl.PwAff]:
+def _own(exprs: Mapping[str, isl.PwAff], nest: BlockedNest) -> dict[str, isl.PwAff]:
     return {n: exprs[n] for n in nest.names}
 
 

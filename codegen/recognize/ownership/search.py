@@ -26,7 +26,7 @@ EVEN = Fraction(9, 10)  # threads that are busy for so much of the time have eve
 
 
 @record
-class Choice:
+class ThreadLoopChoice:
     """Thread loops with the iterations each thread takes of them, what it owns, and what that saves.
 
     `loads` counts memory accesses that remain per iteration, as against `all_loads` without any registers.
@@ -50,7 +50,7 @@ class Choice:
         )
 
 
-def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -> Choice | None:
+def search(frame: Frame, ties: isl.UnionMap, part: BlockClass, budget: Budget) -> ThreadLoopChoice | None:
     """The best choice for a class of blocks: fewest memory accesses left, then more threads, then unit stride in the
     last thread loop. None where no loop may be a thread."""
     found = []
@@ -104,7 +104,9 @@ def _legal(frame: Frame, ties: isl.UnionMap, part: BlockClass) -> Iterator[tuple
                 yield axes
 
 
-def _tiles(frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budget: Budget) -> Iterator[Choice]:
+def _tiles(
+    frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budget: Budget
+) -> Iterator[ThreadLoopChoice]:
     """Every register tile within the budget."""
     apart = distinct(frame.references)
     mine = [r for r in apart if any(_same(r, x) for x in owned) and _is_small(frame, r, axes)]
@@ -118,12 +120,12 @@ def _tiles(frame: Frame, axes: Sequence[Axis], owned: Sequence[Reference], budge
         if registers <= budget.registers:
             work = prod(tile)
             loads = sum((Fraction(_weight(frame, r) * _elements(frame, r, sizes), work) for r in rest), Fraction(0))
-            yield Choice(
+            yield ThreadLoopChoice(
                 tuple(x.name for x in axes), tile, tuple(r.text for r in mine), registers, loads, _total(frame, apart)
             )
 
 
-def _merit(frame: Frame, c: Choice) -> tuple[object, ...]:
+def _merit(frame: Frame, c: ThreadLoopChoice) -> tuple[object, ...]:
     unit = c.threads[-1] == _fast(frame, [frame.axis(n) for n in c.threads])
     return (c.loads, -len(c.threads), not unit, c.registers, c.tile)
 

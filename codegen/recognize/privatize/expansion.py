@@ -19,7 +19,7 @@ from codegen.recognize.access.strides import coefficients
 from codegen.recognize.stores import left_alone
 from codegen.record import record
 from codegen.scop.expr import Ref
-from codegen.scop.model import Access, Array, Buffer, Param, Scop, Statement, Step
+from codegen.scop.model import Access, AccessStep, Array, Buffer, Param, Scop, Statement
 from codegen.scop.tree import Band, Leaf, Loop, Node, seq
 
 PREFIX = "tw_all_"  # of the memory's name; names of the user's that begin with tw_ rule products out
@@ -208,7 +208,7 @@ def _access(s: Statement, values: Sequence[isl.PwAff], buffer: Buffer, like: Acc
     index = _multi(s, values, buffer.array)
     relation = isl.Map.from_multi_pw_aff(index).intersect_domain(s.instances(like))
     strides = tuple(" * ".join(buffer.texts[k + 1 :]) or "1" for k in range(len(values)))
-    path = (Step("flat", 0, "", strides),)
+    path = (AccessStep("flat", 0, "", strides),)
     return Access(buffer.array, like.write, index, relation, path, like.loc, like.partial)
 
 

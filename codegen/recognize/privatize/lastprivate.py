@@ -45,7 +45,7 @@ SUFFIX = "_own"
 
 
 @record
-class Lasting:
+class Privatized:
     """The region with variables of its own, by the statements that use them; copied where they are final, and some of
     them, `first`, where they come from before."""
 
@@ -67,7 +67,7 @@ class _Use:
     exposed: tuple[isl.Map, ...]
 
 
-def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Lasting | None:
+def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Privatized | None:
     """The region with such variables, if that takes a dependence off a loop; None otherwise."""
     candidates = tuple(_candidates(scop, tree, deps))
     if not candidates:
@@ -92,10 +92,10 @@ def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Lasting | None:
     if not any(gains(tree, deps, order, new, use.users[0], use.depth) for use in done):
         return None
     first = tuple(use.name for use in done if use.exposed)
-    return Lasting(made, order, new, tuple(dict.fromkeys(use.name for use in done)), first)
+    return Privatized(made, order, new, tuple(dict.fromkeys(use.name for use in done)), first)
 
 
-def own_remarks(before: Scop, after: Scop, last: Lasting | None) -> tuple[Diagnostic, ...]:
+def own_remarks(before: Scop, after: Scop, last: Privatized | None) -> tuple[Diagnostic, ...]:
     """Which arrays, and which variables that are looked at later, are now the iterations' own, and what it costs."""
     lasting, first = (last.names, last.first) if last else ((), ())
     found = []

@@ -31,7 +31,7 @@ from codegen.scop.expr import (
 from codegen.scop.lanes import Lane
 from codegen.scop.lanes import walk as walk_lanes
 from codegen.scop.model import Access, Scop, Statement
-from codegen.scop.product import Step
+from codegen.scop.product import ProductStep
 from codegen.scop.types import CType
 
 ACC = Lane("acc")
@@ -62,7 +62,7 @@ def lower(
     there: Callable[[int], bool],
     owned: Callable[[], bool],
     free: bool,
-) -> Step:
+) -> ProductStep:
     """The step of a statement. `side` tells to what an expression belongs: "const", "a", "b" or "" (both).
 
     `there` tells of an access whether its elements can be read even where the source would not read them, `owned`
@@ -94,7 +94,7 @@ def lower(
     work = _Lowering(scop, s, own, side, there, free, kind, frozenset(always(body)))
     lane = work.value(body)
     elem, lane = _narrow(scop, s, target, kind, lane, work)
-    return Step(elem, lane, tuple(work.left), tuple(work.right), tuple(work.consts), careful)
+    return ProductStep(elem, lane, tuple(work.left), tuple(work.right), tuple(work.consts), careful)
 
 
 def _one_name(s: Statement, e: Expr) -> Expr:

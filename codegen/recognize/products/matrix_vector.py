@@ -38,7 +38,7 @@ _FOLDS = {
 
 
 @record
-class Fold:
+class ReductionStep:
     """A step acc = op(acc, value): partial results start from `neutral` and are joined by `join`."""
 
     join: str
@@ -121,7 +121,7 @@ def in_any_order(scop: Scop, s: Statement, what: Contraction, isa: str) -> bool:
     return all(a.relation.is_equal(target.relation) for a in s.accesses if a.array == target.array)
 
 
-def fold(step: Lane) -> Fold | None:
+def fold(step: Lane) -> ReductionStep | None:
     """How partial results of the step are joined; None where the step is no fold."""
     if step.op not in _FOLDS or len(step.args) != 2:
         return None
@@ -130,4 +130,4 @@ def fold(step: Lane) -> Fold | None:
         first, second = second, first
     if first != Lane("acc") or Lane("acc") in walk(second):
         return None
-    return Fold(*_FOLDS[step.op])
+    return ReductionStep(*_FOLDS[step.op])

@@ -6,10 +6,10 @@ from codegen.recognize.access.ctypes import type_of
 from codegen.scop.expr import Cast, Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Step
+from codegen.scop.product import ProductStep
 
 
-def narrow_of(scop: Scop, s: Statement, step: Step) -> str:
+def narrow_of(scop: Scop, s: Statement, step: ProductStep) -> str:
     """The element type of half the width that holds all factors, where a step adds and subtracts products of them and
     nothing else; "" where there is none. The product of two such numbers fits into the sum's type."""
     kind, bits = step.elem[0], int(step.elem[1:])

@@ -7,7 +7,7 @@ from math import log2
 
 from codegen.machine import Machine
 from codegen.report.html.draw import line, rect, text
-from codegen.report.html.model import Picture, Shape, TableView
+from codegen.report.html.model import Picture, SvgElement, TableView
 from codegen.report.html.traffic import Work
 
 LABEL, WIDTH, ROW = 210.0, 330.0, 24.0
@@ -49,7 +49,7 @@ def footprint_picture(works: Sequence[Work], machine: Machine) -> Picture | None
         return LABEL + (log2(max(1, n)) - first) / (last - first) * WIDTH
 
     bottom = 22 + ROW * len(entries)
-    shapes: list[Shape] = []
+    shapes: list[SvgElement] = []
     for k, (name, n) in enumerate(entries):
         y = 22 + ROW * k
         shapes.append(rect("bar", LABEL, y + 4, at(n) - LABEL, ROW - 8, f"{name}: {size_text(n)}"))

@@ -6,7 +6,7 @@ import islpy as isl
 
 from codegen.record import record
 from codegen.report.html.draw import arrow, dot, line, text
-from codegen.report.html.model import Picture, Shape
+from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.sample import Sample, fixed, span
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
@@ -79,7 +79,7 @@ def distance_picture(s: Statement, deps: Dependences, at: Sample, down: int, acr
     def place(row: float, column: float) -> tuple[float, float]:
         return MARGIN + (column - low[1]) * STEP, MARGIN + (row - low[0]) * STEP
 
-    shapes: list[Shape] = []
+    shapes: list[SvgElement] = []
     for r in range(low[0], high[0] + 1):
         shapes.append(line("grid", *place(r, low[1]), *place(r, high[1])))
     for c in range(low[1], high[1] + 1):

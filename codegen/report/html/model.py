@@ -6,7 +6,7 @@ from codegen.record import record
 
 
 @record
-class Shape:
+class SvgElement:
     """An SVG element. `title` is what is shown under the pointer."""
 
     tag: str
@@ -23,7 +23,7 @@ class Picture:
     width: float
     height: float
     label: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[SvgElement, ...]
     caption: str = ""
     moments: int = 0  # of tiles that a slider goes through, 0 for none
 

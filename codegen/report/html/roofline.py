@@ -8,7 +8,7 @@ from math import log2
 from codegen.machine import Machine
 from codegen.record import record
 from codegen.report.html.draw import dot, line, path, rect, text
-from codegen.report.html.model import Picture, Shape
+from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.traffic import Work
 from codegen.report.speed import Speed
 
@@ -64,7 +64,7 @@ def roofline(works: Sequence[tuple[Work, int]], machine: Machine, speed: Speed |
         x = (log2(_within(intensity, LOW, HIGH)) - LOW) / (HIGH - LOW)
         return LEFT + x * width, TOP + (1 - (log2(_within(rate, low, high)) - low) / (high - low)) * height
 
-    shapes: list[Shape] = [*_scales(place, low, high), *_roof_lines(place, slopes, top, low)]
+    shapes: list[SvgElement] = [*_scales(place, low, high), *_roof_lines(place, slopes, top, low)]
     shapes += _dots(place, works, machine, slopes)
     if speed is not None:
         shapes += _measured(place, works, machine, speed)
@@ -76,9 +76,9 @@ def _within(x: float, low: float, high: float) -> float:
     return float(min(max(x, 2.0**low), 2.0**high))
 
 
-def _roof_lines(place: Place, slopes: Sequence[Roof], top: float, low: float) -> list[Shape]:
+def _roof_lines(place: Place, slopes: Sequence[Roof], top: float, low: float) -> list[SvgElement]:
     """Each slope up to the flat roof, with its name beside it: the lowest one's below, the others' above."""
-    out: list[Shape] = []
+    out: list[SvgElement] = []
     for roof in slopes:
         first = max(2.0**LOW, 2**low / roof.bytes)
         bend = _within(top / roof.bytes, LOW, HIGH)
@@ -95,10 +95,12 @@ def _roof_lines(place: Place, slopes: Sequence[Roof], top: float, low: float) ->
     return [*out, text("name", x - 4, y - 6, f"{top:g} operations per cycle", "end")]
 
 
-def _dots(place: Place, works: Sequence[tuple[Work, int]], machine: Machine, slopes: Sequence[Roof]) -> list[Shape]:
+def _dots(
+    place: Place, works: Sequence[tuple[Work, int]], machine: Machine, slopes: Sequence[Roof]
+) -> list[SvgElement]:
     """On the highest slope, with a dotted line down to the lowest. Names of dots that fall together stand together."""
     named: dict[tuple[float, float], list[str]] = {}
-    out: list[Shape] = []
+    out: list[SvgElement] = []
     for w, size in works:
         near = _within(w.intensity, LOW, HIGH)
         rates = [min(peak(machine, size), roof.bytes * near) for roof in (slopes[0], slopes[-1])]
@@ -114,10 +116,10 @@ def _dots(place: Place, works: Sequence[tuple[Work, int]], machine: Machine, slo
     return out
 
 
-def _measured(place: Place, works: Sequence[tuple[Work, int]], machine: Machine, speed: Speed) -> list[Shape]:
+def _measured(place: Place, works: Sequence[tuple[Work, int]], machine: Machine, speed: Speed) -> list[SvgElement]:
     """Source and result, above the intensity of the statement that does most."""
     most = max(works, key=lambda w: speed.by_statement.get(w[0].stmt, 0))[0]
-    out: list[Shape] = []
+    out: list[SvgElement] = []
     for name, seconds, cls in (("source", speed.original, "was"), ("generated", speed.result, "is")):
         rate = speed.operations / seconds / (machine.frequency_hz or 1e9)
         x, y = place(most.intensity, rate)
@@ -151,7 +153,7 @@ def _power(e: int) -> str:
     return str(2**e) if e >= 0 else f"1/{2**-e}"
 
 
-def _scales(place: Place, low: float, high: float) -> list[Shape]:
+def _scales(place: Place, low: float, high: float) -> list[SvgElement]:
     out = []
     for e in range(LOW, HIGH + 1, 2):
         x, y = place(2.0**e, 2**low)

@@ -32,7 +32,7 @@ class Cell:
 
 
 @record
-class Cut:
+class SliceGrid:
     """Rows are values of iterator `down`, columns of `across`; a cell stands for `steps` iterations of each."""
 
     down: int
@@ -44,7 +44,7 @@ class Cut:
     cells: tuple[Cell, ...]
 
 
-def cuts(tree: Node, s: Statement, at: Sample) -> tuple[Cut, ...]:
+def cuts(tree: Node, s: Statement, at: Sample) -> tuple[SliceGrid, ...]:
     """Cuts along pairs of iterators; a single iterator is shown as one row."""
     n = len(s.iterators)
     pairs = [(-1, 0)] if n == 1 else sorted(combinations(range(n), 2), key=lambda p: _interest(p, at.sizes))
@@ -58,7 +58,7 @@ def _interest(pair: tuple[int, int], sizes: Sequence[int]) -> tuple[int, tuple[i
     return -sum(bool(sizes[d]) for d in pair), pair
 
 
-def _cut(tree: Node, s: Statement, at: Sample, down: int, across: int) -> Cut | None:
+def _cut(tree: Node, s: Statement, at: Sample, down: int, across: int) -> SliceGrid | None:
     domain, others = at.domain, []
     for d in range(len(s.iterators)):
         if d not in (down, across):
@@ -82,7 +82,7 @@ def _cut(tree: Node, s: Statement, at: Sample, down: int, across: int) -> Cut | 
             if inside.eval(here).is_one():
                 cells.append(Cell(row, column, *keys(here)))
     starts, steps, shape = zip(*sides, strict=True)
-    return Cut(down, across, starts, steps, shape, tuple(others), tuple(cells)) if cells else None
+    return SliceGrid(down, across, starts, steps, shape, tuple(others), tuple(cells)) if cells else None
 
 
 def _side(domain: isl.Set, d: int, sizes: Sequence[int]) -> tuple[int, int, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.report.html.draw import line, number, path, text
-from codegen.report.html.model import Picture, Shape
+from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.sample import Sample
-from codegen.report.html.slices import Cell, Cut, Values, ranks
+from codegen.report.html.slices import Cell, SliceGrid, Values, ranks
 from codegen.scop.model import Statement
 
 COLOURS = 6
@@ -16,7 +16,7 @@ MOST_POINTS = 64  # of the line that shows the order inside a tile
 Spots = Mapping[Values, Sequence[Cell]]
 
 
-def space_picture(s: Statement, cut: Cut, at: Sample) -> Picture:
+def space_picture(s: Statement, cut: SliceGrid, at: Sample) -> Picture:
     """The cut as a picture; rows grow downwards like the rows of a matrix."""
     size = min(26.0, SIDE / max(cut.shape))
     tiles: dict[Values, list[Cell]] = {}
@@ -24,7 +24,7 @@ def space_picture(s: Statement, cut: Cut, at: Sample) -> Picture:
         tiles.setdefault(cell.tile, []).append(cell)
     moments = _moments(tiles)
     fills = _fills(tiles, size, moments)
-    shapes: list[Shape] = [*fills, *_walk(tiles, size), *_labels(tiles, size), *_axes(s, cut, size)]
+    shapes: list[SvgElement] = [*fills, *_walk(tiles, size), *_labels(tiles, size), *_axes(s, cut, size)]
     return Picture(
         LEFT + max(cut.shape[1] * size, 170) + 14,
         TOP + cut.shape[0] * size + 10,
@@ -47,7 +47,7 @@ def _moments(tiles: Spots) -> dict[Values, int]:
     return {key: order[(*first[key].step, turn[key])] for key in tiles}
 
 
-def _caption(s: Statement, cut: Cut, at: Sample, tiles: int) -> str:
+def _caption(s: Statement, cut: SliceGrid, at: Sample, tiles: int) -> str:
     where = [f"{s.iterators[d]} = {v}" for d, v in cut.fixed]
     sizes = [f"{name} = {v}" for name, v in sorted(at.params.items()) if name in at.shown]
     names = [s.iterators[d] if d >= 0 else "" for d in (cut.down, cut.across)]
@@ -64,14 +64,14 @@ def _caption(s: Statement, cut: Cut, at: Sample, tiles: int) -> str:
     return "; ".join(p for p in parts if p)
 
 
-def _fills(tiles: Spots, size: float, moments: Mapping[Values, int]) -> list[Shape]:
+def _fills(tiles: Spots, size: float, moments: Mapping[Values, int]) -> list[SvgElement]:
     lanes = sorted({c.lane for cells in tiles.values() for c in cells if c.lane is not None})
     out, plain = [], len(tiles) > 1
     for k, key in enumerate(sorted(tiles)):
         cells = tiles[key]
         lane = cells[0].lane
         cls = f"lane{lanes.index(lane) % COLOURS}" if lane is not None else f"turn{k % 2 if plain else 0}"
-        out.append(Shape("path", f"tile {cls}", (("d", _area(cells, size)), ("data-t", str(moments[key])))))
+        out.append(SvgElement("path", f"tile {cls}", (("d", _area(cells, size)), ("data-t", str(moments[key])))))
     return [*out, *(path("edge", _outline(cells, size)) for _, cells in sorted(tiles.items()))]
 
 
@@ -125,7 +125,7 @@ def _centre(cell: Cell, size: float) -> tuple[float, float]:
     return LEFT + (cell.column + 0.5) * size, TOP + (cell.row + 0.5) * size
 
 
-def _walk(tiles: Spots, size: float) -> list[Shape]:
+def _walk(tiles: Spots, size: float) -> list[SvgElement]:
     """The order inside the largest tile, from its first cell on."""
     largest = max(sorted(tiles), key=lambda k: len(tiles[k]))
     cells = sorted(tiles[largest], key=lambda c: c.time)[:MOST_POINTS]
@@ -134,10 +134,10 @@ def _walk(tiles: Spots, size: float) -> list[Shape]:
     points = [_centre(c, size) for c in cells]
     d = "L".join(f"{number(x)} {number(y)}" for x, y in points)
     x, y = points[0]
-    return [path("walk", f"M{d}"), Shape("circle", "from", (("cx", number(x)), ("cy", number(y)), ("r", "3")))]
+    return [path("walk", f"M{d}"), SvgElement("circle", "from", (("cx", number(x)), ("cy", number(y)), ("r", "3")))]
 
 
-def _labels(tiles: Spots, size: float) -> list[Shape]:
+def _labels(tiles: Spots, size: float) -> list[SvgElement]:
     """The step of each tile; tiles that one thread runs one after the other in a step get a second number."""
     if len(tiles) < 2:
         return []
@@ -160,7 +160,7 @@ def _labels(tiles: Spots, size: float) -> list[Shape]:
     return out
 
 
-def _axes(s: Statement, cut: Cut, size: float) -> list[Shape]:
+def _axes(s: Statement, cut: SliceGrid, size: float) -> list[SvgElement]:
     width, height = cut.shape[1] * size, cut.shape[0] * size
     last = [a + (n - 1) * k for a, n, k in zip(cut.start, cut.shape, cut.steps, strict=True)]
     out = [

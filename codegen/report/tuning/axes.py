@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 
 from codegen.record import record
 from codegen.report.html.draw import line, text
-from codegen.report.html.model import Shape
+from codegen.report.html.model import SvgElement
 
 LEFT, TOP, RIGHT, BOTTOM = 52.0, 26.0, 16.0, 44.0
 
@@ -71,9 +71,9 @@ class Chart:
         inner = (self.width - LEFT - RIGHT, self.height - TOP - BOTTOM)
         return LEFT + self.x.at(x) * inner[0], TOP + (1 - self.y.at(y)) * inner[1]
 
-    def frame(self, x_name: str, y_name: str) -> list[Shape]:
+    def frame(self, x_name: str, y_name: str) -> list[SvgElement]:
         """Lines and figures; the names of the axes stand below and above."""
-        out: list[Shape] = []
+        out: list[SvgElement] = []
         bottom, right = self.height - BOTTOM, self.width - RIGHT
         for v in self.x.ticks():
             x, _ = self.place(v, self.y.low)
@@ -84,12 +84,12 @@ class Chart:
         out.append(text("name", (LEFT + right) / 2, bottom + 33, x_name, "middle"))
         return [*out, text("name", 8, 15, y_name)]
 
-    def level(self, cls: str, y: float, name: str) -> Shape:
+    def level(self, cls: str, y: float, name: str) -> SvgElement:
         """A line across."""
         _, at = self.place(self.x.low, y)
         return line(cls, LEFT, at, self.width - RIGHT, at, name)
 
-    def label(self, y: float, name: str) -> Shape:
+    def label(self, y: float, name: str) -> SvgElement:
         """The name of such a line at its right end, to be drawn after everything else."""
         _, at = self.place(self.x.low, y)
         return text("level", self.width - RIGHT - 4, at + 12, name, "end")

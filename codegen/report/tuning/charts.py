@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import exp, log, sqrt
 
 from codegen.report.html.draw import dot, line, number, path, rect, text
-from codegen.report.html.model import Picture, Shape
+from codegen.report.html.model import Picture, SvgElement
 from codegen.report.tuning.axes import BOTTOM, LEFT, RIGHT, TOP, Chart, linear, logarithmic
-from codegen.tune.settings import Run, TunedRegion
+from codegen.tune.settings import SearchRun, TunedRegion
 from codegen.tune.timing import seconds_text
 
 SIZE = (436.0, 262.0)
@@ -25,7 +25,7 @@ def base_of(region: TunedRegion) -> float:
     return region.default.best if region.default is not None else 1.0
 
 
-def _best_so_far(run: Run, base: float) -> list[tuple[int, float, float]]:
+def _best_so_far(run: SearchRun, base: float) -> list[tuple[int, float, float]]:
     """(step, seconds, best speed) after each step that had a figure."""
     out: list[tuple[int, float, float]] = []
     best = 0.0
@@ -96,7 +96,7 @@ def best_over_time(region: TunedRegion, methods: Sequence[str]) -> Picture | Non
 
 def seconds_per_step(region: TunedRegion, methods: Sequence[str]) -> Picture | None:
     """How long each step took: generation, proofs, compiler and runs."""
-    rows: list[tuple[Run, int, float]] = []
+    rows: list[tuple[SearchRun, int, float]] = []
     for run in region.runs:
         before = 0.0
         for s in run.history:
@@ -131,7 +131,7 @@ def distribution(rows: Sequence[tuple[str, str, Sequence[float], float]], label:
     def at(v: float) -> float:
         return names + axis.at(v) * (SIZE[0] - names - RIGHT)
 
-    shapes: list[Shape] = []
+    shapes: list[SvgElement] = []
     for v in axis.ticks():
         shapes += [line("grid", at(v), TOP, at(v), height - BOTTOM),
                    text("value", at(v), height - BOTTOM + 15, f"{v:.4g}", "middle")]  # fmt: skip
@@ -191,7 +191,7 @@ def profile(times: Mapping[str, Sequence[float | None]], methods: Sequence[str])
 
 def legend(methods: Sequence[str]) -> Picture:
     """Methods and their colours."""
-    shapes: list[Shape] = []
+    shapes: list[SvgElement] = []
     x = LEFT
     for m in methods:
         shapes += [rect(f"swatch {colour(m, methods)}", x, 4, 14, 12), text("name", x + 20, 14, m)]

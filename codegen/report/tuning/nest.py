@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.report.html.draw import rect, text
-from codegen.report.html.model import Picture, Shape
+from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.trees import loop_kinds, loop_words
 from codegen.scop.product import Blocking, Exact, Nested
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, kids, statements
@@ -13,13 +13,13 @@ LETTER = 7.3  # the width of one in a loop's name
 
 
 def nest_picture(tree: Node) -> Picture:
-    shapes: list[Shape] = []
+    shapes: list[SvgElement] = []
     height = _draw(tree, 1.0, 1.0, WIDTH - 2, shapes)
     return Picture(WIDTH, height + 2, "The loops of the plan", tuple(shapes),
                    "Boxes are loops around what they repeat, from top to bottom in time")  # fmt: skip
 
 
-def _draw(node: Node, x: float, y: float, width: float, shapes: list[Shape]) -> float:
+def _draw(node: Node, x: float, y: float, width: float, shapes: list[SvgElement]) -> float:
     """Draw a node and tell its height."""
     if isinstance(node, Leaf):
         shapes += [rect("stmt", x, y, width, LEAF), text("stmt-name", x + width / 2, y + 16, node.stmt, "middle")]
@@ -37,7 +37,7 @@ def _draw(node: Node, x: float, y: float, width: float, shapes: list[Shape]) -> 
     return height
 
 
-def _stack(nodes: tuple[Node, ...], x: float, y: float, width: float, shapes: list[Shape]) -> float:
+def _stack(nodes: tuple[Node, ...], x: float, y: float, width: float, shapes: list[SvgElement]) -> float:
     at = y
     for k, child in enumerate(nodes):
         at += GAP if k else 0
@@ -45,7 +45,7 @@ def _stack(nodes: tuple[Node, ...], x: float, y: float, width: float, shapes: li
     return at - y
 
 
-def _band(band: Band, member: int, x: float, y: float, width: float, shapes: list[Shape]) -> float:
+def _band(band: Band, member: int, x: float, y: float, width: float, shapes: list[SvgElement]) -> float:
     """The loops of a band, one box inside the other; a product is one box."""
     if member == len(band.loops):
         return _draw(band.child, x, y, width, shapes)
@@ -56,7 +56,7 @@ def _band(band: Band, member: int, x: float, y: float, width: float, shapes: lis
     return height
 
 
-def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float, shapes: list[Shape]) -> float:
+def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float, shapes: list[SvgElement]) -> float:
     """The loops of a nest for certain sizes."""
     if member == len(nest.loops):
         shapes += [rect("stmt", x, y, width, LEAF), text("stmt-name", x + width / 2, y + 16, what, "middle")]
@@ -72,7 +72,7 @@ def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float
     return height
 
 
-def _box(words: str, kinds: str, x: float, y: float, width: float, height: float) -> list[Shape]:
+def _box(words: str, kinds: str, x: float, y: float, width: float, height: float) -> list[SvgElement]:
     room = int((width - 14) / LETTER)
     shown = words if len(words) <= room else words[: room - 1] + "…"
     return [rect(f"box {kinds}", x, y, width, height, words), text("loop-name", x + 7, y + 15, shown)]

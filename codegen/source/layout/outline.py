@@ -27,11 +27,11 @@ class Span:
     kind: str
     begin: int
     end: int
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[Compound, ...] = ()
 
 
 @record
-class Block:
+class Compound:
     """Statements in braces, or a single one without."""
 
     braced: bool
@@ -42,17 +42,17 @@ class _Lost(Exception):
     """The text has another structure than C's."""
 
 
-def outline(text: str, begin: int, end: int) -> Block | None:
+def outline(text: str, begin: int, end: int) -> Compound | None:
     """The statements of text[begin:end]; None where brackets or keywords do not fit together."""
     bare = _HIDDEN.sub(lambda m: blank(m.group()), blank_comments(text[begin:end]))
     try:
-        return Block(True, tuple(_shifted(s, begin) for s in _spans(bare, 0, len(bare))))
+        return Compound(True, tuple(_shifted(s, begin) for s in _spans(bare, 0, len(bare))))
     except (_Lost, RecursionError):
         return None
 
 
 def _shifted(s: Span, by: int) -> Span:
-    blocks = tuple(Block(b.braced, tuple(_shifted(x, by) for x in b.spans)) for b in s.blocks)
+    blocks = tuple(Compound(b.braced, tuple(_shifted(x, by) for x in b.spans)) for b in s.blocks)
     return Span(s.kind, s.begin + by, s.end + by, blocks)
 
 
@@ -68,10 +68,10 @@ def _span(text: str, at: int, end: int) -> Span:
     word = _word(text, at)
     if word == "{":
         after = _closing(text, at)
-        return Span("{", at, after, (Block(True, tuple(_spans(text, at + 1, after - 1))),))
+        return Span("{", at, after, (Compound(True, tuple(_spans(text, at + 1, after - 1))),))
     if word in _HEADED:
         body = _block(text, _closing(text, _skip(text, at + len(word)), "("), end)
-        inner: tuple[Block, ...] = (body[0],)
+        inner: tuple[Compound, ...] = (body[0],)
         after = body[1]
         other = _skip(text, after)
         if word == "if" and _word(text, other) == "else":
@@ -84,10 +84,10 @@ def _span(text: str, at: int, end: int) -> Span:
     return Span(_PLAIN, at, _semicolon(text, at, end))
 
 
-def _block(text: str, at: int, end: int) -> tuple[Block, int]:
+def _block(text: str, at: int, end: int) -> tuple[Compound, int]:
     """The statement at `at` as a block, and where it ends."""
     made = _span(text, _skip(text, at), end)
-    return (made.blocks[0] if made.kind == "{" else Block(False, (made,))), made.end
+    return (made.blocks[0] if made.kind == "{" else Compound(False, (made,))), made.end
 
 
 def _semicolon(text: str, at: int, end: int) -> int:

@@ -13,7 +13,7 @@ from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.source.layout.lexis import IDENT, blank_comments, identifiers
 from codegen.source.layout.linemap import LineMap
-from codegen.source.macros.branches import Group, active, defines, fixed, groups_of, probe, taken
+from codegen.source.macros.branches import ConditionalGroup, active, defines, fixed, groups_of, probe, taken
 from codegen.source.macros.tables import Macro, Table, tables_at, used
 from codegen.source.preprocess import Preprocessed, preprocess_alone
 from codegen.source.regions import Region
@@ -36,7 +36,7 @@ class Baked:
     known: Table
     fixed: frozenset[str] = frozenset()
     text: str = ""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ConditionalGroup, ...] = ()
     taken: frozenset[int] = frozenset()
     elsewhere: frozenset[str] = frozenset()
 
@@ -70,7 +70,7 @@ def _words(code: str) -> frozenset[str]:
     return frozenset(IDENT.findall(blank_comments(code)))
 
 
-def _probe(known: Table, text: str, groups: Sequence[Group]) -> str:
+def _probe(known: Table, text: str, groups: Sequence[ConditionalGroup]) -> str:
     """The macros that are defined before a region, and its conditionals."""
     lines = []
     for m in known.values():

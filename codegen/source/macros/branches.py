@@ -19,17 +19,17 @@ class Branch:
     directive: str
     begin: int
     end: int
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ConditionalGroup, ...] = ()
 
 
 @record
-class Group:
+class ConditionalGroup:
     """From `#if` to `#endif`."""
 
     branches: tuple[Branch, ...]
 
 
-def groups_of(text: str) -> tuple[Group, ...]:
+def groups_of(text: str) -> tuple[ConditionalGroup, ...]:
     """The conditionals of a text, outermost ones; none where they do not pair up."""
     found = list(_directives(text))
     groups, rest = _groups(found, 0)
@@ -71,9 +71,9 @@ def _word(directive: str) -> str:
     return re.match(r"#(\w*)", directive)[1]  # type: ignore[index]
 
 
-def _groups(found: Sequence[tuple[str, int, int]], at: int) -> tuple[tuple[Group, ...], int]:
+def _groups(found: Sequence[tuple[str, int, int]], at: int) -> tuple[tuple[ConditionalGroup, ...], int]:
     """The conditionals from a directive on to the one that closes the branch they are in, and its number."""
-    groups: list[Group] = []
+    groups: list[ConditionalGroup] = []
     while at < len(found):
         word = _word(found[at][0])
         if word in _GOES_ON or word == "endif":
@@ -89,22 +89,22 @@ def _groups(found: Sequence[tuple[str, int, int]], at: int) -> tuple[tuple[Group
                 branches.append(Branch(directive, begin, found[at][1], inner))
         if at == len(found):
             return (), -1
-        groups.append(Group(tuple(branches)))
+        groups.append(ConditionalGroup(tuple(branches)))
         at += 1
     return tuple(groups), at
 
 
-def probe(groups: Sequence[Group]) -> str:
+def probe(groups: Sequence[ConditionalGroup]) -> str:
     """Directives alone, with a word in each branch that tells it from the others, for `taken`."""
     return printed(groups, lambda b: f"tw_branch_{b.begin}\n")
 
 
-def taken(groups: Sequence[Group], out: str) -> frozenset[int]:
+def taken(groups: Sequence[ConditionalGroup], out: str) -> frozenset[int]:
     """The branches whose words have come out of the preprocessor, by where they begin."""
     return frozenset(int(n) for n in re.findall(r"^tw_branch_(\d+)$", out, re.M))
 
 
-def printed(groups: Sequence[Group], inside: Callable[[Branch], str]) -> str:
+def printed(groups: Sequence[ConditionalGroup], inside: Callable[[Branch], str]) -> str:
     """The directives, with text after each that opens a branch, and what is in it."""
     out = ""
     for g in groups:
@@ -114,7 +114,7 @@ def printed(groups: Sequence[Group], inside: Callable[[Branch], str]) -> str:
     return out
 
 
-def active(text: str, groups: Sequence[Group], seen: frozenset[int]) -> str:
+def active(text: str, groups: Sequence[ConditionalGroup], seen: frozenset[int]) -> str:
     """The text with the branches that were not taken blanked."""
     for g in groups:
         for b in g.branches:
@@ -125,7 +125,7 @@ def active(text: str, groups: Sequence[Group], seen: frozenset[int]) -> str:
     return text
 
 
-def matters(text: str, group: Group) -> bool:
+def matters(text: str, group: ConditionalGroup) -> bool:
     """Whether it is of any account which branch is taken: not for a plain 0 or 1, nor for pragmas of others alone."""
     first, *rest = (b.directive for b in group.branches)
     if first == "#if 1" or (first == "#if 0" and rest in ([], ["#else"])):

@@ -12,14 +12,14 @@ from codegen.sparse.ir.nest import For, Guard, Let, Level
 from codegen.sparse.ir.passes.prune import used_levels
 from codegen.sparse.ir.walk import expressions, reads
 from codegen.sparse.kernels.notation import Tensor
-from codegen.sparse.kernels.plan import Plan
+from codegen.sparse.kernels.plan import KernelPlan
 from codegen.sparse.synth.pair import sizes
 
 
 class Pieces:
     """Prints into a writer. `levels`: the operand's nest; `need`: the loops that the place of the result depends on."""
 
-    def __init__(self, p: Plan, formats: dict[str, Descriptor], types: Types) -> None:
+    def __init__(self, p: KernelPlan, formats: dict[str, Descriptor], types: Types) -> None:
         self.p, self.types, self.formats = p, types, formats
         self.w = Writer()
         self.s = StmtPrinter(self.w, sizes(p.lay), types)
@@ -56,7 +56,7 @@ class Pieces:
 
     # --- elements ----------------------------------------------------------------------------------------------
 
-    def element(self, t: Tensor, moved: Plan | None = None) -> str:
+    def element(self, t: Tensor, moved: KernelPlan | None = None) -> str:
         """An element of a dense tensor, or the value of the sparse operand; `moved`: at another iteration."""
         p = moved or self.p
         if t == p.operand:
@@ -74,7 +74,7 @@ class Pieces:
             return f"{self.out.name}[{self.s.c(call.args[0])}]"
         return self.element(self.out)
 
-    def factors(self, skip_sparse: bool = False, moved: Plan | None = None) -> str:
+    def factors(self, skip_sparse: bool = False, moved: KernelPlan | None = None) -> str:
         term = self.p.kernel.terms[0]
         return " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
 

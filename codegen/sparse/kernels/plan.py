@@ -13,7 +13,7 @@ from codegen.sparse.synth.scan import Scan, scan
 
 
 @record
-class Plan:
+class KernelPlan:
     """The sparse operand, its scan, and every index as an expression."""
 
     kernel: Kernel
@@ -27,7 +27,7 @@ class Plan:
     same: bool
 
 
-def plan(k: Kernel, formats: dict[str, Descriptor]) -> Plan:
+def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     """Raises for notations that are no product with one sparse operand."""
     if len(k.terms) != 1 or k.out is None:
         raise bad_kernel("a kernel is one product, or a sum of sparse tensors of the same indices")
@@ -49,4 +49,4 @@ def plan(k: Kernel, formats: dict[str, Descriptor]) -> Plan:
     same = k.out.name in formats
     if same and (formats[k.out.name] != d or k.out.indices != a.indices):
         raise bad_kernel(f"a sparse result must have the format and the indices of {a.name}")
-    return Plan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same)
+    return KernelPlan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same)

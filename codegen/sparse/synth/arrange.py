@@ -8,7 +8,7 @@ from codegen.sparse.ir.model import Alloc, Define, Loop, Step
 from codegen.sparse.ir.nest import INDEX, RECORD, VALUE
 from codegen.sparse.ir.sorting import Radix, Word
 from codegen.sparse.ir.statement import Store
-from codegen.sparse.synth.mechanisms import Plan, in_source, limits
+from codegen.sparse.synth.mechanisms import ConversionPlan, in_source, limits
 from codegen.sparse.synth.pair import Pair, sizes
 from codegen.sparse.synth.stream import of_arrays
 
@@ -16,7 +16,7 @@ from codegen.sparse.synth.stream import of_arrays
 class Arranged:
     """Steps so far, the entries as they come now, and destination variables as far as they are known."""
 
-    def __init__(self, p: Pair, plan: Plan) -> None:
+    def __init__(self, p: Pair, plan: ConversionPlan) -> None:
         self.p, self.plan, self.t = p, plan, p.target
         self.stream = plan.stream
         self.sizes = sizes(p.target)

@@ -25,7 +25,7 @@ FULL, RANK, TABLE, SEGMENT, RUN = "full", "rank", "table", "segment", "run"
 
 
 @record
-class Plan:
+class ConversionPlan:
     """What was decided: a mechanism for each place, the order entries must come in, how they get into it."""
 
     how: tuple[str, ...]
@@ -36,7 +36,7 @@ class Plan:
     log: tuple[str, ...]
 
 
-def choose(p: Pair) -> Plan:
+def choose(p: Pair) -> ConversionPlan:
     """The plan for a pair."""
     how = tuple(_mechanism(p, place) for place in p.places)
     if any(h in (RUN, FULL) and place.order.parts for h, place in zip(how, p.places, strict=True)):
@@ -56,14 +56,14 @@ def choose(p: Pair) -> Plan:
         s = scan(p.source, o)
         if sorted_by(p.source, s, want, down):
             note = f"order {listed(want)} already holds; no permutation, loops {', '.join(o)}"
-            return Plan(how, order, down, of_scan(s), "none", (*log, note))
+            return ConversionPlan(how, order, down, of_scan(s), "none", (*log, note))
     stream = of_scan(scan(p.source))
     counting = len(order) == 1 and not is_key(order[0]) and not down
     direct = counting and all(h in (FULL, RANK, TABLE) for h in how)
     move = "scatter" if direct else "count" if counting else "radix"
     words = {"scatter": "counting, entries go straight to their places", "count": "counting into temporaries",
              "radix": "radix sort on precomputed keys"}
-    return Plan(how, order, down, stream, move, (*log, f"permutation by {listed(want)}: {words[move]}"))
+    return ConversionPlan(how, order, down, stream, move, (*log, f"permutation by {listed(want)}: {words[move]}"))
 
 
 def in_source(p: Pair, e: Exp) -> Exp:

@@ -57,7 +57,7 @@ Key = tuple[str, Moves]
 
 
 @record
-class Group:
+class StatementGroup:
     """The statements directly inside a loop, and the loops around them; `closed` where no other loop is beside them."""
 
     names: tuple[str, ...]
@@ -88,7 +88,7 @@ def cycles(p: Program, machine: Machine, threads: int = 1, free: bool = False) -
     return total
 
 
-def _parallel(g: Group) -> bool:
+def _parallel(g: StatementGroup) -> bool:
     """Is there a loop that carries nothing? The innermost of several is too short for threads."""
     return any(lp.coincident for lp in (g.around[:-1] if len(g.around) > 1 else g.around))
 
@@ -103,16 +103,16 @@ def shape(p: Program) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     return tuple((g.names, tuple(lp.name for lp in g.around)) for g in _groups(p.tree, (), ()))
 
 
-def _groups(node: Node, around: tuple[Loop, ...], path: Path) -> Iterator[Group]:
+def _groups(node: Node, around: tuple[Loop, ...], path: Path) -> Iterator[StatementGroup]:
     """In the order in which they run."""
     if isinstance(node, Leaf):
-        yield Group((node.stmt,), around, path, False)
+        yield StatementGroup((node.stmt,), around, path, False)
     elif isinstance(node, Band):
         inside = (*around, *node.loops)
         if has_band(node.child):
             yield from _groups(node.child, inside, (*path, 0))
         else:
-            yield Group(statements(node), inside, path, True)
+            yield StatementGroup(statements(node), inside, path, True)
     else:
         for k, child in enumerate(kids(node)):
             yield from _groups(child, around, (*path, k))
@@ -140,7 +140,7 @@ def bounds(p: Program, place: Place, machine: Machine) -> Bounds | None:
 
 
 def _group(
-    p: Program, g: Group, machine: Machine, places: dict[str, Place], seen: dict[str, _Use]
+    p: Program, g: StatementGroup, machine: Machine, places: dict[str, Place], seen: dict[str, _Use]
 ) -> float:
     own = {n: enclosing(p.tree, n) for n in g.names}
     lengths = [_length(p, own, k) for k in range(len(g.around))]
@@ -161,7 +161,7 @@ def _group(
     return turns * (max(each.issue, wait, each.fetch) + each.astray + entry)
 
 
-def _in_flight(p: Program, g: Group, places: dict[str, Place], lengths: Sequence[float]) -> float:
+def _in_flight(p: Program, g: StatementGroup, places: dict[str, Place], lengths: Sequence[float]) -> float:
     """How many runs of a short innermost loop a core works on at once, none of which waits for another; 0 where it is
     not written out or they do."""
     own = {n: enclosing(p.tree, n) for n in g.names}
@@ -176,7 +176,7 @@ def _in_flight(p: Program, g: Group, places: dict[str, Place], lengths: Sequence
 
 def _bounds(
     p: Program,
-    g: Group,
+    g: StatementGroup,
     machine: Machine,
     place: Place | None,
     lengths: Sequence[float],
@@ -336,7 +336,12 @@ def target(p: Program, s: Statement) -> Array:
 
 
 def _fetched(
-    p: Program, g: Group, lengths: Sequence[float], keys: dict[Key, bool], machine: Machine, seen: dict[str, _Use]
+    p: Program,
+    g: StatementGroup,
+    lengths: Sequence[float],
+    keys: dict[Key, bool],
+    machine: Machine,
+    seen: dict[str, _Use],
 ) -> float:
     """Cycles per iteration for what is not in the first-level cache."""
     total = 0.0
@@ -354,7 +359,7 @@ def _fetched(
     return total
 
 
-def _tilable(p: Program, g: Group, moves: Moves) -> bool:
+def _tilable(p: Program, g: StatementGroup, moves: Moves) -> bool:
     """Tiles of the band will make use of whole lines: another loop of it steps through neighbours."""
     node = at(p.tree, g.path)
     if not isinstance(node, Band) or not node.permutable or len(node.loops) < 2:
@@ -372,7 +377,7 @@ def _bytes(steps: tuple[Fraction, ...], elem: int, machine: Machine) -> float:
 
 
 def _rate(
-    g: Group,
+    g: StatementGroup,
     lengths: Sequence[float],
     array: str,
     moves: Moves,

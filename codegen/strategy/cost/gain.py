@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plain, Plan, Schedule, Store, Vector
+from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plan, Schedule, StoreIn, Unskew, Vector
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -15,7 +15,7 @@ from codegen.transform.program import Program
 WORTH = 1.1
 # These keep the loops, or move them: what that brings, the model sees. It does not look at tiles, products and values
 # in registers, which are planned only where they pay.
-_SEEN = (Schedule, Distribute, Forward, Plain, Parallel, Store, Vector)
+_SEEN = (Schedule, Distribute, Forward, Unskew, Parallel, StoreIn, Vector)
 
 
 @record

@@ -18,7 +18,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Node, enclosing, statements
 from codegen.strategy.cost.cycles import ACCESSES
-from codegen.strategy.orders.distribution import Nest
+from codegen.strategy.orders.distribution import ProductNest
 from codegen.transform.program import Program
 
 SPARE = 0.6  # of the time that a step takes in its units: where loads and stores take less, tiles gain nothing
@@ -105,7 +105,7 @@ def _moves(index: isl.MultiPwAff, d: int) -> bool:
     return any(index.get_pw_aff(k).involves_dims(isl.dim_type.in_, d, 1) for k in range(index.dim(isl.dim_type.out)))
 
 
-def unwanted(p: Program, parts: Sequence[Node], nests: Sequence[Nest], find: Find) -> dict[str, str]:
+def unwanted(p: Program, parts: Sequence[Node], nests: Sequence[ProductNest], find: Find) -> dict[str, str]:
     """By statement, why it should not stand in a nest of its own after all. `parts` make up the region's tree."""
     out: dict[str, str] = {}
     mine = {n.stmt for n in nests}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import islpy as isl
 
 from codegen.machine import Machine
-from codegen.plan.model import Abreast, Directive, Distribute, LoopRef, Order, Skew, Store, Tile
+from codegen.plan.model import Directive, Distribute, Interleave, LoopRef, Order, Skew, StoreIn, Tile
 from codegen.recognize.access.invariant_values import alike
 from codegen.recognize.access.strides import coefficients, move
 from codegen.scop.model import Statement
@@ -189,7 +189,7 @@ def _kept(p: Program, row: Loop, names: Sequence[str], size: int) -> Iterator[Di
         if _of_a_row(p, array):
             user = next(s for s in stmts if any(a.array == array for a in s.accesses))
             tile = f"{row.name}t"
-            yield Store(array, LoopRef(tile, user.name), ((user.iterators[_iterator(row, user.name)], tile, size),))
+            yield StoreIn(array, LoopRef(tile, user.name), ((user.iterators[_iterator(row, user.name)], tile, size),))
 
 
 def _iterator(row: Loop, name: str) -> int:
@@ -216,4 +216,4 @@ def _abreast(p: Program, body: Node, rows: LoopRef, row: Loop) -> tuple[Directiv
     in all rows do not count: they take one value, and one division less in each row of adi (`invariant_values.py`)."""
     names = statements(body)
     own = [n for n in names if len(names) == 1 or not alike(p.scop, p.deps, n, _iterator(row, n))]
-    return (Abreast(rows),) if len(own) == 1 else ()
+    return (Interleave(rows),) if len(own) == 1 else ()

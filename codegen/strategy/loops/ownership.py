@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from codegen.diagnostics import Diagnostic, Severity
 from codegen.machine import Machine
-from codegen.recognize.ownership.extract import Nest, frame
+from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.recognize.ownership.linear import linear
 from codegen.recognize.ownership.model import Axis, Frame, Reference
 from codegen.scop.product import Blocking
@@ -30,7 +30,7 @@ def _products(p: Program, machine: Machine) -> Iterator[Diagnostic]:
         (name,) = statements(node)
         what, how = node.product.what, node.product.how
         around = enclosing(p.tree, name)[: -len(node.loops)]
-        f = frame(p.scop, Nest((name,), around, node.loops))
+        f = frame(p.scop, BlockedNest((name,), around, node.loops))
         order = dict(zip(what.inner, node.loops, strict=True))
         grid = tuple(f.axis(order[d].name) for d in (*what.rows, *what.columns))
         target = f.references[p.scop.statement(name).target]
@@ -54,7 +54,7 @@ def _threads(p: Program) -> Iterator[Diagnostic]:
         inner = _counted(p, place)
         if inner is None:
             continue
-        f = frame(p.scop, Nest(names, (), (inner,)))
+        f = frame(p.scop, BlockedNest(names, (), (inner,)))
         written = sorted({r.array for r in f.references if r.write and not p.scop.arrays[r.array].inside})
         owned = [a for a in written if all(_owned(f, r, f.inner) for r in f.references if r.array == a)]
         if owned:

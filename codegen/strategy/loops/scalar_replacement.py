@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codegen.machine import Machine
-from codegen.recognize.access.reuse import Again, just_written, used_again
+from codegen.recognize.access.reuse import Reuse, just_written, used_again
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import Place, enclosing, statements
@@ -23,7 +23,7 @@ WIDTH = 4.0  # instructions that start in a cycle, copies among them
 
 
 @record
-class Gain:
+class ReplacementGain:
     """Cycles per iteration with values that go through memory, and with values in registers."""
 
     before: float
@@ -39,7 +39,7 @@ class Gain:
         return f"about {self.after:.2g} cycles an iteration, {self.before:.2g} with values that go through memory"
 
 
-def carry_gain(p: Program, place: Place, machine: Machine) -> Gain | None:
+def carry_gain(p: Program, place: Place, machine: Machine) -> ReplacementGain | None:
     """What `carry` changes about an innermost loop; None where no value goes from one iteration to a later one."""
     names = statements(place.band)
     again = list(used_again(p.scop, place.band, enclosing(p.tree, names[0])))
@@ -52,10 +52,10 @@ def carry_gain(p: Program, place: Place, machine: Machine) -> Gain | None:
     memory = max((_around(p.scop, names, u, machine, far) + far) / u.age for u, _ in chains)
     copies = sum(u.age for u in again) / WIDTH
     rest = max(each.issue, each.fetch)
-    return Gain(max(rest, memory), max(rest, registers, copies))
+    return ReplacementGain(max(rest, memory), max(rest, registers, copies))
 
 
-def _around(scop: Scop, names: Sequence[str], u: Again, machine: Machine, far: float) -> float:
+def _around(scop: Scop, names: Sequence[str], u: Reuse, machine: Machine, far: float) -> float:
     """Cycles from a read of an earlier value to what takes its place: the longest way through the statements of an
     iteration. What one leaves for another in memory takes `far` longer where a store to another array, which a compiler
     cannot tell apart, lies between them."""

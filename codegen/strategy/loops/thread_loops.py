@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codegen.machine import Machine
 from codegen.plan.model import Directive, LoopRef, Order, Parallel
-from codegen.recognize.ownership.extract import Nest, frame
+from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.record import record
 from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
 from codegen.strategy.cost.tile_sizes import constant_extent
@@ -50,7 +50,7 @@ def shared_out(p: Program, place: Place, machine: Machine) -> Shared:
         return usual
     from codegen.recognize.ownership.search import thread_loops
 
-    f = frame(p.scop, Nest(names, (), inside))
+    f = frame(p.scop, BlockedNest(names, (), inside))
     lengths = {(counted[lp.name] or lp).name: _rounds(p, lp, names) for lp in others}
     found = [c for c in thread_loops(f, lengths, machine.cores) if c.name in lengths]
     best, mine = found[0], next(c for c in found if (counted[place.loop.name] or place.loop).name == c.name)

@@ -18,9 +18,9 @@ from codegen.plan.model import (
     Jam,
     LoopRef,
     Parallel,
-    Plain,
     Schedule,
     Tile,
+    Unskew,
     Vector,
 )
 from codegen.recognize.access.strides import coefficients, move
@@ -56,7 +56,7 @@ EFFORT = 120  # accesses times loops beyond which the analysis takes longer than
 
 
 @record
-class Cut:
+class TimeCut:
     """A way to cut time and space, and to put the tiles on threads; both in words too."""
 
     tiles: tuple[Directive, ...]
@@ -71,7 +71,7 @@ class TimeTiles:
     inside tiles, and `rows` where they are legal."""
 
     schedule: Schedule
-    cuts: tuple[Cut, ...]
+    cuts: tuple[TimeCut, ...]
     inside: tuple[Directive, ...]
     vectors: tuple[Directive, ...]
     rows: tuple[Directive, ...]
@@ -100,7 +100,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
     if len(names) > 1:
         inside += [Distribute(ref[lp.name]) for lp in reversed(space)]
     counts = {(n, lp.name): _counts(p.scop, lp, step, n) for lp in space for n in names}
-    inside += [Plain(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
+    inside += [Unskew(LoopRef(lp, n), it) for (n, lp), it in counts.items() if it]
     rows, vectors, why = [], [], []
     for n in names:
         s = p.scop.statement(n)
@@ -119,14 +119,14 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
     return TimeTiles(Schedule(tree), cuts, tuple(inside), tuple(vectors), tuple(rows), tuple(why))
 
 
-def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine) -> tuple[Cut, ...]:
+def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Machine) -> tuple[TimeCut, ...]:
     """Diamonds where threads are many, else tiles that they follow each other through."""
     refs = [LoopRef(lp.name, stmt) for lp in band]
     text = " by ".join(map(str, sizes[1:]))
     tile = Tile(tuple(zip(refs, sizes, strict=True)))
     words = f"tiles of {sizes[0]} steps over {text} elements", "threads follow each other through the grid"
-    tiles = Cut((tile,), in_line(band, stmt), *words)
-    even = Cut((Balance(refs[0], sizes[0]), tile), in_line(band, stmt), *words)
+    tiles = TimeCut((tile,), in_line(band, stmt), *words)
+    even = TimeCut((Balance(refs[0], sizes[0]), tile), in_line(band, stmt), *words)
     if machine.cores <= IN_LINE:
         return even, tiles
     if len(sizes) == 4:
@@ -135,7 +135,7 @@ def _cuts(band: tuple[Loop, ...], stmt: str, sizes: tuple[int, ...], machine: Ma
     rest = Tile(tuple(zip(refs, (0, 0, *sizes[2:]), strict=True)))
     cut = Diamond(refs[0], refs[1], wide)
     text = " by ".join(map(str, (wide, *sizes[2:])))
-    diamonds = Cut(
+    diamonds = TimeCut(
         (*((rest,) if len(sizes) > 2 else ()), cut),
         (Parallel(LoopRef(band[1].name + "m", stmt)),),
         f"diamonds of {text} elements",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.plan.model import Abreast, Balance, Directive, LoopRef, Order, Parallel, Pipeline, Plain, Skew, Tile
+from codegen.plan.model import Balance, Directive, Interleave, LoopRef, Order, Parallel, Pipeline, Skew, Tile, Unskew
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
@@ -70,7 +70,7 @@ def side_by_side(scop: Scop, band: Sequence[Loop], stmt: str) -> Iterator[tuple[
             *_unskewed(scop, band, stmt, factor),
             Tile(((row, ROWS), (inner, 0))),
             Order((inner, row)),
-            Abreast(row),
+            Interleave(row),
             *_plain(scop, band, stmt),
         )
 
@@ -98,4 +98,4 @@ def _plain(scop: Scop, band: Sequence[Loop], stmt: str) -> tuple[Directive, ...]
     own = [k for k, c in enumerate(row) if c and not step[k]]
     if len(own) != 1 or row[own[0]] != 1 or its[own[0]] == band[-2].name:
         return ()
-    return (Plain(LoopRef(band[-2].name, stmt), its[own[0]]),)
+    return (Unskew(LoopRef(band[-2].name, stmt), its[own[0]]),)

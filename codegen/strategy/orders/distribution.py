@@ -19,7 +19,7 @@ from codegen.scop.tree import Band, Hold, Leaf, Loop, Node, Seq, enclosing, kids
 
 
 @record
-class Nest:
+class ProductNest:
     """A product's own nest: `depth` source loops around it are shared, the rest are its own."""
 
     stmt: str
@@ -32,11 +32,11 @@ Arrange = Callable[[tuple[str, ...]], Node]
 
 def distribute(
     scop: Scop, deps: Dependences, source: Node, names: tuple[str, ...], is_product: IsProduct, arrange: Arrange
-) -> tuple[Node, tuple[Nest, ...]]:
+) -> tuple[Node, tuple[ProductNest, ...]]:
     """The statements `names` of the source's tree with every product alone in its nest. `arrange` gives the tree of
     statements that have no product among them and no shared loops around; below shared loops the rest keeps the
     source's order."""
-    found: list[Nest] = []
+    found: list[ProductNest] = []
     tree = _level(scop, deps, deps.must, source, names, 0, is_product, arrange, found)
     return tree, tuple(found)
 
@@ -50,7 +50,7 @@ def _level(
     depth: int,
     is_product: IsProduct,
     arrange: Arrange,
-    found: list[Nest],
+    found: list[ProductNest],
 ) -> Node:
     parts: list[Node] = []
     rest: list[str] = []
@@ -64,7 +64,7 @@ def _level(
     for circle in circles(scop, must.union(_held(scop, deps, depth)), names):
         if len(circle) == 1 and is_product(circle[0], depth):
             flush()
-            found.append(Nest(circle[0], depth))
+            found.append(ProductNest(circle[0], depth))
             loops = enclosing(source, circle[0])[depth:]
             parts.append(Band(_own(loops, circle), Leaf(circle[0]), len(loops) > 1))
         elif any(is_product(n, d) for n in circle for d in range(depth + 1, _depth(source, n))):

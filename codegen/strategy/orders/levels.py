@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.recognize.ownership.extract import Nest, frame
+from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.recognize.ownership.search import thread_loops
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq
@@ -83,4 +83,4 @@ def _free(p: Program, ties: isl.UnionMap, own: Own) -> str | None:
             free.append(Loop(lp.name, exprs))
     if len(free) < 2:
         return free[0].name if free else None
-    return thread_loops(frame(p.scop, Nest(names, (), tuple(free))), {}, 1)[0].name
+    return thread_loops(frame(p.scop, BlockedNest(names, (), tuple(free))), {}, 1)[0].name

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Block
+from codegen.plan.model import StripMine
 from codegen.recognize.access.strides import coefficients, move
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Scop, Statement
@@ -51,7 +51,7 @@ def _below(tree: Node) -> Node:
     return replace(tree, loops=tree.loops[1:]) if len(tree.loops) > 1 else tree.child
 
 
-def over(scop: Scop, d: Block, names: Sequence[str]) -> Loop:
+def over(scop: Scop, d: StripMine, names: Sequence[str]) -> Loop:
     """The loop over blocks."""
     exprs = {n: value_of(s, s.iterators.index(d.name)) for n in names for s in [scop.statement(n)]}
     return Loop(d.name, exprs, note=f"blocks of {d.size}")
@@ -90,9 +90,9 @@ def lines_of(inner: Program) -> Loop | None:
     return first if any(len(enclosing(tree, n)) > 2 for n in statements(tree)) else None
 
 
-def in_strips(q: Program, tree: Node, lines: Loop, width: int) -> tuple[Program, Block, Node]:
+def in_strips(q: Program, tree: Node, lines: Loop, width: int) -> tuple[Program, StripMine, Node]:
     """Blocks of `width` lines around everything, and the lines themselves innermost."""
-    d = Block(fresh(q.scop, lines.name + "b"), dict(lines.exprs), width, {})
+    d = StripMine(fresh(q.scop, lines.name + "b"), dict(lines.exprs), width, {})
     q = apply_block(q, d)
     names = statements(tree)
     outer = replace(over(q.scop, d, names), coincident=True)

@@ -35,7 +35,7 @@ BEHIND = 256
 
 
 @record
-class Turned:
+class RowReductions:
     """An order with folds along lines, the reasons for it, and ways to run its nests on threads."""
 
     program: Program
@@ -43,7 +43,7 @@ class Turned:
     threads: tuple[tuple[Directive, ...], ...] = ()
 
 
-def cheaper_lines(orders: Sequence[Program], machine: Machine) -> Turned | None:
+def cheaper_lines(orders: Sequence[Program], machine: Machine) -> RowReductions | None:
     """The best of these orders with folds along lines, where that is cheaper than all of them as they are: on one
     thread and on all, with loops on threads that could be; both count."""
     turned = [q for p in orders for q in [folds_along_lines(p)] if q is not None]
@@ -58,7 +58,7 @@ def cheaper_lines(orders: Sequence[Program], machine: Machine) -> Turned | None:
         "source's order"
     )
     told = Diagnostic(Severity.REMARK, "fold-lines", text, best.scop.loc, kind="passed")
-    return Turned(best, (told,), tuple(_one_behind_the_other(best)))
+    return RowReductions(best, (told,), tuple(_one_behind_the_other(best)))
 
 
 def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:

@@ -15,7 +15,7 @@ from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa, longer
 from codegen.isa.text import spreads, takes_lane
 from codegen.machine import Machine
-from codegen.machine.formulas import Tile, gemm_blocks
+from codegen.machine.formulas import RegisterTile, gemm_blocks
 from codegen.machine.processor import processor
 from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
 from codegen.plan.model import Directive, Multiply
@@ -24,11 +24,11 @@ from codegen.recognize.products.matrix_vector import looks_like_one
 from codegen.record import record
 from codegen.scop.lanes import Lane, chained, rounds, walk
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Contraction, How, Step
+from codegen.scop.product import Blocking, Contraction, How, ProductStep
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq, statements
 from codegen.scop.tree import walk as walk_tree
 from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted
-from codegen.strategy.orders.distribution import Arrange, Nest, distribute, only, part
+from codegen.strategy.orders.distribution import Arrange, ProductNest, distribute, only, part
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.products.independent import independent
@@ -80,7 +80,7 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
 
         return in_strips(p, product, machine, arranged)
 
-    nests: list[Nest] = []
+    nests: list[ProductNest] = []
     others: list[tuple[str, ...]] = []  # statements beside products
 
     def as_written(rest: tuple[str, ...]) -> Node:
@@ -105,7 +105,11 @@ def find_products(p: Program, machine: Machine, fusion: str) -> Products:
 
 
 def _directed(
-    p: Program, machine: Machine, tree: Node, strips: Sequence[Strip], nests: Sequence[tuple[Nest, Contraction | None]]
+    p: Program,
+    machine: Machine,
+    tree: Node,
+    strips: Sequence[Strip],
+    nests: Sequence[tuple[ProductNest, Contraction | None]],
 ) -> tuple[Node, tuple[Multiply, ...], tuple[Diagnostic, ...]]:
     """How each product is carried out, in a tree with its loops in the order that this takes."""
     directives = []
@@ -196,7 +200,7 @@ def _arranged(p: Program, names: tuple[str, ...], fusion: str) -> Node:
     return arranged(p, isl_schedule(p.scop, p.deps, p.tree, fusion)).tree
 
 
-def _ordered(scop: Scop, tree: Node, nest: Nest, what: Contraction) -> Node:
+def _ordered(scop: Scop, tree: Node, nest: ProductNest, what: Contraction) -> Node:
     """The product's own loops: batches outside, then rows, columns and depth."""
     path, band = next((path, n) for path, n in walk_tree(tree) if isinstance(n, Band) and n.child == Leaf(nest.stmt))
     s = scop.statement(nest.stmt)
@@ -256,14 +260,14 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     mr, nv = register_tile(machine.registers, cpu.lanes, cpu.latency, cpu.throughput, needs)
     spread = needs.a == VECTORS
     lefts = len(what.step.left) * (cpu.lanes if spread else 1)
-    b = gemm_blocks(cpu, Tile(mr, nv * cpu.lanes, lefts, len(what.step.right)))
+    b = gemm_blocks(cpu, RegisterTile(mr, nv * cpu.lanes, lefts, len(what.step.right)))
     # Two threads halve the time: work of twice the cost of starting them breaks even.
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
     direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
     return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread)
 
 
-def _needs(isa: Isa, step: Step) -> Needs:
+def _needs(isa: Isa, step: ProductStep) -> Needs:
     isa = (longer(isa, step.elem) if step.narrow else None) or isa
     vec = isa.vec(step.elem)
     once, times = rounds(step.lane, len(step.left), len(step.right))

@@ -13,7 +13,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.diagnostics import InputError
-from codegen.plan.model import Block, Keep
+from codegen.plan.model import CopyReads, StripMine
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.ownership.classes import meet
 from codegen.recognize.ownership.extract import reference
@@ -38,10 +38,10 @@ class _Read:
     owners: frozenset[Kind]
 
 
-def keeps(p: Program, d: Block) -> tuple[Keep, ...]:
+def keeps(p: Program, d: StripMine) -> tuple[CopyReads, ...]:
     """The copies that set the kinds of one block free from each other; as few as will do."""
     kinds = {s.name: _kind(s, d) for s in p.scop.statements if s.iterators[-1:] == (d.name,)}
-    groups: list[Keep] = []
+    groups: list[CopyReads] = []
     seen: list[tuple[str, tuple[str, ...], frozenset[Kind]]] = []
     for r in _reads(p, d, kinds):
         key = (r.array, r.subscripts, r.owners)
@@ -57,7 +57,7 @@ def keeps(p: Program, d: Block) -> tuple[Keep, ...]:
     return tuple(groups)
 
 
-def edges(p: Program, d: Block, loop: str) -> Block | None:
+def edges(p: Program, d: StripMine, loop: str) -> StripMine | None:
     """Panels whose lines run through the block meet the loop's own line on the way: before, at and beyond it they are
     statements of their own, so that no part of a line writes what the rest of it reads."""
     values: dict[str, isl.PwAff] = {}
@@ -68,7 +68,7 @@ def edges(p: Program, d: Block, loop: str) -> Block | None:
             panel = it in inside and k != own and inside != frozenset(s.iterators[:-1])
             if panel and unit_stride(p.scop, s, s.target, k) and meets(p.scop, s, k, own):
                 values[s.name], apart[s.name] = _iterator(s, own), (_iterator(s, k),)
-    return Block(fresh(p.scop, f"{loop}e"), values, 1, apart) if values else None
+    return StripMine(fresh(p.scop, f"{loop}e"), values, 1, apart) if values else None
 
 
 def meets(scop: Scop, s: Statement, k: int, loop: int) -> bool:
@@ -84,7 +84,7 @@ def _iterator(s: Statement, k: int) -> isl.PwAff:
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k))
 
 
-def _kind(s: Statement, d: Block) -> Kind:
+def _kind(s: Statement, d: StripMine) -> Kind:
     """Iterators whose value lies in the block for all instances."""
     space = isl.LocalSpace.from_space(s.domain.get_space())
     first = isl.Aff.var_on_domain(space, isl.dim_type.set, len(s.iterators) - 1).scale_val(isl.Val(d.size))
@@ -97,7 +97,7 @@ def _kind(s: Statement, d: Block) -> Kind:
     return frozenset(out)
 
 
-def _reads(p: Program, d: Block, kinds: dict[str, Kind]) -> Iterator[_Read]:
+def _reads(p: Program, d: StripMine, kinds: dict[str, Kind]) -> Iterator[_Read]:
     """Reads of what another kind writes again, later in the source but in the same block, where that ties the two
     together: without a circle of dependences the reader can simply run first."""
     number = {s: _iterator(p.scop.statement(s), len(p.scop.statement(s).iterators) - 1) for s in kinds}
@@ -153,7 +153,7 @@ def _is_iterator(value: isl.PwAff, s: Statement, k: int) -> bool:
     return bool(value.plain_is_equal(_iterator(s, k)))
 
 
-def _keep(scop: Scop, d: Block, r: _Read, number: int) -> Keep | None:
+def _keep(scop: Scop, d: StripMine, r: _Read, number: int) -> CopyReads | None:
     s = scop.statement(r.stmt)
     inside = _kind(s, d)
     at = []
@@ -168,7 +168,7 @@ def _keep(scop: Scop, d: Block, r: _Read, number: int) -> Keep | None:
     name = f"{scop.arrays[r.array].base}_{''.join(r.subscripts)}"
     while name in scop.names or name in scop.arrays or not name.isidentifier():
         name += "_"
-    return Keep(f"{name}{number + 1}", r.array, r.subscripts, (r.stmt,), tuple(at))
+    return CopyReads(f"{name}{number + 1}", r.array, r.subscripts, (r.stmt,), tuple(at))
 
 
 def _extent(scop: Scop, array: str, dim: int) -> str | None:
@@ -191,7 +191,7 @@ def _extent(scop: Scop, array: str, dim: int) -> str | None:
     return str(text[text.rindex("[(") + 2 : text.rindex(")]")])
 
 
-def _legal(p: Program, d: Keep) -> bool:
+def _legal(p: Program, d: CopyReads) -> bool:
     try:
         made(p, d)
     except InputError:

@@ -15,7 +15,7 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
-from codegen.plan.model import Block, Directive, Keep
+from codegen.plan.model import CopyReads, Directive, StripMine
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.access.work import extent
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -111,8 +111,8 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     apart = {n: _apart(p.scop, p.scop.statement(n), shared.exprs[n]) for n in names}
     if not any(apart[s.name] for s in deep):
         return None
-    d = Block(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
-    copies: tuple[Keep, ...] = ()
+    d = StripMine(fresh(p.scop, shared.name + "b"), dict(shared.exprs), size(p.scop, deep, machine), apart)
+    copies: tuple[CopyReads, ...] = ()
     cut = None
     try:
         q = apply_block(p, d)
@@ -164,7 +164,7 @@ def _stepped(scop: Scop, lp: Loop) -> str:
     return s.iterators[next(k for k, c in enumerate(coefficients(value, len(s.iterators)) or ()) if c)]
 
 
-def _by_lines(q: Program, what: Contraction, d: Block) -> bool:
+def _by_lines(q: Program, what: Contraction, d: StripMine) -> bool:
     """Does a matrix-vector product within a block read whole lines of its matrix, or narrow strips of many?"""
     s = q.scop.statement(what.stmt)
     block = s.iterators.index(d.name)

@@ -15,7 +15,7 @@ import islpy as isl
 
 from codegen.diagnostics import InputError
 from codegen.machine import Machine
-from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, Store, Tile
+from codegen.plan.model import Directive, Distribute, LoopRef, Multiply, StoreIn, Tile
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
@@ -118,7 +118,7 @@ def _shape(
     out: list[Directive] = [cut, Distribute(first)]
     for name in sorted({_target(p, what) for what in held}):
         user = next(s for s in p.scop.statements if any(a.array == name for a in s.accesses))
-        out.append(Store(name, LoopRef(tile, first.stmt), ((user.iterators[0], tile, lines),)))
+        out.append(StoreIn(name, LoopRef(tile, first.stmt), ((user.iterators[0], tile, lines),)))
     return tuple(out)
 
 

@@ -17,7 +17,7 @@ from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.moves import geometry_of
 from codegen.sunway.staging.transfer import Transfer
 from codegen.sunway.vector.nests import ROWS
-from codegen.sunway.views import View, line
+from codegen.sunway.views import KernelView, line
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Tiles:
         jt = f"({turn} % {o['across']} * {SIDE} + {w.column}) * {o['wide']}"
         return (it if rows == "0" else f"{rows} + {it}", jt if columns == "0" else f"{columns} + {jt}")
 
-    def where(self, turn: str, it: str, jt: str) -> View:
+    def where(self, turn: str, it: str, jt: str) -> KernelView:
         a, b = self.at(turn)
         return line(f"const long {it} = {a}, {jt} = {b};")
 
@@ -63,7 +63,7 @@ class Tiles:
         return f"{GIVERS} * {self.own['deep']}"
 
 
-def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[View, ...]:
+def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, Held]) -> tuple[KernelView, ...]:
     """The whole kernel."""
     taken = reserved(phase.scop) | set(outer.values()) | set(phase.words.all)
     names = {**outer, **{lp.var: fresh(lp.loop.name, frozenset(taken)) for lp in (m.rows, m.columns, m.depth)}}
@@ -83,18 +83,18 @@ def mesh_views(phase: Phase, m: Mesh, outer: Mapping[str, str], held: dict[str, 
         line(f"const long {c}_len0 = tw_min({own['tall']}, {tiles.text(m.rows)} - {it});"),
         line(f"const long {c}_len1 = tw_min({wide}, {tiles.text(m.columns)} - {jt});"),
         line(f"double (*const {c}_t)[{wide}] = (void *){c}_ldm[{c}_now];"),
-        *((View("if", busy, first),) if first else ()),
-        View("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
-        *((View("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
+        *((KernelView("if", busy, first),) if first else ()),
+        KernelView("for", f"long {q} = 0; {q} < {own['steps']}; {q}++, {own['half']} ^= 1", _step(tiles)),
+        *((KernelView("if", busy, _nests(tiles, m.after, held, taken)),) if m.after else ()),
     )
     head = f"long {own['t']} = -1; {own['t']} <= {own['tiles']}; {own['t']}++, {c}_now ^= 1"
     note = f"a tile on every core; in the first and the last turn {c} only comes or goes"
-    loop = View("for", head, body, comment=note)
+    loop = KernelView("for", head, body, comment=note)
     views = (*_sizes(tiles), loop, line(dialect.wait(phase.group, f"&{c}_put", f"{c}_out")))
-    return views if m.when is None else (View("if", phase._ints(outer).text(m.when), views),)
+    return views if m.when is None else (KernelView("if", phase._ints(outer).text(m.when), views),)
 
 
-def mesh_declarations(phase: Phase, m: Mesh) -> tuple[View, ...]:
+def mesh_declarations(phase: Phase, m: Mesh) -> tuple[KernelView, ...]:
     """Reply words, and counts of commands on their way."""
     c = m.target.name
     out = [line(f"volatile int {c}_got = 0, {c}_put = 0, {m.left.name}_got, {m.right.name}_got;"),
@@ -105,7 +105,7 @@ def mesh_declarations(phase: Phase, m: Mesh) -> tuple[View, ...]:
     return tuple(out)  # fmt: skip
 
 
-def _sizes(x: Tiles) -> tuple[View, ...]:
+def _sizes(x: Tiles) -> tuple[KernelView, ...]:
     """The shape for these extents, local memory cut up for it, and how often what happens."""
     m, o, group = x.m, x.own, x.phase.group
     lanes, copies = group.lanes(8), 3 if group.crts else 1
@@ -146,7 +146,7 @@ def _sizes(x: Tiles) -> tuple[View, ...]:
     )  # fmt: skip
 
 
-def _arrived(x: Tiles) -> tuple[View, ...]:
+def _arrived(x: Tiles) -> tuple[KernelView, ...]:
     """The tile is here: wait for it, and bring its rows to one pitch."""
     if not x.m.target.get:
         return ()
@@ -156,23 +156,23 @@ def _arrived(x: Tiles) -> tuple[View, ...]:
     if x.phase.model:
         return wait, line(f"sw_work({c}_len1 < {o['wide']} ? 4.0 * {c}_len0 * {c}_len1 : 0);"), again
     widen = f"tw_widen({c}_t[p], tw_min({o['part']}, {c}_len0 - p), {c}_len1, {o['wide']});"
-    return wait, again, View("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
+    return wait, again, KernelView("for", f"long p = 0; p < {c}_len0; p += {o['part']}", (line(widen),))
 
 
-def _nests(x: Tiles, nodes: tuple[CNode, ...], held: dict[str, Held], taken: frozenset[str]) -> tuple[View, ...]:
+def _nests(x: Tiles, nodes: tuple[CNode, ...], held: dict[str, Held], taken: frozenset[str]) -> tuple[KernelView, ...]:
     """What else happens to the tile."""
     m = x.m
     place = Local(f"{m.target.name}_t", m.target.lows, m.target.most)
     sides = {m.rows.var: "\0tall", m.columns.var: "\0wide"}
     inside = {**x.names, "\0tall": x.own["tall"], "\0wide": x.own["wide"]}
     local = dict.fromkeys(m.target.keys, place)
-    out: list[View] = []
+    out: list[KernelView] = []
     for node in nodes:
         out += x.phase._views(resized(m, node, sides), inside, held, taken, local)
     return tuple(out)
 
 
-def _step(x: Tiles) -> tuple[View, ...]:
+def _step(x: Tiles) -> tuple[KernelView, ...]:
     """A step of a turn: the next slices are on their way, some rows of the target go, the product, some rows come."""
     from codegen.sunway.mesh.work import product
 
@@ -182,21 +182,21 @@ def _step(x: Tiles) -> tuple[View, ...]:
     more = f"{q} + 1 < {o['steps']}"
     c, every, lag = m.target.name, o["every"], o["lag"]
     work = (line(f"const long {kt} = {'' if low == '0' else low + ' + '}{q} * {x.step};"), *product(x))
-    come = View("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
+    come = KernelView("if", f"{t} + 1 < {o['tiles']} && {q} >= {lag} && ({q} - {lag}) % {every} == 0",
                 _rows(x, f"{t} + 1", False), comment=f"{c} comes: rows of the tile after")  # fmt: skip
-    go = View("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
+    go = KernelView("if", f"{t} > 0 && {q} % {every} == 0", _rows(x, f"{t} - 1", True),
               comment=f"{c} goes: rows of the tile before")  # fmt: skip
     return (
         line(f"const long {t}_next = {more} ? {t} : {t} + 1, "
              f"{kt}_next = {more} ? {'' if low == '0' else low + ' + '}({q} + 1) * {x.step} : {low};"),
-        View("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
+        KernelView("if", f"{t}_next >= 0 && {t}_next < {o['tiles']}", _slices(x), comment="slices for the next step"),
         *((come,) if m.target.get else ()),
         go,
-        View("if", o["busy"], work),
+        KernelView("if", o["busy"], work),
     )  # fmt: skip
 
 
-def _rows(x: Tiles, turn: str, put: bool) -> tuple[View, ...]:
+def _rows(x: Tiles, turn: str, put: bool) -> tuple[KernelView, ...]:
     """Some rows of the target's other copy, to or from main memory."""
     m, o, group = x.m, x.own, x.phase.group
     b, c = m.target, m.target.name
@@ -211,7 +211,7 @@ def _rows(x: Tiles, turn: str, put: bool) -> tuple[View, ...]:
     local = f"{c}_ldm[{c}_now ^ 1] + {c}_at * {o['wide']}"
     reply = f"{c}_put" if put else f"{c}_got"
     command = t.commands(dialect.put if put else dialect.get, group, local, f"&{reply}")
-    views: tuple[View, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
+    views: tuple[KernelView, ...] = (line(f"{c}_put = 0;"), command, line(f"{c}_out = 1;")) if put else (
         command, line(f"{c}_in++;"))  # fmt: skip
     if put and not x.phase.model:
         views = (line(f"tw_narrow({local}, {c}_n0, {c}_n1, {o['wide']});"), *views)
@@ -223,7 +223,7 @@ def _rows(x: Tiles, turn: str, put: bool) -> tuple[View, ...]:
         line(f"const long {c}_n0 = tw_min({o['part']}, tw_min({o['tall']}, {x.text(m.rows)} - {it}) - {c}_at);"),
         line(f"const long {c}_n1 = tw_min({o['wide']}, {x.text(m.columns)} - {jt});"),
         line(dialect.wait(group, f"&{c}_put", f"{c}_out")),
-        View("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
+        KernelView("if", f"{c}_n0 > 0 && {c}_n1 > 0", views),
     )
 
 
@@ -250,11 +250,11 @@ def sides(x: Tiles, it: str, jt: str, kt: str) -> tuple[tuple[Buffer, str, str, 
     return (m.left, mine, tall, f"tw_min({x.step}, {end} - {kt})", halves[0]), right
 
 
-def _slices(x: Tiles) -> tuple[View, ...]:
+def _slices(x: Tiles) -> tuple[KernelView, ...]:
     """Cores whose turn is next fetch their slices, where there are any."""
     m, group, kt = x.m, x.phase.group, x.names[x.m.depth.var]
     it, jt = (f"{x.names[lp.var]}_next" for lp in (m.rows, m.columns))
-    out: list[View] = [x.where(f"{x.own['t']}_next", it, jt)]
+    out: list[KernelView] = [x.where(f"{x.own['t']}_next", it, jt)]
     names = {**x.names, m.rows.var: it, m.columns.var: jt, m.depth.var: f"{kt}_next"}
     for b, offset, n0, n1, half in sides(x, it, jt, f"{kt}_next"):
         by = m.depth.var if b is m.right or group.crts else m.rows.var
@@ -264,7 +264,7 @@ def _slices(x: Tiles) -> tuple[View, ...]:
         out.append(line(f"const long {b.name}_n0 = {n0}, {b.name}_n1 = {n1};"))
         t = Transfer(b, geometry_of(x.phase, b), tuple(lows), (f"{b.name}_n0", f"{b.name}_n1"))
         get = t.commands(dialect.get, group, f"{b.name}_ldm", f"&{b.name}_got")
-        out.append(View("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
+        out.append(KernelView("if", f"{half} != {x.own['half']} && {b.name}_n0 > 0 && {b.name}_n1 > 0",
                         (line(f"{b.name}_got = 0;"), get)))  # fmt: skip
     return tuple(out)
 

@@ -17,7 +17,7 @@ from codegen.scop.tree import Loop
 
 
 @record
-class Dealt:
+class SharedKernel:
     """A kernel: its statements, and the loops whose iterations go to the cores in tiles of these sizes."""
 
     names: tuple[str, ...]
@@ -25,7 +25,7 @@ class Dealt:
     sizes: tuple[int, ...]
 
 
-def handed_on(scop: Scop, a: Dealt, b: Dealt) -> frozenset[str]:
+def handed_on(scop: Scop, a: SharedKernel, b: SharedKernel) -> frozenset[str]:
     """Arrays that both kernels use, one of them writes and nothing else touches; iterations share no element of it."""
     if not all(_values(scop, a, k).is_equal(_values(scop, b, k)) for k in range(len(a.loops))):
         return frozenset()
@@ -33,7 +33,7 @@ def handed_on(scop: Scop, a: Dealt, b: Dealt) -> frozenset[str]:
     return frozenset(n for n in _common(scop, a, b) if _owned(scop, n, axes))
 
 
-def _common(scop: Scop, a: Dealt, b: Dealt) -> list[str]:
+def _common(scop: Scop, a: SharedKernel, b: SharedKernel) -> list[str]:
     out = []
     for name in sorted(n for n, x in scop.arrays.items() if x.rank and not x.inside):
         users = {s.name for s in scop.statements if any(x.array == name for x in s.accesses)}
@@ -43,7 +43,7 @@ def _common(scop: Scop, a: Dealt, b: Dealt) -> list[str]:
     return out
 
 
-def _values(scop: Scop, k: Dealt, number: int) -> isl.Set:
+def _values(scop: Scop, k: SharedKernel, number: int) -> isl.Set:
     """The values that a loop takes."""
     total: isl.Set | None = None
     for n, e in sorted(k.loops[number].exprs.items()):
@@ -53,7 +53,7 @@ def _values(scop: Scop, k: Dealt, number: int) -> isl.Set:
     return total.intersect_params(scop.context)
 
 
-def _axis(scop: Scop, a: Dealt, b: Dealt, number: int) -> Axis:
+def _axis(scop: Scop, a: SharedKernel, b: SharedKernel, number: int) -> Axis:
     values = {**a.loops[number].exprs, **b.loops[number].exprs}
     return Axis(a.loops[number].name, 1, values, values, {n: affine(v, scop) for n, v in values.items()})
 

@@ -18,7 +18,7 @@ from codegen.transform.program import Program
 
 
 @record
-class Group:
+class ReferenceGroup:
     """References to an array that one box serves: how far each loop moves it, by dimension."""
 
     array: str
@@ -38,13 +38,13 @@ class Group:
 
 
 @record
-class Nest:
+class KernelNest:
     """A band with the loops below it: names, extents where known, references, and work per point."""
 
     names: tuple[str, ...]
     extents: tuple[int | None, ...]
     bound: int
-    groups: tuple[Group, ...]
+    groups: tuple[ReferenceGroup, ...]
     work: float  # arithmetic operations per point
     triangular: bool  # does the second bound loop's range depend on the first's?
     variables: int  # bytes of the region's own variables, per point of the bound loops
@@ -62,7 +62,7 @@ class Nest:
 
 def describe(
     p: Program, loops: Sequence[Loop], stmts: tuple[str, ...], width: int
-) -> tuple[Nest, list[tuple[str, str]]]:
+) -> tuple[KernelNest, list[tuple[str, str]]]:
     """The nest, and which (statement, loop) pairs lie below the band."""
     scop = p.scop
     names = [lp.name for lp in loops]
@@ -80,7 +80,7 @@ def describe(
             if lp.name not in names:
                 names.append(lp.name)
                 extents.append(_extent(scop, lp))
-    groups: list[Group] = []
+    groups: list[ReferenceGroup] = []
     work = 1.0
     for name in stmts:
         s = scop.statement(name)
@@ -89,7 +89,7 @@ def describe(
             if scop.arrays[a.array].inside or not scop.arrays[a.array].rank:
                 continue
             groups.append(_group(scop, s, a, chains[name], names))
-    return Nest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work,
+    return KernelNest(tuple(names), tuple(extents), width, tuple(_merged(groups)), work,
                 _triangular(scop, loops, stmts), _variables(scop, stmts)), below
 
 
@@ -117,7 +117,7 @@ def _variables(scop: Scop, stmts: tuple[str, ...]) -> int:
     return sum(scop.arrays[n].elem.bytes for n in used)
 
 
-def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Sequence[str]) -> Group:
+def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Sequence[str]) -> ReferenceGroup:
     """How the loops of a chain move one access."""
     rank = a.index.dim(isl.dim_type.out)
     steps = {lp.name: step_of(s, chain, k) for k, lp in enumerate(chain)}
@@ -135,7 +135,7 @@ def _group(scop: Scop, s: Statement, a: Access, chain: Sequence[Loop], names: Se
             row.append(int(abs(moved)) if moved else 0)
         rows.append(tuple(row))
         offsets.append(_constant(value))
-    return Group(a.array, scop.arrays[a.array].elem.bytes, tuple(rows), tuple(offsets), a.write)
+    return ReferenceGroup(a.array, scop.arrays[a.array].elem.bytes, tuple(rows), tuple(offsets), a.write)
 
 
 def _constant(value: isl.PwAff) -> int:
@@ -144,14 +144,14 @@ def _constant(value: isl.PwAff) -> int:
     return v.get_num_si() if v.is_int() else 0
 
 
-def _merged(groups: Sequence[Group]) -> list[Group]:
+def _merged(groups: Sequence[ReferenceGroup]) -> list[ReferenceGroup]:
     """References that move alike share a box as wide as their offsets differ."""
-    found: dict[tuple[object, ...], list[Group]] = {}
+    found: dict[tuple[object, ...], list[ReferenceGroup]] = {}
     for g in groups:
         found.setdefault((g.array, g.moves), []).append(g)
     out = []
     for same in found.values():
         spread = tuple(max(c) - min(c) for c in zip(*(g.spread for g in same), strict=True))
         first = same[0]
-        out.append(Group(first.array, first.bytes, first.moves, spread, any(g.write for g in same)))
+        out.append(ReferenceGroup(first.array, first.bytes, first.moves, spread, any(g.write for g in same)))
     return out

@@ -25,7 +25,7 @@ from codegen.scop.tree import THREADED
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.gather import differ, renamed
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
-from codegen.sunway.staging.survey import Site
+from codegen.sunway.staging.survey import KernelSite
 
 EXTENT = 4096  # that loops of unknown length are taken to have: all tiles of so many iterations find room, if any do
 MOST = 64  # tiles of one array on one core
@@ -36,7 +36,7 @@ class Owned:
     """An array whose elements belong to one tile each, in all kernels that use it, and which test shows it."""
 
     array: str
-    sites: tuple[Site, ...]
+    sites: tuple[KernelSite, ...]
     why: str
 
 
@@ -48,13 +48,15 @@ class Resident:
     slots: int
     first: str  # the first statement that uses it: names the launch in a plan
     box: Buffer
-    site: Site  # whose loops deal the tiles out
+    site: KernelSite  # whose loops deal the tiles out
     loops: tuple[For, ...]  # nothing of it happens unless all of these run
     get: bool
     why: str
 
 
-def owned_arrays(scop: Scop, sites: Sequence[Site], elsewhere: frozenset[str]) -> tuple[list[Owned], dict[str, str]]:
+def owned_arrays(
+    scop: Scop, sites: Sequence[KernelSite], elsewhere: frozenset[str]
+) -> tuple[list[Owned], dict[str, str]]:
     """Arrays that are used again, with their owners, and why others have none. `elsewhere` are the launch's statements
     outside of these kernels."""
     found: list[Owned] = []
@@ -83,22 +85,22 @@ def _uses(scop: Scop, stmts: Sequence[str] | frozenset[str], array: str) -> bool
     return any(a.array == array for n in stmts for a in scop.statement(n).accesses)
 
 
-def _dealing(site: Site) -> tuple[object, ...]:
+def _dealing(site: KernelSite) -> tuple[object, ...]:
     """How the tiles of a kernel go to the cores: equal for two kernels if a tile always goes to the same core."""
     names = _canonical(site)
     return tuple((substitute(b.lower, names), b.op, substitute(b.upper, names), b.step) for b in site.bound)
 
 
-def _canonical(site: Site) -> dict[str, CExpr]:
+def _canonical(site: KernelSite) -> dict[str, CExpr]:
     return {b.var: Name(f"tile{k}") for k, b in enumerate(site.bound)}
 
 
-def _fixed(site: Site) -> bool:
+def _fixed(site: KernelSite) -> bool:
     """Are the tiles the same whenever the kernel comes?"""
     return not any(expr_names(e) & set(site.at.vars) for b in site.bound for e in (b.lower, b.upper))
 
 
-def _one_tile_each(scop: Scop, array: str, sites: Sequence[Site]) -> tuple[bool, str]:
+def _one_tile_each(scop: Scop, array: str, sites: Sequence[KernelSite]) -> tuple[bool, str]:
     """Is every element used in one tile only? The answer of the ownership tests, in words."""
     stmts = [scop.statement(n) for n in dict.fromkeys(n for s in sites for n in s.statements)]
     refs = tuple(reference(scop, s, k) for s in stmts for k, a in enumerate(s.accesses) if a.array == array)
@@ -113,7 +115,7 @@ def _one_tile_each(scop: Scop, array: str, sites: Sequence[Site]) -> tuple[bool,
     return (False, bad.why) if bad is not None else (True, answers[0].why)
 
 
-def _axis(scop: Scop, sites: Sequence[Site], number: int, stmts: set[str]) -> Axis | None:
+def _axis(scop: Scop, sites: Sequence[KernelSite], number: int, stmts: set[str]) -> Axis | None:
     """A bound loop as a thread coordinate, in all kernels: its tiles are the threads."""
     values: dict[str, isl.PwAff] = {}
     tiles: dict[str, isl.PwAff] = {}
@@ -196,7 +198,7 @@ def _apart(o: Owned) -> bool:
     return True
 
 
-def elements_of_tiles(site: Site, array: str) -> isl.Set:
+def elements_of_tiles(site: KernelSite, array: str) -> isl.Set:
     """The elements of the tile's box, with the bound loops as parameters tile0 and tile1, in any iteration around."""
     b = site.tile(array)
     assert b is not None
@@ -212,7 +214,7 @@ def elements_of_tiles(site: Site, array: str) -> isl.Set:
     return part
 
 
-def _tiles(site: Site, grid: Grid) -> int:
+def _tiles(site: KernelSite, grid: Grid) -> int:
     """Tiles of one core, for loops of the length that those of unknown length are taken to have."""
     counts = []
     for lp in site.bound:

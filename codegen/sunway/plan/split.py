@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import islpy as isl
 
-from codegen.plan.model import Block
+from codegen.plan.model import StripMine
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.model import Access, Scop, Statement
 from codegen.transform.block import fresh
 from codegen.transform.program import Program
 
 
-def split_at(p: Program) -> Block | None:
+def split_at(p: Program) -> StripMine | None:
     """Cut at the value of the outermost loop those that move a subscript which that loop moves elsewhere."""
     scop = p.scop
     if any(not s.iterators for s in scop.statements) or len({s.iterators[0] for s in scop.statements}) != 1:
@@ -25,7 +25,7 @@ def split_at(p: Program) -> Block | None:
         return None
     values = {s.name: _iterator(s, 0) for s in scop.statements}
     lines = {s.name: tuple(_iterator(s, k) for k in apart[s.name]) for s in scop.statements}
-    return Block(fresh(scop, f"{scop.statements[0].iterators[0]}s"), values, 1, lines)
+    return StripMine(fresh(scop, f"{scop.statements[0].iterators[0]}s"), values, 1, lines)
 
 
 def _meeting(scop: Scop, s: Statement) -> tuple[int, ...]:

@@ -9,13 +9,13 @@ from typing import Protocol
 import islpy as isl
 
 from codegen.diagnostics import Diagnostic, InputError, Severity
-from codegen.plan.model import Block, Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, Store, Tile
+from codegen.plan.model import Directive, Distribute, LoopRef, Order, Parallel, Plan, Schedule, StoreIn, StripMine, Tile
 from codegen.scop.tree import Band, Loop, Node, kids, statements, walk
 from codegen.strategy.choice import Decision
 from codegen.strategy.loops.wavefronts import diagonals
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import active
-from codegen.sunway.plan.handing import Dealt, handed_on
+from codegen.sunway.plan.handing import SharedKernel, handed_on
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid
 from codegen.transform.apply import apply
@@ -50,7 +50,7 @@ class Author:
     remarks: list[Diagnostic] = field(default_factory=list)
     why: str = ""
     apart: bool = True  # parts of a tile get loops of their own
-    done: list[Dealt] = field(default_factory=list)
+    done: list[SharedKernel] = field(default_factory=list)
 
     def attempt(self, *steps: Directive) -> bool:
         """All of the steps, or none."""
@@ -120,7 +120,7 @@ class Author:
             self._spread(order, names)
         self._strips(names, sizes)
         if len(bound) == width:
-            self.done.append(Dealt(names, tuple(loops[:width]), tuple(sizes[lp.name] for lp in loops[:width])))
+            self.done.append(SharedKernel(names, tuple(loops[:width]), tuple(sizes[lp.name] for lp in loops[:width])))
         text = ", ".join(f"{n}:{s}" for n, s in sizes.items() if s)
         grid = f"{self.grid.rows} x {self.grid.columns}" if len(bound) > 1 else f"{self.grid.count}"
         self.remark("kernel", f"tiles {text} on {grid} compute cores", names[0])
@@ -129,7 +129,7 @@ class Author:
         """The tiles of an earlier kernel, if cores then own what it hands on to this one."""
         for before in reversed(self.done):
             if len(before.loops) == width:
-                arrays = handed_on(self.p.scop, before, Dealt(names, tuple(loops[:width]), ()))
+                arrays = handed_on(self.p.scop, before, SharedKernel(names, tuple(loops[:width]), ()))
                 sizes = self.sizes.again(self.p, loops, names, before.sizes, arrays) if arrays else {}
                 if sizes:
                     return sizes
@@ -174,7 +174,7 @@ class Author:
             tiles = {it: _tile_name(self.p, it, users[0].name) for it in scope if sizes.get(it)}
             dims = tuple((it, tile, sizes[it]) for it, tile in tiles.items() if tile)
             if loop and dims:
-                self.attempt(Store(v, LoopRef(loop, names[0]), dims))
+                self.attempt(StoreIn(v, LoopRef(loop, names[0]), dims))
 
     def _spread(self, order: Sequence[str], names: tuple[str, ...]) -> None:
         """Inside a tile, parts of different depth get point loops of their own where that is legal."""
@@ -276,7 +276,7 @@ def sunway_plan(source: Program, group: CoreGroup, grid: Grid, sizes: Sizes, apa
     return Decision(Plan(source.scop.region, tuple(author.directives)), tuple(author.remarks), author.p)
 
 
-def split_plan(source: Program, cut: Block, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool) -> Decision:
+def split_plan(source: Program, cut: StripMine, group: CoreGroup, grid: Grid, sizes: Sizes, apart: bool) -> Decision:
     """The same for the region with instances told apart that stand in each other's way."""
     found = sunway_plan(apply(source, cut), group, grid, sizes, apart)
     return replace(found, plan=replace(found.plan, directives=(cut, *found.plan.directives)))

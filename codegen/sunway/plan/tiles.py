@@ -13,7 +13,7 @@ from math import prod
 
 from codegen.scop.tree import Loop
 from codegen.sunway.plan.machine import COMMAND, CoreGroup
-from codegen.sunway.plan.nest import Nest, describe
+from codegen.sunway.plan.nest import KernelNest, describe
 from codegen.sunway.plan.threads import Grid
 from codegen.transform.program import Program
 
@@ -57,7 +57,7 @@ class TileModel:
         return self._remember(nest, sizes, below, loops)
 
     def _remember(
-        self, nest: Nest, sizes: Sequence[int], below: Sequence[tuple[str, str]], loops: Sequence[Loop]
+        self, nest: KernelNest, sizes: Sequence[int], below: Sequence[tuple[str, str]], loops: Sequence[Loop]
     ) -> Mapping[str, int]:
         result = dict(zip(nest.names, sizes, strict=True))
         for stmt, name in below:
@@ -78,7 +78,7 @@ class TileModel:
     def _room(self) -> int:
         return int(self.share * (self.group.ldm_bytes - self.group.reserve - 1024))
 
-    def best(self, nest: Nest) -> tuple[int, ...]:
+    def best(self, nest: KernelNest) -> tuple[int, ...]:
         """The sizes with the least time per point among those that fit."""
         full = (self.grid.rows, self.grid.columns) == (8, 8)
         if self.mesh and full and nest.is_product:
@@ -88,12 +88,12 @@ class TileModel:
         whole = [e is not None and e <= SHORT for e in nest.extents]
         return tuple(0 if w else s for s, w in zip(found, whole, strict=True))
 
-    def _all(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    def _all(self, nest: KernelNest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         """The best of all combinations; the smallest where none fits."""
         fitting = [s for s in itertools.product(*choices) if self.bytes(nest, s) <= self._room]
         return min(fitting, key=lambda s: self.cost(nest, s), default=tuple(min(c) for c in choices))
 
-    def _climb(self, nest: Nest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    def _climb(self, nest: KernelNest, choices: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         """From the smallest sizes on, the one larger size that helps most, as long as any helps."""
         at = [min(2, len(c) - 1) for c in choices]  # a single step away from ones shows no gain yet
         if self.bytes(nest, tuple(c[k] for c, k in zip(choices, at, strict=True))) > self._room:
@@ -111,7 +111,7 @@ class TileModel:
                 return sizes(at)
             at, now = better, self.cost(nest, sizes(better))
 
-    def _choices(self, nest: Nest, k: int) -> tuple[int, ...]:
+    def _choices(self, nest: KernelNest, k: int) -> tuple[int, ...]:
         extent = nest.extents[k]
         if extent is not None and extent <= SHORT:
             return (max(1, extent),)
@@ -120,7 +120,7 @@ class TileModel:
             sizes = tuple(sorted({*sizes, extent}))
         return tuple(s for s in sizes if extent is None or s < 2 * extent) or (sizes[0],)
 
-    def bytes(self, nest: Nest, sizes: Sequence[int]) -> int:
+    def bytes(self, nest: KernelNest, sizes: Sequence[int]) -> int:
         """Local memory of all boxes; what is only read is there twice."""
         total = nest.variables
         for k in range(nest.bound):
@@ -132,7 +132,7 @@ class TileModel:
             total += n
         return total
 
-    def cost(self, nest: Nest, sizes: Sequence[int]) -> float:
+    def cost(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """Cycles per point of one core, with all cores at work."""
         cores = self.grid.count
         points = 1
@@ -163,7 +163,7 @@ class TileModel:
         # A few cores alone do not keep the memory controller busy.
         return (max(compute / busy, transfer / min(1.0, 2 * busy)) + serial) / points
 
-    def balance(self, nest: Nest, sizes: Sequence[int]) -> float:
+    def balance(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """The part of the cores' time that is not idle, over typical extents."""
         shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
         if nest.bound > 1 and len(sizes) > 2:
@@ -180,7 +180,7 @@ class TileModel:
         return total
 
 
-    def _dealt(self, nest: Nest, sizes: Sequence[int]) -> float:
+    def _dealt(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """As `balance`, for tiles that go to the cores in turn."""
         total = 0.0
         for e in EXTENTS:

@@ -13,7 +13,7 @@ from codegen.ast.ctree import Bin, CExpr, CNode, Fun, Int
 from codegen.ast.generate import expression
 from codegen.record import record
 from codegen.scop.model import Access, Scop
-from codegen.verify.readback import Point, Run, _runs
+from codegen.verify.readback import Point, StatementRun, _runs
 
 # Sides of boxes that fall into more cases are taken from the hull.
 CASES = 8
@@ -24,7 +24,7 @@ _PARAM, _SET, _IN, _OUT = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_
 class Use:
     """One access of one statement in the tree, and the elements it touches in an iteration of the loops around."""
 
-    run: Run
+    run: StatementRun
     number: int
     access: Access
     elements: isl.Set
@@ -38,11 +38,11 @@ class Use:
         return id(self.run.instance), self.number
 
 
-def runs_below(node: CNode, at: Point) -> tuple[Run, ...]:
+def runs_below(node: CNode, at: Point) -> tuple[StatementRun, ...]:
     return tuple(_runs(node, at))
 
 
-def uses_below(scop: Scop, runs: Sequence[Run], at: Point) -> list[Use]:
+def uses_below(scop: Scop, runs: Sequence[StatementRun], at: Point) -> list[Use]:
     """All accesses to memory outside the region's own variables."""
     out = []
     for r in runs:
@@ -53,12 +53,12 @@ def uses_below(scop: Scop, runs: Sequence[Run], at: Point) -> list[Use]:
     return out
 
 
-def elements(r: Run, number: int, a: Access, depth: int) -> isl.Set:
+def elements(r: StatementRun, number: int, a: Access, depth: int) -> isl.Set:
     """The elements an access touches while the first `depth` loops stand still."""
     return _fixed(touches(r, number, a), r.point.vars, depth).range()
 
 
-def touches(r: Run, number: int, a: Access) -> isl.Map:
+def touches(r: StatementRun, number: int, a: Access) -> isl.Map:
     """Loop variables to elements."""
     index = r.instance.accesses[number]
     space = r.point.domain.get_space()
@@ -229,7 +229,7 @@ def condition_text(where: isl.Set, context: isl.Set) -> CExpr:
     return expression(build.expr_from_set(where))
 
 
-def prefix_map(scop: Scop, runs: Sequence[Run], depth: int) -> isl.UnionMap:
+def prefix_map(scop: Scop, runs: Sequence[StatementRun], depth: int) -> isl.UnionMap:
     """Statement instances to the values of the first `depth` loop variables."""
     total: isl.UnionMap | None = None
     for r in runs:
@@ -241,20 +241,22 @@ def prefix_map(scop: Scop, runs: Sequence[Run], depth: int) -> isl.UnionMap:
     return total
 
 
-def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[Use], writes: Sequence[Use], runs: Sequence[Run],
+def unfed(scop: Scop, flow: isl.UnionMap, reads: Sequence[Use], writes: Sequence[Use], runs: Sequence[StatementRun],
           depth: int) -> bool:
     """Does any of the reads take a value that was not written in the same iteration of the loops around?"""
     given = _given(scop, flow, writes, runs, depth)
     return any(not _read(scop, r).is_subset(given) for r in reads)
 
 
-def fed(scop: Scop, flow: isl.UnionMap, read: Use, writes: Sequence[Use], runs: Sequence[Run], depth: int) -> bool:
+def fed(
+    scop: Scop, flow: isl.UnionMap, read: Use, writes: Sequence[Use], runs: Sequence[StatementRun], depth: int
+) -> bool:
     """Does the read take any value that was written in the same iteration of the loops around?"""
     return not _read(scop, read).is_disjoint(_given(scop, flow, writes, runs, depth))
 
 
 def _given(
-    scop: Scop, flow: isl.UnionMap, writes: Sequence[Use], runs: Sequence[Run], depth: int
+    scop: Scop, flow: isl.UnionMap, writes: Sequence[Use], runs: Sequence[StatementRun], depth: int
 ) -> isl.UnionMap:
     """Instances to the elements whose values they get from these writes, within an iteration."""
     prefix = prefix_map(scop, runs, depth)
@@ -269,5 +271,5 @@ def _read(scop: Scop, r: Use) -> isl.UnionMap:
     return isl.UnionMap.from_map(r.access.relation.intersect_domain(_instances(scop, r.run)))
 
 
-def _instances(scop: Scop, r: Run) -> isl.Set:
+def _instances(scop: Scop, r: StatementRun) -> isl.Set:
     return r.executes(scop).range()

@@ -9,7 +9,7 @@ import islpy as isl
 
 from codegen.scop.model import Array, Scop
 from codegen.sunway.staging.footprint import Box, Use, box_of, elements, fed
-from codegen.verify.readback import Run
+from codegen.verify.readback import StatementRun
 
 # Read-only references share a buffer when the box around both is no larger than their boxes by this factor.
 SHARE = 1.1
@@ -30,7 +30,7 @@ def unfit(array: Array, uses: Sequence[Use]) -> str:
 
 
 def gathered(
-    scop: Scop, flow: isl.UnionMap, uses: list[Use], runs: Sequence[Run], depth: int, context: isl.Set
+    scop: Scop, flow: isl.UnionMap, uses: list[Use], runs: Sequence[StatementRun], depth: int, context: isl.Set
 ) -> list[list[Use]]:
     """References that must share a buffer: all writes, and the reads that see them. Others may.
 

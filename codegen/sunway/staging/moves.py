@@ -12,7 +12,7 @@ from codegen.sunway.bodies import base_type
 from codegen.sunway.plan.threads import CORES
 from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.transfer import Geometry, Transfer, geometry
-from codegen.sunway.views import View, line
+from codegen.sunway.views import KernelView, line
 from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ def geometry_of(p: Phase, b: Buffer) -> Geometry:
     return geometry(array, path)
 
 
-def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[View], waits: list[View],
-           puts: list[View]) -> None:  # fmt: skip
-    def guarded(*views: View) -> list[View]:
+def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[KernelView], waits: list[KernelView],
+           puts: list[KernelView]) -> None:  # fmt: skip
+    def guarded(*views: KernelView) -> list[KernelView]:
         tests = [*([] if b.when is None else [ints.text(b.when)]), *([f"!{p.stays(b)}"] if b.array in p.stay else [])]
-        return [View("if", " && ".join(tests), views)] if tests else list(views)
+        return [KernelView("if", " && ".join(tests), views)] if tests else list(views)
 
     copy = f"[{now}]" if b.ahead else ""
     if b.common and p.grid.count == CORES and not p.group.crts:
         # All cores have their buffer and a reply word of zero before the first of them asks for all.
         fetch = t.commands(dialect.broadcast, p.group, f"{b.name}_ldm", f"&{b.name}_got")
         gets += guarded(line(f"{b.name}_got = 0;"), line(dialect.barrier(p.group)),
-                        View("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
+                        KernelView("if", f"{p.words.id} == 0", (fetch,)))  # fmt: skip
         waits += guarded(line(dialect.wait(p.group, f"&{b.name}_got", t.count)))
         return
     if b.put and p.late(b):
@@ -56,18 +56,18 @@ def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: li
             puts += guarded(*commands, line(dialect.wait(p.group, f"&{b.name}_put", t.count)))
 
 
-def stay_transfers(p: Phase, b: Buffer, t: Transfer) -> list[View]:
+def stay_transfers(p: Phase, b: Buffer, t: Transfer) -> list[KernelView]:
     """One tile comes or goes. The emulator is told who keeps it; on the machine that is nothing."""
     place, slot = f"{b.name}_kept[{p.words.tile}]", p.stays(b)
     count = line(f"{p.words.sent}++;" if t.count == "1" else f"{p.words.sent} += {t.count};")
     if p.only == "go":
         move = [t.commands(dialect.put, p.group, place, f"&{p.words.done}"), count] if b.put else []
-        return [View("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]
+        return [KernelView("if", slot, (t.commands(dialect.release, p.group, place, ""), *move))]
     move = [t.commands(dialect.get, p.group, place, f"&{p.words.done}"), count] if b.array in p.fetched else []
-    return [View("if", slot, (*move, t.commands(dialect.hold, p.group, place, "")))]
+    return [KernelView("if", slot, (*move, t.commands(dialect.hold, p.group, place, "")))]
 
 
-def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[View]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
+def sides(p: Phase, b: Buffer, ints: IntPrinter, lets: list[KernelView]) -> tuple[tuple[CExpr, ...], tuple[str, ...]]:
     """Where the box starts and how long it is, with names for what is not short."""
     lows: list[CExpr] = []
     lens: list[str] = []

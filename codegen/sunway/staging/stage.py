@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CNode, Declare, For, If, Multiply, expr_names, walk
+from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, expr_names, walk
 from codegen.diagnostics import Unsupported
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
@@ -16,7 +16,7 @@ from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.footprint import Use, box_of, condition_text, level_domain, runs_below, unfed, uses_below
 from codegen.sunway.staging.gather import gathered, nobody_else_writes, size, unfit, union, untouched
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
-from codegen.verify.readback import Point, Run, enter
+from codegen.verify.readback import Point, StatementRun, enter
 
 TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
 
@@ -111,7 +111,7 @@ class Stager:
                 node.orelse, replace(at, domain=at.domain.subtract(cond).coalesce()), room
             )
             return If(node.cond, then, orelse)  # type: ignore[arg-type]
-        if isinstance(node, (Declare, Multiply)):
+        if isinstance(node, (Declare, ProductNode)):
             return replace(node, body=self._visit(node.body, at, room))  # type: ignore[arg-type]
         return node
 
@@ -154,7 +154,7 @@ class Stager:
         return chosen
 
     def _buffer(
-        self, members: list[Use], loop: For | None, runs: Sequence[Run], at: Point, context: isl.Set
+        self, members: list[Use], loop: For | None, runs: Sequence[StatementRun], at: Point, context: isl.Set
     ) -> Buffer | None:
         name = members[0].access.array
         array = self.scop.arrays[name]

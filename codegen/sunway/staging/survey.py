@@ -14,7 +14,7 @@ from codegen.sunway.plan.style import Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
-from codegen.sunway.stencil.shape import Shape, choose
+from codegen.sunway.stencil.shape import StencilTile, choose
 from codegen.sunway.stencil.steps import Stencil, find_stencil
 from codegen.verify.readback import Point, enter
 
@@ -28,7 +28,7 @@ def statements_of(node: CNode) -> frozenset[str]:
 
 
 @dataclass
-class Site:
+class KernelSite:
     """A kernel in its launch. `loops` are those that run on every core around it; `plain` if nothing else is there."""
 
     node: For
@@ -80,8 +80,8 @@ class Survey:
     grid: Grid
     style: Style
     strict: bool
-    sites: dict[int, Site] = field(default_factory=dict)  # by the kernel's node
-    stencils: dict[int, tuple[Stencil, Shape]] = field(default_factory=dict)
+    sites: dict[int, KernelSite] = field(default_factory=dict)  # by the kernel's node
+    stencils: dict[int, tuple[Stencil, StencilTile]] = field(default_factory=dict)
 
     def visit(self, node: CNode, at: Point, loops: tuple[For, ...] = (), plain: bool = True) -> None:
         if isinstance(node, For) and node.loop.kind in THREADED:
@@ -103,9 +103,9 @@ class Survey:
         if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
             mesh = find_mesh(self.scop, tree)
         dealt = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
-        self.sites[id(node)] = Site(node, at, loops, plain, stager, tree, dealt, mesh)
+        self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, dealt, mesh)
 
-    def _steps(self, node: For, at: Point) -> tuple[Stencil, Shape] | None:
+    def _steps(self, node: For, at: Point) -> tuple[Stencil, StencilTile] | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""
         found = find_stencil(self.scop, self.deps, node, at)
         shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from codegen.record import record
-from codegen.scop.model import Array, Step
+from codegen.scop.model import AccessStep, Array
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.local import Buffer
-from codegen.sunway.views import View, line
+from codegen.sunway.views import KernelView, line
 
 # Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.
 Maker = Callable[[CoreGroup, str, str, str, str, str, str], str]
@@ -37,7 +37,7 @@ def _factor(text: str) -> str:
     return text if plain or text.startswith("(") else f"({text})"
 
 
-def geometry(array: Array, path: tuple[Step, ...]) -> Geometry:
+def geometry(array: Array, path: tuple[AccessStep, ...]) -> Geometry:
     if len(path) == 1 and path[0].kind == "flat":
         return Geometry(array.base, tuple(path[0].strides), True)
     inner = [_factor(e) for e in array.extents]
@@ -81,7 +81,7 @@ class Transfer:
         """How many commands there are."""
         return " * ".join(self.lens[k] for k in self.loops) or "1"
 
-    def commands(self, make: Maker, group: CoreGroup, local: str, reply: str) -> View:
+    def commands(self, make: Maker, group: CoreGroup, local: str, reply: str) -> KernelView:
         """The commands that `make` spells, from or to the buffer that begins at `local`."""
         size, last = self.buffer.bytes, len(self.lens) - 1
         steps = {k: f"q{k}" for k in self.loops}
@@ -99,7 +99,7 @@ class Transfer:
             offset += f" + {steps[k]} * {rest}" if rest else f" + {steps[k]}"
         view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
         for k in reversed(self.loops):
-            view = View("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
+            view = KernelView("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
         return view
 
 

@@ -15,7 +15,7 @@ TYPICAL = {1: 4000, 2: 1300, 3: 120}
 
 
 @record
-class Shape:
+class StencilTile:
     """Sides of a tile, and the steps of a block."""
 
     sides: tuple[int, ...]
@@ -25,18 +25,18 @@ class Shape:
         return s.halo + s.growth * (self.steps - 1)
 
 
-def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> Shape | None:
+def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile | None:
     """The shape with the least time per point and step that fits into local memory."""
     arrays = (*s.written, *s.read)
     elem = scop.arrays[arrays[0]].elem.bytes
     room = group.ldm_bytes - group.reserve - 1024
     lanes = group.lanes(elem)
     work = sum(max(arithmetic(scop.statement(x.stmt)), 2 * len(scop.statement(x.stmt).accesses)) for x in s.sweeps)
-    best: tuple[float, Shape] | None = None
+    best: tuple[float, StencilTile] | None = None
     sides = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
     for tile in itertools.product(sides[s.axes], repeat=s.axes):
         for steps in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64):
-            shape = Shape(tile, steps)
+            shape = StencilTile(tile, steps)
             halo = shape.halo(s)
             box = [t + 2 * halo for t in tile]
             size, inside = elem, 1

@@ -22,7 +22,7 @@ from codegen.verify.readback import Point, enter
 
 
 @record
-class Sweep:
+class StencilSweep:
     """One statement: where it writes (without its time), and how far away it reads each array.
 
     `shifts` has, for each access, how far from the written element it is along each axis; what is indexed by time alone
@@ -44,7 +44,7 @@ class Stencil:
 
     loop: For
     axes: int
-    sweeps: tuple[Sweep, ...]
+    sweeps: tuple[StencilSweep, ...]
     written: tuple[str, ...]
     read: tuple[str, ...]  # never written
     fresh: tuple[str, ...]  # written in every step before anything reads them
@@ -102,7 +102,7 @@ def _in_turn(deps: Dependences, order: Sequence[str]) -> bool:
     return True
 
 
-def _sweep(scop: Scop, s: Statement, times: isl.Set) -> Sweep | None:
+def _sweep(scop: Scop, s: Statement, times: isl.Set) -> StencilSweep | None:
     """The statement as a sweep, if its domain is a box that does not depend on time and its accesses are shifts."""
     axes = _axes(scop, s)
     if s.values or axes is None:
@@ -136,7 +136,7 @@ def _sweep(scop: Scop, s: Statement, times: isl.Set) -> Sweep | None:
         if not a.write and shift is not None:
             reach[a.array] = max(reach.get(a.array, 0), *(abs(x) for x in shift))
     target = s.accesses[s.target].array
-    return Sweep(s.name, target, axes, tuple(lows), tuple(highs), tuple(sorted(reach.items())), shifts, clocks)
+    return StencilSweep(s.name, target, axes, tuple(lows), tuple(highs), tuple(sorted(reach.items())), shifts, clocks)
 
 
 def _at_times(domain: isl.Set, times: isl.Set) -> isl.Set:
@@ -235,7 +235,7 @@ def _clock(a: Access) -> int | None:
     return int(aff.get_constant_val().get_num_si()) if aff is not None and _moved_by(aff) == [0] else None
 
 
-def _margins(sweeps: Sequence[Sweep], written: Sequence[str]) -> tuple[tuple[int, ...], int, int]:
+def _margins(sweeps: Sequence[StencilSweep], written: Sequence[str]) -> tuple[tuple[int, ...], int, int]:
     """Margins of the sweeps in the last step, their growth per step, and the halo of a block of one step."""
     need = dict.fromkeys({a for x in sweeps for a, _ in x.reach} | set(written), 0)
 
@@ -255,7 +255,7 @@ def _margins(sweeps: Sequence[Sweep], written: Sequence[str]) -> tuple[tuple[int
     return (last, max(grown), halo) if len(grown) == 1 else (last, max(*grown, halo), halo)
 
 
-def _fresh(sweeps: Sequence[Sweep], written: Sequence[str]) -> tuple[str, ...]:
+def _fresh(sweeps: Sequence[StencilSweep], written: Sequence[str]) -> tuple[str, ...]:
     out = []
     for a in written:
         first = next(k for k, x in enumerate(sweeps) if x.target == a)

@@ -21,19 +21,19 @@ ROWS, VECTORS = 4, 4  # the block of the target that stays in registers: 16 accu
 
 
 @record
-class Nest:
+class VectorNest:
     """The loops of a nest in their order, and its statement."""
 
     loops: tuple[For, ...]
     instance: Instance
 
 
-def nest_of(node: CNode) -> Nest | None:
+def nest_of(node: CNode) -> VectorNest | None:
     loops: list[For] = []
     while isinstance(node, For) and node.step == 1:
         loops.append(node)
         node = node.body
-    return Nest(tuple(loops), node) if loops and isinstance(node, Instance) else None
+    return VectorNest(tuple(loops), node) if loops and isinstance(node, Instance) else None
 
 
 def coefficient(e: CExpr, var: str) -> int | None:
@@ -75,7 +75,7 @@ class Blocked:
     """A nest with lanes along `lane`. With `depth` loops innermost, ROWS x VECTORS vectors of the target stay in
     registers (`row` is the loop of the rows; None: one row)."""
 
-    nest: Nest
+    nest: VectorNest
     lane: For
     row: For | None
     depth: tuple[For, ...]
@@ -128,7 +128,7 @@ def _used(s: Statement) -> list[int]:
         s.accesses[k].array == s.accesses[s.target].array and s.accesses[k].relation.is_equal(own)))  # fmt: skip
 
 
-def _with_lane(s: Statement, nest: Nest, lane: For, used: Sequence[int]) -> Blocked | None:
+def _with_lane(s: Statement, nest: VectorNest, lane: For, used: Sequence[int]) -> Blocked | None:
     kinds = {k: motion(nest.instance.accesses[k], lane.var) for k in used}
     others = [lp for lp in nest.loops if lp is not lane]
     if "else" in kinds.values() or any(lane.var in expr_names(e) for lp in others for e in (lp.lower, lp.upper)):
@@ -148,7 +148,7 @@ def _with_lane(s: Statement, nest: Nest, lane: For, used: Sequence[int]) -> Bloc
     return Blocked(nest, lane, row, depth, tuple(lp for lp in rest if lp is not row), vectors, turned)
 
 
-def _rectangular(lp: For, nest: Nest) -> bool:
+def _rectangular(lp: For, nest: VectorNest) -> bool:
     """Do the bounds of this loop and of all others have nothing to do with each other?"""
     names = {q.var for q in nest.loops}
     if names & (expr_names(lp.lower) | expr_names(lp.upper)):
@@ -156,7 +156,7 @@ def _rectangular(lp: For, nest: Nest) -> bool:
     return all(lp.var not in expr_names(q.lower) | expr_names(q.upper) for q in nest.loops)
 
 
-def _still(nest: Nest, vectors: Sequence[int], lp: For) -> bool:
+def _still(nest: VectorNest, vectors: Sequence[int], lp: For) -> bool:
     return all(motion(nest.instance.accesses[k], lp.var) == "still" for k in vectors)
 
 

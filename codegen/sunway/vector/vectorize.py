@@ -9,7 +9,7 @@ from codegen.ast.ctree import For, Held
 from codegen.sunway.bodies import Local, StagedBody
 from codegen.sunway.vector.nests import nest_of, plan_nest
 from codegen.sunway.vector.views import VectorPrinter
-from codegen.sunway.views import View
+from codegen.sunway.views import KernelView
 from codegen.target.view import fresh
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def vectorized(
     p: Phase, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
     local: Mapping[tuple[int, int], Local],
-) -> tuple[View, ...] | None:  # fmt: skip
+) -> tuple[KernelView, ...] | None:  # fmt: skip
     """The nest in vectors, if it is one that can be."""
     nest = nest_of(node)
     if nest is None:

@@ -12,7 +12,7 @@ from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.vector.nests import ROWS, VECTORS, Blocked, Lanes, vector_type
-from codegen.sunway.views import View, line
+from codegen.sunway.views import KernelView, line
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 
@@ -32,7 +32,7 @@ class VectorPrinter:
     def ints(self, names: Mapping[str, str]) -> IntPrinter:
         return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
 
-    def views(self, b: Blocked) -> tuple[View, ...]:
+    def views(self, b: Blocked) -> tuple[KernelView, ...]:
         s = self.scop.statement(b.nest.instance.stmt)
         elem = self.scop.arrays[s.accesses[s.target].array].elem
         lanes = self.group.lanes(elem.bytes)
@@ -43,18 +43,18 @@ class VectorPrinter:
         make = _Nest(self, b, names, kind, suffix, lanes, "double" if elem.bits == 64 else "float", own)
         return make.blocked() if b.depth else make.simple()
 
-    def model(self, b: Blocked) -> tuple[View, ...]:
+    def model(self, b: Blocked) -> tuple[KernelView, ...]:
         """Cycles in place of the nest; loops that others depend on stay loops."""
         own = {lp.var for lp in b.nest.loops}
         if not any(own & (expr_names(lp.lower) | expr_names(lp.upper)) for lp in b.nest.loops):
             return (line(f"sw_work({self.cost(b, self.names)});"),)
         names = {**self.names, **{lp.var: self.fresh(lp.loop.name) for lp in b.outer}}
-        views: tuple[View, ...] = (line(f"sw_work({self.cost(replace(b, outer=()), names)});"),)
+        views: tuple[KernelView, ...] = (line(f"sw_work({self.cost(replace(b, outer=()), names)});"),)
         ints = self.ints(names)
         for lp in reversed(b.outer):
             n = names[lp.var]
             head = f"long {n} = {ints.text(lp.lower)}; {n} {lp.op} {ints.text(lp.upper, 5)}; {n}++"
-            views = (View("for", head, views),)
+            views = (KernelView("for", head, views),)
         return views
 
     def cost(self, b: Blocked, names: Mapping[str, str]) -> str:
@@ -143,12 +143,12 @@ class _Nest:
         ints = self.p.ints(self.names)
         return ints.text(lp.upper, 5) + (" + 1" if lp.op == "<=" else "")
 
-    def _around(self, loops: tuple[For, ...], body: tuple[View, ...]) -> tuple[View, ...]:
+    def _around(self, loops: tuple[For, ...], body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:
         for lp in reversed(loops):
-            body = (View("for", self._head(lp), body),)
+            body = (KernelView("for", self._head(lp), body),)
         return body
 
-    def _plain(self, shifts: Mapping[str, str] | None = None) -> View:
+    def _plain(self, shifts: Mapping[str, str] | None = None) -> KernelView:
         s = self._s
         return line(f"{self._access(s.target, {})} {s.op} {self._scalar(s.rhs, {})};")
 
@@ -165,7 +165,7 @@ class _Nest:
 
     # -- a loop in lanes ---------------------------------------------------------------------------
 
-    def simple(self) -> tuple[View, ...]:
+    def simple(self) -> tuple[KernelView, ...]:
         """Vectors along the lane loop, innermost; what is left over one by one."""
         b, s = self.b, self._s
         name, n = self.names[b.lane.var], self.lanes
@@ -182,35 +182,37 @@ class _Nest:
         store = line(f"simd_storeu({acc}, &{self._access(s.target, {})});")
         ints = self.p.ints(self.names)
         last = f"{name} + {n} <= {self._end(b.lane)}"
-        vectors = View("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
-        rest = View("for", f"; {name} < {self._end(b.lane)}; {name}++", (self._plain(),))
+        vectors = KernelView("for", f"; {last}; {name} += {n}", (*loads, work, store), comment=f"{n} at a time")
+        rest = KernelView("for", f"; {name} < {self._end(b.lane)}; {name}++", (self._plain(),))
         start = line(f"long {name} = {ints.text(b.lane.lower)};")
-        return self._around(b.outer, (View("block", body=(start, vectors, rest)),))
+        return self._around(b.outer, (KernelView("block", body=(start, vectors, rest)),))
 
     # -- register blocks ---------------------------------------------------------------------------
 
-    def blocked(self) -> tuple[View, ...]:
+    def blocked(self) -> tuple[KernelView, ...]:
         """Blocks of the target in registers over the whole depth; edges one by one."""
         b = self.b
         lane, wide = self.names[b.lane.var], VECTORS * self.lanes
         ints = self.p.ints(self.names)
         start = line(f"long {lane} = {ints.text(b.lane.lower)};")
-        blocks = View("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
+        blocks = KernelView("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
                       comment=f"{ROWS if b.row is not None else 1} x {wide} elements in registers")
         depth = self._around(b.depth, (self._plain(),))
         if b.row is None:
-            rest = View("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
-            return self._around(b.outer, (View("block", body=(start, blocks, rest)),))
+            rest = KernelView("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
+            return self._around(b.outer, (KernelView("block", body=(start, blocks, rest)),))
         row = self.names[b.row.var]
-        edge = View("for", f"long {row}_e = {row}; {row}_e < {row} + {ROWS}; {row}_e++",
-                    (line(f"const long {row} = {row}_e;"), View("for", f"long {lane}_e = {lane}; {lane}_e < "
+        edge = KernelView("for", f"long {row}_e = {row}; {row}_e < {row} + {ROWS}; {row}_e++",
+                    (line(f"const long {row} = {row}_e;"), KernelView("for", f"long {lane}_e = {lane}; {lane}_e < "
                      f"{self._end(b.lane)}; {lane}_e++", (line(f"const long {lane} = {lane}_e;"), *depth))))
-        full = View("for", f"; {row} + {ROWS} <= {self._end(b.row)}; {row} += {ROWS}", (start, blocks, edge))
-        left = View("for", f"; {row} < {self._end(b.row)}; {row}++", (View("for", self._head(b.lane), depth),))
+        full = KernelView("for", f"; {row} + {ROWS} <= {self._end(b.row)}; {row} += {ROWS}", (start, blocks, edge))
+        left = KernelView(
+            "for", f"; {row} < {self._end(b.row)}; {row}++", (KernelView("for", self._head(b.lane), depth),)
+        )
         first = line(f"long {row} = {ints.text(b.row.lower)};")
-        return self._around(b.outer, (View("block", body=(first, full, left)),))
+        return self._around(b.outer, (KernelView("block", body=(first, full, left)),))
 
-    def _block(self) -> tuple[View, ...]:
+    def _block(self) -> tuple[KernelView, ...]:
         b, s = self.b, self._s
         u, w, acc_ = self.own["u"], self.own["w"], self.own["acc"]
         tall = b.row is not None
@@ -220,15 +222,18 @@ class _Nest:
         each = f"long {w} = 0; {w} < {VECTORS * self.lanes}; {w} += {self.lanes}"
         rows_head = f"int {u} = 0; {u} < {rows}; {u}++"
 
-        def grid(view: View, *before: View) -> tuple[View, ...]:
-            inner = View("for", each, (view,))
-            return (View("for", rows_head, (*before, inner)),) if tall else (*before, inner)
+        def grid(view: KernelView, *before: KernelView) -> tuple[KernelView, ...]:
+            inner = KernelView("for", each, (view,))
+            return (KernelView("for", rows_head, (*before, inner)),) if tall else (*before, inner)
 
         target = self._access(s.target, {b.lane.var: w, **down})
         declare = f"{self.kind} {acc_}[{rows}][{VECTORS}];" if tall else f"{self.kind} {acc_}[{VECTORS}];"
-        loads: list[View] = []
+        loads: list[KernelView] = []
         for k in b.vectors:
-            loads += [line(f"{self.kind} {self.own[f'v{k}']}[{VECTORS}];"), View("for", each, (line(self._load(k)),))]
+            loads += [
+                line(f"{self.kind} {self.own[f'v{k}']}[{VECTORS}];"),
+                KernelView("for", each, (line(self._load(k)),)),
+            ]
         scalars: dict[str, str] = {}
 
         def named(e: Expr) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.scop.expr import Expr, Sym, walk, with_leaves
-from codegen.scop.model import Access, Scop, Statement, Step
+from codegen.scop.model import Access, AccessStep, Scop, Statement
 from codegen.target.guards.pointers import Pointer, pointer_of
 from codegen.target.text.pieces import fresh
 
@@ -86,7 +86,7 @@ def _access(a: Access, values: Mapping[str, str], pointers: Mapping[str, tuple[P
     return replace(a, path=tuple(_step(x, values) for x in path))
 
 
-def _step(x: Step, values: Mapping[str, str]) -> Step:
+def _step(x: AccessStep, values: Mapping[str, str]) -> AccessStep:
     return replace(x, strides=tuple(_replaced(t, values) for t in x.strides)) if x.strides else x
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.record import record
-from codegen.scop.model import Scop, Step
+from codegen.scop.model import AccessStep, Scop
 
 
 @record
@@ -35,7 +35,7 @@ def table_of(scop: Scop, name: str) -> Pointer | None:
     return Pointer(text, len(way), sum(step.kind == "arrow" for step in way), flat)
 
 
-def _way(path: tuple[Step, ...]) -> tuple[Step, ...]:
+def _way(path: tuple[AccessStep, ...]) -> tuple[AccessStep, ...]:
     """The members ahead of the first subscript; nothing where none follows."""
     count = next((k for k, step in enumerate(path) if step.kind not in ("member", "arrow")), len(path))
     return path[:count] if count < len(path) and path[count].kind in ("sub", "flat", "data") else ()

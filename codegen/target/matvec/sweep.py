@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Multiply, Name, substitute
+from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Name, ProductNode, substitute
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, bits_of
 from codegen.recognize.products.contraction import unit_stride
@@ -126,7 +126,7 @@ class MatvecPrinter:
     ints: IntPrinter
     held: dict[str, Held]
 
-    def view(self, node: Multiply, threads: bool) -> MatvecView:
+    def view(self, node: ProductNode, threads: bool) -> MatvecView:
         what, how = node.product.what, node.product.how
         assert isinstance(how, Sweep)
         self.s, self.what = self.scop.statement(what.stmt), what

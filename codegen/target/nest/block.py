@@ -56,7 +56,7 @@ def _moved(at: tuple[int, int, int], level: Level, n: int) -> tuple[int, int, in
     return a, b, c
 
 
-class Block:
+class BlockWriter:
     """Lines of one block. `pointers` are the C names of where A, B and C begin, `names` the accumulators of each vector
     of C, several where a sum is kept in parts."""
 

@@ -11,12 +11,12 @@ from codegen.target.nest.schedule import Schedule
 
 
 @record
-class Loop:
+class PrintedLoop:
     """A loop or a block in C: `head` opens it, `body` is lines and more of them. Counters are named as nothing else can
     be: by the source, an underscore and a number."""
 
     head: str
-    body: tuple[str | Loop, ...]
+    body: tuple[str | PrintedLoop, ...]
 
 
 class Packing:
@@ -28,7 +28,7 @@ class Packing:
 
     def lines(
         self, at: int, extents: dict[str, int], source: str, target: str, depth: int = 0
-    ) -> list[str | Loop]:
+    ) -> list[str | PrintedLoop]:
         """Copy the operand at `source` to `target`."""
         levels, own = self.plan.levels, self.own
         while at < len(levels) and not own[levels[at].var]:
@@ -40,7 +40,7 @@ class Packing:
         step, move = own[level.var] * level.step, level.move(self.tensor)
         if at == len(levels) - 1:
             return self._copy(full, step, source, target)
-        found: list[str | Loop] = []
+        found: list[str | PrintedLoop] = []
         inside = {**extents, level.var: level.step}
         if full == 1:
             found += self.lines(at + 1, inside, source, target, depth)
@@ -52,19 +52,19 @@ class Packing:
             )
             body = (*lines, *self.lines(at + 1, inside, s, d, depth + 1))
             head = f"for (long {x} = 0; {x} < {full}; {x}++) {{ /* pack {self.tensor} along {level.var} */"
-            found.append(Loop(head, body))
+            found.append(PrintedLoop(head, body))
         if rest:
             beyond = {**extents, level.var: rest}
             found += self.lines(at + 1, beyond, place(source, full * step), place(target, full * move), depth)
         return found
 
-    def _copy(self, count: int, step: int, source: str, target: str) -> list[str | Loop]:
+    def _copy(self, count: int, step: int, source: str, target: str) -> list[str | PrintedLoop]:
         """A row of a packed operand, filled up with zeros to whole vectors."""
         whole = ceil(count / self.plan.lanes) * self.plan.lanes
-        zeros: list[str | Loop] = [f"*({place(target, n)}) = 0;" for n in range(count, whole)]
+        zeros: list[str | PrintedLoop] = [f"*({place(target, n)}) = 0;" for n in range(count, whole)]
         if step == 1:
             return [f"memcpy({target}, {source}, sizeof *({source}) * {count});", *zeros]
         if count <= 2 * self.plan.lanes:
             return [*(f"*({place(target, n)}) = *({place(source, n * step)});" for n in range(count)), *zeros]
-        copy = Loop(f"for (long x = 0; x < {count}; x++) {{", (f"({target})[x] = ({source})[x * {step}];",))
+        copy = PrintedLoop(f"for (long x = 0; x < {count}; x++) {{", (f"({target})[x] = ({source})[x * {step}];",))
         return [copy, *zeros]

@@ -15,7 +15,7 @@ from codegen.target.nest.writer import Options
 KEPT = Options(reassociate=False)
 
 
-class Nest(NamedTuple):
+class OrderedContraction(NamedTuple):
     """A contraction with the order of its loops."""
 
     problem: Contraction
@@ -27,7 +27,7 @@ class NestKernel:
     """A function for one nest; `name` is the same for the same content, in every run."""
 
     name: str
-    nest: Nest
+    nest: OrderedContraction
 
 
 def nest_kernel(isa: Isa, kernel: NestKernel) -> str:

@@ -40,7 +40,7 @@ class Level:
 
 
 @record
-class Shape:
+class RegisterDemand:
     """The register demand of a block: vectors of C, different values of A and of B in one step, and multiply-adds."""
 
     accumulators: int
@@ -91,11 +91,11 @@ def schedule(tree: Ordered, isa: Isa) -> Schedule:
     return Schedule(tree.problem, levels, hold, unroll, lanes, buffers, bool(threads))
 
 
-def shape(problem: Contraction, extents: Mapping[str, int], vector: str, lanes: int) -> Shape:
+def shape(problem: Contraction, extents: Mapping[str, int], vector: str, lanes: int) -> RegisterDemand:
     """What a block over such extents needs."""
     count = {**extents, vector: ceil(extents[vector] / lanes)}
     lefts, rights = (prod(count[v] for v in problem.c if strides(problem, t)[v]) for t in "AB")
-    return Shape(prod(count[v] for v in problem.c), lefts, rights, prod(count.values()))
+    return RegisterDemand(prod(count[v] for v in problem.c), lefts, rights, prod(count.values()))
 
 
 def covered(problem: Contraction, nest: tuple[Loop, ...]) -> dict[str, int]:
@@ -111,7 +111,7 @@ def _fits(problem: Contraction, nest: tuple[Loop, ...], isa: Isa, lanes: int) ->
     return need.fmas <= CAP and in_registers(problem, need, nest[-1].var, isa)
 
 
-def in_registers(problem: Contraction, need: Shape, vector: str, isa: Isa) -> bool:
+def in_registers(problem: Contraction, need: RegisterDemand, vector: str, isa: Isa) -> bool:
     """Whether a tile has room beside what stays of the operands, one value in use and one that is coming: vectors, or
     where they are too many the values of the other operand, of which one more is on its way into all lanes."""
     along_b = strides(problem, "B")[vector] > 0

@@ -7,31 +7,33 @@ from collections.abc import Mapping
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call
 from codegen.record import record
-from codegen.target.nest.block import Block, Point, place, points
+from codegen.target.nest.block import BlockWriter, Point, place, points
 from codegen.target.nest.schedule import INDEPENDENT, Schedule, shape
 
 
 @record
-class Tile:
+class AccumulatorTile:
     """`names` are the accumulators of each vector of C, by its offset; each has `copies` of them."""
 
     names: Mapping[int, tuple[str, ...]]
     copies: int
     load: list[str]
     store: list[str]
-    block: Block
+    block: BlockWriter
 
 
-def tile(isa: Isa, plan: Schedule, extents: Mapping[str, int], pointer: str, fresh: bool, split: bool) -> Tile:
+def tile(
+    isa: Isa, plan: Schedule, extents: Mapping[str, int], pointer: str, fresh: bool, split: bool
+) -> AccumulatorTile:
     """The tile over such extents. `fresh`: it starts from zero, not from C. `split`: sums may be kept in parts."""
     found = points(plan, extents)
     copies = _copies(isa, plan, extents, len({p.step for p in found})) if split else 1
     whole: dict[int, Point] = {p.offset("C"): p for p in found}
     names = {at: tuple(f"c{n}" + (f"x{m}" if m else "") for m in range(copies)) for n, at in enumerate(whole)}
-    block = Block(isa, plan, names, copies)
+    block = BlockWriter(isa, plan, names, copies)
     load = [x for at, p in whole.items() for x in _load(block, names[at], p, pointer, fresh)]
     store = [x for at, p in whole.items() for x in _store(block, names[at], p, pointer, fresh)]
-    return Tile(names, copies, load, store, block)
+    return AccumulatorTile(names, copies, load, store, block)
 
 
 def _copies(isa: Isa, plan: Schedule, extents: Mapping[str, int], steps: int) -> int:
@@ -41,7 +43,7 @@ def _copies(isa: Isa, plan: Schedule, extents: Mapping[str, int], steps: int) ->
     return max(1, min(steps, room, -(-INDEPENDENT // need.accumulators)))
 
 
-def _load(block: Block, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
+def _load(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
     vector, at = block.vec.vector, place(pointer, p.offset("C"))
     zero = bare(call(block.isa, block.elem, "dup", ["0"]))
     starts = fresh or block.plan.vector not in block.plan.problem.c
@@ -49,7 +51,7 @@ def _load(block: Block, names: tuple[str, ...], p: Point, pointer: str, fresh: b
     return [f"{vector} {name} = {zero if n else first};" for n, name in enumerate(names)]
 
 
-def _store(block: Block, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
+def _store(block: BlockWriter, names: tuple[str, ...], p: Point, pointer: str, fresh: bool) -> list[str]:
     at, lines = place(pointer, p.offset("C")), _joined(block, names)
     summed, stride = block.plan.vector not in block.plan.problem.c, block.along["C"]
     lanes, scalar = block.plan.lanes, block.vec.scalar
@@ -63,7 +65,7 @@ def _store(block: Block, names: tuple[str, ...], p: Point, pointer: str, fresh: 
     return [*lines, "}"]
 
 
-def _joined(block: Block, names: tuple[str, ...]) -> list[str]:
+def _joined(block: BlockWriter, names: tuple[str, ...]) -> list[str]:
     """Add the parts of a sum into the first, neighbours first."""
     lines, left = [], list(names)
     while len(left) > 1:

@@ -8,9 +8,9 @@ from codegen.isa.model import Isa, bits_of
 from codegen.record import record
 from codegen.target.nest.block import place
 from codegen.target.nest.contraction import TENSORS, elements
-from codegen.target.nest.packing import Loop, Packing
+from codegen.target.nest.packing import Packing, PrintedLoop
 from codegen.target.nest.schedule import Level, Schedule, shape
-from codegen.target.nest.tile import Tile, tile
+from codegen.target.nest.tile import AccumulatorTile, tile
 from codegen.target.product.microkernel_view import LINE_BYTES, PREFETCH
 
 
@@ -39,14 +39,14 @@ class Writer:
         self.fresh = options.fresh and not sums
         self.clears = options.fresh and bool(sums)
 
-    def body(self) -> tuple[str | Loop, ...]:
+    def body(self) -> tuple[str | PrintedLoop, ...]:
         pointers = {t: t.lower() for t in TENSORS}
         clear = [f"memset(c, 0, sizeof *c * {elements(self.plan.problem, 'C')});"] if self.clears else []
         return (*clear, *self._outer(0, dict(self.plan.problem.sizes), pointers))
 
-    def _outer(self, at: int, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | Loop]:
+    def _outer(self, at: int, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | PrintedLoop]:
         """Loops around the tile: the full iterations, then what is left."""
-        found: list[str | Loop] = []
+        found: list[str | PrintedLoop] = []
         here = dict(pointers)
         if at < len(self.plan.levels):
             for t in self.plan.levels[at].pack:
@@ -70,7 +70,7 @@ class Writer:
             found += self._outer(at + 1, {**extents, level.var: rest}, behind)
         return found
 
-    def _team(self) -> list[str | Loop]:
+    def _team(self) -> list[str | PrintedLoop]:
         """Threads share the loop that follows; each has buffers of its own for what is packed inside."""
         own = [f"pack_{t.lower()}" for level in self.plan.levels[1:] for t in level.pack]
         return ["#pragma omp parallel for" + (f" private({', '.join(own)})" if own else "")]
@@ -102,20 +102,20 @@ class Writer:
         first = AHEAD * level.move(tensor)
         return [f"{PREFETCH}({pointer}, {first + n}, 0);" for n in range(0, extents[self.plan.vector], line)]
 
-    def _tile(self, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | Loop]:
+    def _tile(self, extents: dict[str, int], pointers: Mapping[str, str]) -> list[str | PrintedLoop]:
         made = tile(self.isa, self.plan, extents, pointers["C"], self.fresh, self.options.reassociate)
         inside = self._sums(self.plan.hold, extents, pointers, made)
-        return [Loop("{", (*made.load, *inside, *made.store))]
+        return [PrintedLoop("{", (*made.load, *inside, *made.store))]
 
     def _sums(
-        self, at: int, extents: dict[str, int], pointers: Mapping[str, str], made: Tile
-    ) -> list[str | Loop]:
+        self, at: int, extents: dict[str, int], pointers: Mapping[str, str], made: AccumulatorTile
+    ) -> list[str | PrintedLoop]:
         """Loops around the block, over sums only: pointers run along."""
         if at == self.plan.unroll:
             return list(made.block.lines(extents, pointers))
         level = self.plan.levels[at]
         full, rest = divmod(extents[level.var], level.step)
-        inside, found = {**extents, level.var: level.step}, list[str | Loop]()
+        inside, found = {**extents, level.var: level.step}, list[str | PrintedLoop]()
         run = dict(pointers)
         if full == 1:
             found += self._sums(at + 1, inside, pointers, made)
@@ -130,9 +130,9 @@ class Writer:
             found.append(_loop(level, counter, full, (*self._sums(at + 1, inside, run, made), *bumps)))
         if rest:
             found += self._sums(at + 1, {**extents, level.var: rest}, run, made)
-        return [Loop("{", tuple(found))] if full > 1 else found
+        return [PrintedLoop("{", tuple(found))] if full > 1 else found
 
 
-def _loop(level: Level, counter: str, count: int, body: tuple[str | Loop, ...]) -> Loop:
+def _loop(level: Level, counter: str, count: int, body: tuple[str | PrintedLoop, ...]) -> PrintedLoop:
     what = f"/* {level.var}, {level.step} at a time */"
-    return Loop(f"for (long {counter} = 0; {counter} < {count}; {counter}++) {{ {what}", body)
+    return PrintedLoop(f"for (long {counter} = 0; {counter} < {count}; {counter}++) {{ {what}", body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Multiply, Name, expr_names, substitute
+from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, ProductNode, expr_names, substitute
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest
@@ -22,7 +22,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Exact, Nested
 from codegen.target.nest.contraction import TENSORS, strides
 from codegen.target.nest.loops import show_nest
-from codegen.target.product.corners import Bundle, Cut, CutPrinter
+from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
 from codegen.target.product.exact import exact_kernel, operands
 from codegen.target.product.microkernel import columns_text, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
@@ -46,7 +46,7 @@ class ProductPrinter:
     ints: IntPrinter
     fresh: Callable[[str], str]
 
-    def view(self, node: Multiply, threads: bool) -> ProductView:
+    def view(self, node: ProductNode, threads: bool) -> ProductView:
         what, how = node.product.what, node.product.how
         assert isinstance(how, Blocking)
         corners = self._read(node)
@@ -129,13 +129,13 @@ class ProductPrinter:
         element, origin = (self._with(number, env) for env in ({**first, **moved}, first))
         return WantedTable(name, self._base(number), elem, of, element, origin, number == self.s.target)
 
-    def nests(self, node: Multiply) -> NestsView:
+    def nests(self, node: ProductNode) -> NestsView:
         how = node.product.how
         assert isinstance(how, Nested)
         calls = self._calls(how, self._read(node))
         return NestsView(f"{self.s.name}: {self.s.source}", C_TYPES[self.what.step.elem], calls)
 
-    def _read(self, node: Multiply) -> tuple[CExpr, ...]:
+    def _read(self, node: ProductNode) -> tuple[CExpr, ...]:
         """Open the plain nest; gives the conditions that cut corners off."""
         self.what = what = node.product.what
         self.s = self.scop.statement(what.stmt)
@@ -185,7 +185,7 @@ class ProductPrinter:
         rows, columns = (counts[self.s.iterators[k[0]]] for k in d)
         return Made(f"tw_{side}", rows, columns, value)
 
-    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> Cut:
+    def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> CornerTexts:
         step = self._one_step(mr, nr, copies, narrow)
         return CutPrinter(self.ints, self.rows, self.columns, self.depth, mr, nr).cut(corners, step)
 

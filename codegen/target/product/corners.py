@@ -31,7 +31,7 @@ class Bundle:
 
 
 @record
-class Cut:
+class CornerTexts:
     """C texts; "" where there is nothing to say."""
 
     wanted: str  # some element of the tile belongs
@@ -55,7 +55,7 @@ class CutPrinter:
     mr: int
     nr: str
 
-    def cut(self, corners: tuple[CExpr, ...], step: str) -> Cut:
+    def cut(self, corners: tuple[CExpr, ...], step: str) -> CornerTexts:
         deep = [e for e in corners if self._slope(e, self.depth)]
         flat = [e for e in corners if not self._slope(e, self.depth)]
         k = Name(f"{self.depth.name}r")
@@ -67,7 +67,7 @@ class CutPrinter:
         low, high = f"{self.depth.name}b", f"{self.depth.name}b + tw_k"
         lower = [e for e in deep if self._slope(e, self.depth) > 0]
         upper = [e for e in deep if self._slope(e, self.depth) < 0]
-        return Cut(
+        return CornerTexts(
             self._all([f"{self._extreme(e, True)} >= 0" for e in flat]),
             self._all([f"{self._extreme(e, False)} >= 0" for e in flat]),
             self._all([f"{self._text(e, one)} >= 0" for e in flat]),

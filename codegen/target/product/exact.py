@@ -16,7 +16,7 @@ from codegen.scop.product import Blocking, Contraction, Exact, Nested
 from codegen.target.nest import contraction as problems
 from codegen.target.nest.emit import check
 from codegen.target.nest.loops import Loop, check_nest, show_nest
-from codegen.target.nest.product import KEPT, Nest, NestKernel
+from codegen.target.nest.product import KEPT, NestKernel, OrderedContraction
 from codegen.target.nest.schedule import schedule
 
 STEP = "add(acc, mul(a, b))"
@@ -141,7 +141,7 @@ def _subscripts(s: Statement, access: Access, inner: set[str]) -> tuple[str, ...
     return tuple(out)
 
 
-def nest_of(scop: Scop, s: Statement, what: Contraction, x: Exact) -> Nest:
+def nest_of(scop: Scop, s: Statement, what: Contraction, x: Exact) -> OrderedContraction:
     """The nest with its contraction. ValueError says what is wrong with it."""
     compute = tuple(Loop(*loop) for loop in x.loops)
     problem = _apart(scop, s, what, x) if x.pitches else problem_of(scop, s, what, tuple(x.sizes.items()))
@@ -151,7 +151,7 @@ def nest_of(scop: Scop, s: Statement, what: Contraction, x: Exact) -> Nest:
     check_nest(compute, problem)
     if x.pitches:
         _check_numbers(scop, s, what, x)
-    return Nest(problem, compute)
+    return OrderedContraction(problem, compute)
 
 
 def exact_kernel(scop: Scop, s: Statement, what: Contraction, how: Blocking | Nested, x: Exact) -> NestKernel:

@@ -49,7 +49,7 @@ class KernelView:
 
 def view(isa: Isa, mk: MicroKernel) -> KernelView:
     """The lines of the kernel's function."""
-    tile, rows = Tile(isa, mk), range(mk.mr)
+    tile, rows = KernelTile(isa, mk), range(mk.mr)
     streams = bool(mk.ahead) and not mk.direct
     hurry = hurried(isa.vec(mk.elem), mk.step)
     quick = hurry.step if hurry else mk.step
@@ -73,7 +73,7 @@ def view(isa: Isa, mk: MicroKernel) -> KernelView:
     )
 
 
-class Tile:
+class KernelTile:
     """Names, addresses and operations of a register tile."""
 
     def __init__(self, isa: Isa, mk: MicroKernel) -> None:

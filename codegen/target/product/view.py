@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.record import record
 from codegen.scop.product import Blocking, Contraction
 from codegen.target.nest.product import NestKernel
-from codegen.target.product.corners import Bundle, Cut
+from codegen.target.product.corners import Bundle, CornerTexts
 from codegen.target.product.packing import Packing
 from codegen.target.product.tiles import Edge
 
@@ -108,7 +108,7 @@ class ProductView:
     threads: bool
     parallel_if: str
     careful: bool  # store only what has changed
-    cut: Cut | None
+    cut: CornerTexts | None
     wanted: Wanted
     exact: tuple[ExactCall, ...] = ()
 

@@ -9,9 +9,9 @@ from codegen.record import record
 from codegen.scop.expr import (
     Affine,
     Binary,
-    Block,
     Call,
     Cast,
+    DataBlock,
     DataLoop,
     Declare,
     Expr,
@@ -24,7 +24,7 @@ from codegen.scop.expr import (
     Ternary,
     Unary,
 )
-from codegen.scop.model import Access, Scop, Statement, Step
+from codegen.scop.model import Access, AccessStep, Scop, Statement
 from codegen.scop.types import INT
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.decided import decided
@@ -102,7 +102,7 @@ class BodyPrinter:
 
     def _store(self, value: Expr, s: Statement, at: Instance) -> str:
         """`target = value;`, where branches that keep the target as it is do not touch it."""
-        if isinstance(value, (Store, DataLoop, Block, Declare, Jump)):
+        if isinstance(value, (Store, DataLoop, DataBlock, Declare, Jump)):
             return self._code(value, s, at)
         if not isinstance(value, Ternary) or not value.branch:
             return self._plain(value, s, at)
@@ -116,11 +116,11 @@ class BodyPrinter:
             yes = f"{{ {yes} }}"  # or the `else` would be the inner one's
         return f"if ({cond}) {yes} else {self._store(value.no, s, at)}"
 
-    def _code(self, e: Store | DataLoop | Block | Declare | Jump, s: Statement, at: Instance) -> str:
+    def _code(self, e: Store | DataLoop | DataBlock | Declare | Jump, s: Statement, at: Instance) -> str:
         """A statement that is carried out as it was written."""
         if isinstance(e, Store):
             return f"{self._text(e.place, s, at, UNARY)} {e.op} {self._text(e.value, s, at, 1)};"
-        if isinstance(e, Block):
+        if isinstance(e, DataBlock):
             items = [self._store(x, s, at) for x in e.items]
             return items[0] if len(items) == 1 and not isinstance(e.items[0], Declare) else f"{{ {' '.join(items)} }}"
         if isinstance(e, Declare):
@@ -145,7 +145,7 @@ class BodyPrinter:
         return f"{{ {text} }}" if text.startswith(("if (", "for (")) and " else " in text else text
 
     def _keeps(self, value: Expr, s: Statement, at: Instance) -> bool:
-        if isinstance(value, Block):
+        if isinstance(value, DataBlock):
             return not value.items
         if self.scop.arrays[s.accesses[s.target].array].opaque:
             return isinstance(value, Ref)  # all of what it was
@@ -178,7 +178,7 @@ class BodyPrinter:
         return out
 
     def _path(
-        self, base: str, path: tuple[Step, ...], index: tuple[CExpr, ...], args: tuple[str, ...] = ()
+        self, base: str, path: tuple[AccessStep, ...], index: tuple[CExpr, ...], args: tuple[str, ...] = ()
     ) -> str:
         text = base
         for k, step in enumerate(path):
@@ -194,7 +194,7 @@ class BodyPrinter:
                 text += ("->" if step.kind == "arrow" else ".") + step.text
         return text
 
-    def _sub(self, index: tuple[CExpr, ...], k: int, path: tuple[Step, ...]) -> str:
+    def _sub(self, index: tuple[CExpr, ...], k: int, path: tuple[AccessStep, ...]) -> str:
         return self.ints.text(index[k])
 
     def _flat(self, index: tuple[CExpr, ...], strides: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from codegen.source.layout.lexis import IDENT, closing
 from codegen.source.macros.baked import Baked
-from codegen.source.macros.branches import Group, matters
+from codegen.source.macros.branches import ConditionalGroup, matters
 from codegen.source.macros.tables import Macro, used
 
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])")
@@ -60,7 +60,7 @@ def _message(what: str, file: str) -> str:
     return f"{what} when this was generated: run tilewright gen {file} with the compiler's macros"
 
 
-def _branches(group: Group, baked: Baked, stop: str) -> list[str]:
+def _branches(group: ConditionalGroup, baked: Baked, stop: str) -> list[str]:
     """The conditional itself, with an error wherever the compiler should not come."""
     out: list[str] = []
     for b in group.branches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codegen.ast.ctree import Instance
-from codegen.scop.expr import Block, DataLoop, Declare, Expr, Ref, Ternary
+from codegen.scop.expr import DataBlock, DataLoop, Declare, Expr, Ref, Ternary
 from codegen.scop.model import Statement
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.pieces import View
@@ -19,8 +19,8 @@ def _views(p: BodyPrinter, e: Expr, s: Statement, at: Instance) -> tuple[View, .
         return ()  # what the target holds stays there
     if isinstance(e, DataLoop):
         return (View("for", p.loop_head(e, s, at), body=_views(p, e.body, s, at)),)
-    if isinstance(e, Block):
-        parts = [(_views(p, x, s, at), isinstance(x, Block)) for x in e.items]
+    if isinstance(e, DataBlock):
+        parts = [(_views(p, x, s, at), isinstance(x, DataBlock)) for x in e.items]
         return tuple(v for views, own in parts for v in ((View("block", body=views),) if own else views))
     if isinstance(e, Ternary) and e.branch:
         yes, no = _views(p, e.yes, s, at), _views(p, e.no, s, at)

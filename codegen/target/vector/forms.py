@@ -7,27 +7,27 @@ from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import CNode, For, Held, Instance
 from codegen.ast.lowered import (
-    Abreast,
-    Again,
     Alone,
     Body,
     Braces,
     Do,
     Enough,
     Form,
-    Gather,
     Inner,
+    Interleaved,
     Item,
     Join,
-    Keeping,
     Lanes,
     Lead,
     Load,
     Move,
+    OverlappingSteps,
     Part,
     Plain,
     Put,
     PutBoth,
+    ReductionInit,
+    ScalarReplacement,
     Split,
     Strips,
     Together,
@@ -57,7 +57,7 @@ class Scope:
     taken: frozenset[str]
     lanes: Lanes | None = None
 
-    def named(self, items: Sequence[Item | Gather]) -> Scope:
+    def named(self, items: Sequence[Item | ReductionInit]) -> Scope:
         """With names for the variables of a body that have none yet."""
         found = dict.fromkeys(n for x in items for n in _variables(x) if n not in self.own)
         own, taken = dict(self.own), self.taken
@@ -69,18 +69,18 @@ class Scope:
         return replace(self, own=own, taken=taken)
 
 
-def _variables(x: Item | Gather) -> Iterator[str]:
+def _variables(x: Item | ReductionInit) -> Iterator[str]:
     """The variables that an item of a body declares."""
     if isinstance(x, Braces):
         for item in x.body:
             yield from _variables(item)
-    elif isinstance(x, Gather):
+    elif isinstance(x, ReductionInit):
         yield from x.names
     elif isinstance(x, (Load, Value, Zip)):
         yield x.name
 
 
-def _items(parts: Sequence[Part]) -> Iterator[Item | Gather]:
+def _items(parts: Sequence[Part]) -> Iterator[Item | ReductionInit]:
     """Everything in the bodies of the parts of a loop."""
     for p in parts:
         if isinstance(p, Enough):
@@ -101,8 +101,8 @@ class FormPrinter:
 
     def view(self, form: Form, taken: frozenset[str]) -> View:
         at = Scope(self.ints.names, {}, taken)
-        assert not isinstance(form, Keeping)
-        return self._abreast(form, at) if isinstance(form, Abreast) else self._strips(form, at)
+        assert not isinstance(form, ScalarReplacement)
+        return self._abreast(form, at) if isinstance(form, Interleaved) else self._strips(form, at)
 
     def _ints(self, at: Scope) -> IntPrinter:
         return IntPrinter(self.ints.params, at.names, self.ints.helpers)
@@ -113,7 +113,7 @@ class FormPrinter:
 
     # -- loops ------------------------------------------------------------------------------------
 
-    def _abreast(self, form: Abreast, at: Scope) -> View:
+    def _abreast(self, form: Interleaved, at: Scope) -> View:
         node = form.head
         name = fresh(node.loop.name, at.taken, ("_end",))
         end = f"{name}_end"
@@ -145,7 +145,7 @@ class FormPrinter:
         end = f"{name}_end"
         if isinstance(p, Enough):
             then = [v for x in p.then for v in self._part(x, name, at)]
-            lines = (self._begin(x, at) if isinstance(x, Gather) else self._loaded(x, at) for x in p.ahead)
+            lines = (self._begin(x, at) if isinstance(x, ReductionInit) else self._loaded(x, at) for x in p.ahead)
             ahead = [View("decl", text) for text in lines]
             after = [View("stmt", text, stmt=x.at.stmt) for x in p.after for text in self._end(x, at)]
             orelse = tuple(v for x in p.orelse for v in self._part(x, name, at))
@@ -156,7 +156,7 @@ class FormPrinter:
             head = f"; {name} + {p.step - 1} < {end}; {name} += {p.step}"
             single = (View("decl", "TW_ONE_BY_ONE();"),) if p.single else ()
             yield View("for", f"; {name} < {end}; {name}++" if p.step == 1 else head, p.note, body=(*single, *body))
-        elif isinstance(p, Again):
+        elif isinstance(p, OverlappingSteps):
             back = View("decl", f"{name} = tw_min({name}, {end} - {p.step});")
             yield View("for", f"; {name} < {end}; {name} += {p.step}", "the rest, and some again", body=(back, *body))
         elif isinstance(p, Lead):
@@ -291,7 +291,7 @@ class FormPrinter:
         sides = ", ".join(at.own[n] for n in x.of)
         return f"const {kind} {at.own[x.name]} = {kind}_{'high' if x.second else 'low'}({sides});"
 
-    def _begin(self, x: Gather, at: Scope) -> str:
+    def _begin(self, x: ReductionInit, at: Scope) -> str:
         assert at.lanes is not None
         target = BodyPrinter(self.scop, self._ints(at), self.held)
         s = self.scop.statement(x.at.stmt)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Instance, Int
-from codegen.ast.lowered import Backwards, Each, Index, Kept, Lanes, One, Picked, Place, Work
+from codegen.ast.lowered import Backwards, Each, Index, InVariable, Lanes, One, Picked, Place, Work
 from codegen.lower.shift import simple
 from codegen.recognize.access.ctypes import type_of
 from codegen.recognize.lanes import same
@@ -61,7 +61,7 @@ class LanePrinter(BodyPrinter):
 
     def at_place(self, s: Statement, number: int, place: Place) -> str:
         """What lies at a place, as a vector, or as one value for all lanes."""
-        if isinstance(place, Kept):
+        if isinstance(place, InVariable):
             return self.cast + self.names[place.name]
         if isinstance(place, One):
             return self._element(s, number, place.at)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from codegen.ast.ctree import Bin, Held, Instance, Int
-from codegen.ast.lowered import Do, First, Flush, Item, Keeping, Kept, Load, Move, Put, Value
+from codegen.ast.lowered import Do, First, Flush, InVariable, Item, Load, Move, Put, ScalarReplacement, Value
 from codegen.lower.carry import old_value
 from codegen.lower.shift import simple
 from codegen.record import record
@@ -19,7 +19,7 @@ NewNames = Callable[[str, int], tuple[str, ...]]
 
 
 @record
-class CarriedLines:
+class ReplacementLines:
     """What is printed, as (line, statement that it carries out): before the loop, in it, and after it."""
 
     ahead: tuple[tuple[str, str], ...]
@@ -29,13 +29,13 @@ class CarriedLines:
 
 def carried_lines(
     scop: Scop,
-    form: Keeping,
+    form: ScalarReplacement,
     outer: IntPrinter,
     inner: IntPrinter,
     held: dict[str, Held],
     known: dict[str, str],
     new_names: NewNames,
-) -> CarriedLines:
+) -> ReplacementLines:
     """The lines of a loop; `known` has the names of values that were read ahead of it."""
     names, kinds = dict(known), {}
     for i, c in enumerate(form.head.carried):
@@ -44,7 +44,7 @@ def carried_lines(
         names |= {f"{i}.{age}": text for age, text in enumerate(new_names(stem, c.length + 1))}
         kinds[str(i)] = array.elem.spelling
     p = _Printer(scop, form, outer, inner, held, names, kinds, new_names)
-    return CarriedLines(
+    return ReplacementLines(
         tuple((p.first(x), "") for x in form.first),
         tuple(line for x in form.body for line in p.lines(x)),
         tuple((p.flush(x), x.stmt) for x in form.last),
@@ -54,7 +54,7 @@ def carried_lines(
 @record
 class _Printer:
     scop: Scop
-    form: Keeping
+    form: ScalarReplacement
     outer: IntPrinter
     inner: IntPrinter
     held: dict[str, Held]
@@ -77,7 +77,7 @@ class _Printer:
         if isinstance(x, Move):
             yield f"{self.names[x.name]} = {self.names[x.source]};", ""
         elif isinstance(x, Load):
-            assert not isinstance(x.place, Kept)
+            assert not isinstance(x.place, InVariable)
             text = self._element(self.inner, x.stmt, x.access, x.place.at)
             yield f"const {self._kind(x.name)} {self.names[x.name]} = {text};", x.stmt
         elif isinstance(x, Put):
@@ -91,7 +91,7 @@ class _Printer:
     def _statement(self, x: Value | Do) -> Iterator[tuple[str, str]]:
         """One statement, whose old value may be in a variable."""
         s, at = self.scop.statement(x.work.at.stmt), x.work.at
-        given = {(at, n): self.names[p.name] for n, p in enumerate(x.work.places) if isinstance(p, Kept)}
+        given = {(at, n): self.names[p.name] for n, p in enumerate(x.work.places) if isinstance(p, InVariable)}
         chosen, named = named_choices(BodyAfter(self.scop, self.inner, self.held, given), s, at, self.new_names)
         yield from ((text, s.name) for text in named)
         old = given.get((at, old_value(s)))

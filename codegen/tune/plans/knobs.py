@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from codegen.plan.model import Abreast, Block, Directive, Jam, Keep, LoopRef, Multiply, Parallel, Tile, Vector
+from codegen.plan.model import (
+    CopyReads,
+    Directive,
+    Interleave,
+    Jam,
+    LoopRef,
+    Multiply,
+    Parallel,
+    StripMine,
+    Tile,
+    Vector,
+)
 from codegen.record import record
 from codegen.scop.product import Blocking, Sweep
 from codegen.scop.tree import enclosing
@@ -109,7 +120,7 @@ def _threads(base: Base, k: int, d: Parallel) -> Knob:
 
 def _tile(base: Base, k: int, d: Tile) -> Iterator[Knob]:
     """The length of a tile along each loop, and whether full tiles get code of their own."""
-    side_by_side = {x.loop for x in base.plan.directives if isinstance(x, Abreast)}
+    side_by_side = {x.loop for x in base.plan.directives if isinstance(x, Interleave)}
     for n, (ref, size) in enumerate(d.loops):
         values = (0, *around(size)) if size else (0, 8, 32, 128)
         if ref in side_by_side and size:
@@ -130,7 +141,7 @@ def _full(d: Directive, full: int) -> tuple[Directive, ...]:
 
 def _panels(base: Base) -> Iterator[Knob]:
     """The size of all blocks at once: kept copies are indexed by it too."""
-    sizes = {d.size for d in base.plan.directives if isinstance(d, Block)}
+    sizes = {d.size for d in base.plan.directives if isinstance(d, StripMine)}
     if len(sizes) != 1:
         return
     (now,) = sizes
@@ -144,9 +155,9 @@ def _panels(base: Base) -> Iterator[Knob]:
 
 
 def _with_panels(d: Directive, old: int, new: int) -> Directive:
-    if isinstance(d, Block):
+    if isinstance(d, StripMine):
         return replace(d, size=new)
-    if isinstance(d, Keep):
+    if isinstance(d, CopyReads):
         return replace(d, at=tuple((_swapped(x, old, new), _swapped(size, old, new)) for x, size in d.at))
     return d
 

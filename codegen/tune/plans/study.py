@@ -22,7 +22,7 @@ BUILD_SECONDS = 60.0  # analysis, proofs and the compiler
 
 
 @record
-class Step:
+class TriedPlan:
     """One candidate in the order in which they came. `at` counts seconds since the search began."""
 
     number: int
@@ -38,7 +38,7 @@ class Over(Exception):
     """The budget is used up."""
 
 
-Progress = Callable[[Step, "Study"], None]
+Progress = Callable[[TriedPlan, "Study"], None]
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Study:
     say: Callable[[str], None]
     cache: dict[str, Entry] = field(default_factory=dict)
     libraries: dict[str, Path] = field(default_factory=dict)
-    history: list[Step] = field(default_factory=list)
+    history: list[TriedPlan] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # plans in a few words
     start: float = field(default_factory=time.monotonic)
     effort: Effort = field(default_factory=Effort)
@@ -68,7 +68,7 @@ class Study:
         return self.budget - (time.monotonic() - self.start)
 
     @property
-    def best(self) -> Step | None:
+    def best(self) -> TriedPlan | None:
         """The fastest so far."""
         done = [(s.timing.best, -k, s) for k, s in enumerate(self.history) if s.timing is not None]
         return min(done)[2] if done else None
@@ -142,7 +142,7 @@ class Study:
 
     def _note(self, text: str, entry: Entry, known: bool) -> None:
         at = time.monotonic() - self.start
-        step = Step(len(self.history) + 1, at, self.names[text], text, entry.timing, entry.why, known)
+        step = TriedPlan(len(self.history) + 1, at, self.names[text], text, entry.timing, entry.why, known)
         self.history.append(step)
         self.progress(step, self)
 

@@ -22,10 +22,10 @@ from codegen.tune.plans.search.trees import BEST as TREES
 from codegen.tune.plans.search.trees import NoTrees, by_trees
 from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
-from codegen.tune.plans.study import BUILD_SECONDS, Over, Step, Study
+from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
 from codegen.tune.plans.subject import Subject
 from codegen.tune.records import CONFIRMED, Entry, Records, Setting
-from codegen.tune.settings import Run, Say, Settings, TunedRegion
+from codegen.tune.settings import Say, SearchRun, Settings, TunedRegion
 from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died
 
@@ -108,7 +108,7 @@ class _Tuning:
         self.records, self.setting, self.settings = records, setting, settings
 
     def run(self, left: TunedRegion, cache: Mapping[str, Entry]) -> TunedRegion:
-        runs: list[Run] = []
+        runs: list[SearchRun] = []
         interrupted = False
         shared, libraries = dict(cache), dict[str, Path]()
         for name, budget in self._methods():
@@ -123,7 +123,9 @@ class _Tuning:
                 interrupted = True
             best = study.best
             seconds = time.monotonic() - study.start
-            runs.append(Run(name, seconds, tuple(study.history), best.timing.best if best and best.timing else None))
+            runs.append(
+                SearchRun(name, seconds, tuple(study.history), best.timing.best if best and best.timing else None)
+            )
             if interrupted:
                 break
         return self._confirmed(replace(left, runs=tuple(runs), interrupted=interrupted), libraries)
@@ -160,7 +162,7 @@ class _Tuning:
     def _say(self, words: str) -> None:
         self.say(f"{self.subject.title}: {words}")
 
-    def _progress(self, step: Step, study: Study) -> None:
+    def _progress(self, step: TriedPlan, study: Study) -> None:
         best = study.best
         fastest = f"best {seconds_text(best.timing.best)}" if best and best.timing else "nothing runs yet"
         now = seconds_text(step.timing.best) if step.timing else f"failed ({step.why.partition(':')[0]})"
@@ -169,7 +171,7 @@ class _Tuning:
 
     # -- the end ---------------------------------------------------------------------------------------
 
-    def _finalists(self, runs: Sequence[Run]) -> list[tuple[str, str]]:
+    def _finalists(self, runs: Sequence[SearchRun]) -> list[tuple[str, str]]:
         """The fastest plans, each with the method that found it first."""
         found: dict[str, tuple[float, str]] = {}
         for run in runs:

@@ -10,12 +10,12 @@ from functools import partial
 
 from codegen.isa.model import Isa
 from codegen.tune.search.beam import broad, deep, wide
-from codegen.tune.search.frame import Budget, Found, Search, Space, Step, Trial, Value, run
+from codegen.tune.search.frame import Budget, Found, Improvement, Search, Space, Trial, Value, run
 from codegen.tune.search.greedy import greedy
 from codegen.tune.search.sampling import exhaustive, sample
 from codegen.tune.search.tiles import analytic, fixed, shortlist
 
-__all__ = ["METHODS", "Budget", "Found", "Search", "Space", "Step", "Trial", "Value", "modelled", "run"]
+__all__ = ["METHODS", "Budget", "Found", "Improvement", "Search", "Space", "Trial", "Value", "modelled", "run"]
 
 # Those of the published comparison, sorted by value, and the two it lacks: the oracle and the fixed schedule.
 METHODS: Mapping[str, Search] = {

@@ -45,7 +45,7 @@ class Budget:
 
 
 @record
-class Step:
+class Improvement:
     """A new best: when, after how many trees, and what."""
 
     at: float
@@ -61,14 +61,14 @@ class Found:
 
     best: Tree
     value: float | None
-    history: tuple[Step, ...]
+    history: tuple[Improvement, ...]
     seconds: float
     trees: int
     complete: bool
     interrupted: bool = False
 
 
-Progress = Callable[[Step], None]
+Progress = Callable[[Improvement], None]
 Search = Callable[["Trial"], None]
 
 
@@ -86,7 +86,7 @@ class Trial:
         self._value, self._progress = value, progress
         self._known: dict[tuple[Loop, ...], float | None] = {}
         self._begun = time.monotonic()
-        self._history: list[Step] = []
+        self._history: list[Improvement] = []
 
     @property
     def seconds(self) -> float:
@@ -121,7 +121,7 @@ class Trial:
         for tree, value in zip(trees, self._value(trees), strict=True):
             self._known[tree.compute] = value
             if value is not None and (not self._history or value > self._history[-1].value):
-                self._history.append(Step(self.seconds, len(self._known), tree, value))
+                self._history.append(Improvement(self.seconds, len(self._known), tree, value))
                 if self._progress is not None:
                     self._progress(self._history[-1])
 

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from codegen.ast.ctree import CExpr
 from codegen.verify.cores.commands import Buffer, Wait, command_of
 from codegen.verify.cores.expr import polynomial, same
-from codegen.verify.cores.memory import Command, Copy, box
+from codegen.verify.cores.memory import BoxCopy, Command, box
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.read import NOTHING, Node, Unread
 
 PUTS = ("athread_put", "athread_dma_iput_stride")
 
 
-class View(NamedTuple):
+class BufferView(NamedTuple):
     """A name that addresses a buffer, or one of its copies, by rows of some shape."""
 
     name: str
@@ -46,7 +46,7 @@ class Frame:
     stepped: bool = False  # the next iteration's are on their way
     loop: tuple[str, int, Node] | None = None  # whose iterations: its variable, step and condition
     raw: Mapping[str, Command] = field(default_factory=dict)  # for the iteration that NEXT stands for
-    views: list[View] = field(default_factory=list)
+    views: list[BufferView] = field(default_factory=list)
     gets: dict[str, Guarded] = field(default_factory=dict)
     puts: dict[str, Guarded] = field(default_factory=dict)
     zero: set[str] = field(default_factory=set)  # reply words that were reset
@@ -97,7 +97,7 @@ class Frame:
                 return
         raise Unread(f"a wait for `{w.reply}`, which counts no such commands")
 
-    def begin(self, puts: Mapping[str, Guarded]) -> dict[str, Copy]:
+    def begin(self, puts: Mapping[str, Guarded]) -> dict[str, BoxCopy]:
         """The boxes of this list, when the first thing happens that may use them."""
         if self.open:
             if self.gone:
@@ -110,7 +110,7 @@ class Frame:
             raise Unread(f"`{min(unused)}` is fetched or brought back for nobody")
         return found
 
-    def _copy(self, v: View) -> Copy:
+    def _copy(self, v: BufferView) -> BoxCopy:
         get, put = self.gets.get(v.buffer), self.puts.get(v.buffer)
         ahead = v.buffer in self.ahead
         if ahead:
@@ -131,7 +131,7 @@ class Frame:
             if not alike or not all(map(same, (*lows, *lens), (*other[0], *other[1]))):
                 raise Unread(f"`{v.buffer}` is brought back to another part of its array")
         array = either.command.outside.array
-        return Copy(v.name, v.buffer, array, lows, lens, get is not None, put is not None, ahead, either.when)
+        return BoxCopy(v.name, v.buffer, array, lows, lens, get is not None, put is not None, ahead, either.when)
 
     def end(self) -> None:
         """The list is over."""

@@ -13,10 +13,10 @@ from codegen.verify.cores.frame import Frame
 from codegen.verify.cores.heads import check_end, step_of, with_integer
 from codegen.verify.cores.lanes import VECTOR
 from codegen.verify.cores.memory import Command
-from codegen.verify.cores.records import NEXT, Fetch, Found, Leaf, Stage
+from codegen.verify.cores.records import NEXT, Fetch, Found, PrintedStatement, Stage
 from codegen.verify.cores.statements import Places, check_statement
 from codegen.verify.cores.values import Scope, marked
-from codegen.verify.cores.vectors import Nest
+from codegen.verify.cores.vectors import PrintedNest
 from codegen.verify.cores.walk import Walk
 from codegen.verify.readback import Point, enter
 from codegen.verify.text.lanes import show
@@ -84,13 +84,13 @@ class Kernel(Walk):
         check_statement(sc, head, marked(self.scop, head), s, places)
         self._leaf(head, at, stages, places)
 
-    def _leaf(self, head: Instance, at: Point, stages: tuple[Stage, ...], places: Places) -> Leaf:
+    def _leaf(self, head: Instance, at: Point, stages: tuple[Stage, ...], places: Places) -> PrintedStatement:
         own = self._bound == self.wide and (self._mine or not self._turn)
         if not own and not (self._only and self._bound < self.wide):
             raise Unread(f"{head.stmt} runs on more than one core")
         if any(len(p) > 1 for p in places.values()):
             raise Unread(f"{head.stmt} finds an element in two places")
-        leaf = Leaf(head, at, stages, {k: min(p) for k, p in places.items() if p})
+        leaf = PrintedStatement(head, at, stages, {k: min(p) for k, p in places.items() if p})
         self.leaves.append(leaf)
         return leaf
 
@@ -102,7 +102,7 @@ class Kernel(Walk):
         if found is None:
             raise Unread("vectors for something that is no nest of one statement")
         loops, instance = found
-        nest = Nest(loops, instance, marked(self.scop, instance))
+        nest = PrintedNest(loops, instance, marked(self.scop, instance))
         order = nest.read(sc, body)
         for lp in loops:
             at = enter(lp, at)

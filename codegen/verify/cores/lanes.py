@@ -21,7 +21,7 @@ _NEGATIVE = Term("unary", "-", (Term("number", "0.0", ()),))
 Shift = tuple[int, ...]
 
 
-class Strip(NamedTuple):
+class LaneStrip(NamedTuple):
     """So many iterations of a loop from where it stands."""
 
     size: int
@@ -40,7 +40,7 @@ def loop_of(loops: Sequence[For], name: str, state: Mapping[str, object]) -> For
 
 
 @dataclass
-class Block:
+class VectorBlock:
     """The innermost part of a nest, in vectors, for all iterations of some strips."""
 
     loops: Sequence[For]
@@ -69,8 +69,8 @@ class Block:
             raise Unread("a vector that is not stored in the end")
 
     @property
-    def _strips(self) -> dict[str, Strip]:
-        return {v: x for v, x in self.state.items() if isinstance(x, Strip)}
+    def _strips(self) -> dict[str, LaneStrip]:
+        return {v: x for v, x in self.state.items() if isinstance(x, LaneStrip)}
 
     def _statement(self, sc: Scope, node: Node) -> Scope:
         if node.kind == "several":

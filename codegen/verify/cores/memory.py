@@ -59,7 +59,7 @@ class Command(NamedTuple):
         return self._replace(at=at, total=total, gap=gap, block=block, offset=offset, steps=steps)
 
 
-class Copy(NamedTuple):
+class BoxCopy(NamedTuple):
     """A box of an array in a buffer, for the time of a part of the program."""
 
     name: str  # by which the box is addressed
@@ -119,13 +119,13 @@ def _terms(e: Node) -> list[Node]:
     return [e]
 
 
-class Product(NamedTuple):
+class Monomial(NamedTuple):
     """A product of expressions and a number."""
 
     number: int
     factors: tuple[CExpr, ...]
 
-    def over(self, other: Product) -> Product:
+    def over(self, other: Monomial) -> Monomial:
         if other.number == 0 or self.number % other.number:
             raise Unread("a number of bytes that is no whole number of elements")
         left = list(self.factors)
@@ -134,7 +134,7 @@ class Product(NamedTuple):
             if mine is None:
                 raise Unread("a number of bytes that is no whole number of rows")
             left.remove(mine)
-        return Product(self.number // other.number, tuple(left))
+        return Monomial(self.number // other.number, tuple(left))
 
     @property
     def value(self) -> CExpr:
@@ -153,13 +153,13 @@ class Product(NamedTuple):
         return out
 
 
-def product(e: CExpr) -> Product:
+def product(e: CExpr) -> Monomial:
     if isinstance(e, Int):
-        return Product(e.value, ())
+        return Monomial(e.value, ())
     if isinstance(e, Bin) and e.op == "*":
         a, b = product(e.left), product(e.right)
-        return Product(a.number * b.number, (*a.factors, *b.factors))
-    return Product(1, (e,))
+        return Monomial(a.number * b.number, (*a.factors, *b.factors))
+    return Monomial(1, (e,))
 
 
 def box(c: Command, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
@@ -169,7 +169,7 @@ def box(c: Command, shape: Sequence[CExpr]) -> tuple[tuple[CExpr, ...], tuple[CE
     if len(shape) != rank - 1:
         raise Unread(f"a box of `{o.array}` in another number of dimensions")
     lows, loops = _loops(c)
-    size = Product(o.bytes, ())
+    size = Monomial(o.bytes, ())
     whole = product(c.total).over(size)
     lens: list[CExpr | None] = [loops.get(0), *(loops.get(k + 1) for k in range(rank - 1))]
     for k, e in enumerate(shape):
@@ -216,7 +216,7 @@ def _loops(c: Command) -> tuple[tuple[CExpr, ...], dict[int, CExpr]]:
     return tuple(lows), loops
 
 
-def _row(c: Command, run: Product) -> int:
+def _row(c: Command, run: Monomial) -> int:
     """The dimension along which the blocks of a command follow each other."""
     pitch = polynomial(c.gap) + run.polynomial * c.outside.bytes
     for k, p in enumerate(c.outside.pitches[:-1]):
@@ -225,7 +225,7 @@ def _row(c: Command, run: Product) -> int:
     raise Unread(f"a gap between rows of `{c.outside.array}` that is none of its own")
 
 
-def _check_run(o: Outside, sizes: Sequence[CExpr], single: Sequence[int], inner: Sequence[int], run: Product) -> None:
+def _check_run(o: Outside, sizes: Sequence[CExpr], single: Sequence[int], inner: Sequence[int], run: Monomial) -> None:
     """The elements of a block are a box without gaps: rows as a whole behind the first dimension that is not one."""
     product_ = ONE
     for k in inner:

@@ -9,7 +9,7 @@ from codegen.ast.ctree import CExpr
 from codegen.scop.model import Scop
 from codegen.verify.cores.commands import BARRIERS, Buffer, command_of, is_transfer, wait_of
 from codegen.verify.cores.frame import PUTS, Frame
-from codegen.verify.cores.records import Found, Leaf, Words
+from codegen.verify.cores.records import Found, PrintedStatement, Words
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.lanes import show
 from codegen.verify.text.read import NOTHING, Node, Unread
@@ -24,7 +24,7 @@ class Moves:
     wide: int  # bound loops, one inside the other
     names: dict[str, str]
     buffers: dict[str, Buffer] = field(default_factory=dict)
-    leaves: list[Leaf] = field(default_factory=list)
+    leaves: list[PrintedStatement] = field(default_factory=list)
     nests: list[Found] = field(default_factory=list)
     late: dict[str, str] = field(default_factory=dict)  # buffers whose puts are waited for later, by their counter
     _counters: dict[str, str] = field(default_factory=dict)  # reply words of puts, by their counter

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from codegen.ast.ctree import CExpr, For, Instance
-from codegen.verify.cores.memory import Command, Copy
+from codegen.verify.cores.memory import BoxCopy, Command
 from codegen.verify.cores.vectors import Order
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Node
@@ -36,7 +36,7 @@ class Words(NamedTuple):
 class Stage(NamedTuple):
     """Boxes in local memory, for an iteration of the loops around."""
 
-    copies: tuple[Copy, ...]
+    copies: tuple[BoxCopy, ...]
     at: Point
 
 
@@ -48,7 +48,7 @@ class Fetch(NamedTuple):
     commands: Mapping[str, Command]
 
 
-class Leaf(NamedTuple):
+class PrintedStatement(NamedTuple):
     """A statement of the tree as the text has it: the boxes around it, and the one in which each access is found."""
 
     instance: Instance
@@ -60,6 +60,6 @@ class Leaf(NamedTuple):
 class Found(NamedTuple):
     """A nest of a statement whose iterations come in an order of their own."""
 
-    leaf: Leaf
+    leaf: PrintedStatement
     loops: tuple[For, ...]
     order: Order

@@ -9,19 +9,19 @@ import islpy as isl
 from codegen.ast.ctree import Bin, CExpr, Fun, Int
 from codegen.scop.model import Scop
 from codegen.verify.cores.expr import same
-from codegen.verify.cores.memory import Copy
-from codegen.verify.cores.records import Leaf, Stage
-from codegen.verify.readback import Point, Run
+from codegen.verify.cores.memory import BoxCopy
+from codegen.verify.cores.records import PrintedStatement, Stage
+from codegen.verify.readback import Point, StatementRun
 
 IN, OUT, SET, PARAM = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.param
 
 
-def executes(scop: Scop, leaf: Leaf) -> isl.Map:
+def executes(scop: Scop, leaf: PrintedStatement) -> isl.Map:
     """Loop variables to the instance that runs."""
-    return Run(leaf.instance, leaf.at).executes(scop)
+    return StatementRun(leaf.instance, leaf.at).executes(scop)
 
 
-def touches(leaf: Leaf, number: int) -> isl.Map:
+def touches(leaf: PrintedStatement, number: int) -> isl.Map:
     """Loop variables to the element of an access."""
     index, space = leaf.instance.accesses[number], leaf.at.domain.get_space()
     target = space.params().set_from_params().add_dims(SET, len(index))
@@ -36,13 +36,13 @@ def outermost(m: isl.Map, depth: int) -> isl.Map:
     return m.project_out(IN, depth, m.dim(IN) - depth)
 
 
-def domain_of(stage: Stage, copy: Copy) -> isl.Set:
+def domain_of(stage: Stage, copy: BoxCopy) -> isl.Set:
     """Where the box is there."""
     at = stage.at
     return at.domain if copy.when is None else at.domain.intersect(at.condition(copy.when))
 
 
-def box_of(stage: Stage, copy: Copy) -> isl.Map:
+def box_of(stage: Stage, copy: BoxCopy) -> isl.Map:
     """Loop variables around a box to its elements."""
     total: isl.Map | None = None
     for low, size in zip(copy.lows, copy.lens, strict=True):

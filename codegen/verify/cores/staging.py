@@ -20,8 +20,8 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.memory import Copy
-from codegen.verify.cores.records import Leaf, Stage
+from codegen.verify.cores.memory import BoxCopy
+from codegen.verify.cores.records import PrintedStatement, Stage
 from codegen.verify.cores.relations import (
     IN,
     OUT,
@@ -41,12 +41,12 @@ from codegen.verify.text.read import Unread
 class Use:
     """An access of a statement: the box that it is found in, if any."""
 
-    leaf: Leaf
+    leaf: PrintedStatement
     number: int
     array: str
     write: bool
     stage: Stage | None
-    copy: Copy | None
+    copy: BoxCopy | None
     elements: isl.Map
 
 
@@ -82,7 +82,7 @@ def _check_apart(scop: Scop, deps: Dependences, kernel: Kernel, outer: int) -> N
                     raise Unread(f"{names[1]} depends on {names[0]}, which may run on another core")
 
 
-def _bound_loops(leaf: Leaf) -> list[int]:
+def _bound_loops(leaf: PrintedStatement) -> list[int]:
     return [id(lp) for lp in leaf.at.loops if lp.loop.kind in THREADED]
 
 
@@ -98,8 +98,8 @@ def _uses(scop: Scop, kernel: Kernel) -> Iterator[Use]:
             yield Use(leaf, k, a.array, a.write, stage, copy, touches(leaf, k))
 
 
-def _copies(kernel: Kernel) -> list[tuple[Stage, Copy]]:
-    seen: dict[int, tuple[Stage, Copy]] = {}
+def _copies(kernel: Kernel) -> list[tuple[Stage, BoxCopy]]:
+    seen: dict[int, tuple[Stage, BoxCopy]] = {}
     for leaf in kernel.leaves:
         for stage in leaf.stages:
             for c in stage.copies:
@@ -107,7 +107,7 @@ def _copies(kernel: Kernel) -> list[tuple[Stage, Copy]]:
     return list(seen.values())
 
 
-def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: Copy, mine: Sequence[Use]) -> None:
+def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy, mine: Sequence[Use]) -> None:
     """What is used is in the box, the box is in its buffer, and in the array."""
     if not mine:
         raise Unread(f"`{copy.buffer}` is there for nobody")
@@ -126,7 +126,7 @@ def _check_box(scop: Scop, kernel: Kernel, stage: Stage, copy: Copy, mine: Seque
         _check_side(stage, copy, k, where, used)
 
 
-def _check_side(stage: Stage, copy: Copy, k: int, where: isl.Set, used: isl.Map) -> None:
+def _check_side(stage: Stage, copy: BoxCopy, k: int, where: isl.Set, used: isl.Map) -> None:
     """Along each dimension nothing is used outside of the box, and the box begins and ends where something is used: so
     it lies in the array."""
     n = len(copy.lens)
@@ -142,7 +142,9 @@ def _check_side(stage: Stage, copy: Copy, k: int, where: isl.Set, used: isl.Map)
         raise Unread(f"`{copy.buffer}` holds more than may be there of `{copy.array}`")
 
 
-def _check_back(scop: Scop, stage: Stage, copy: Copy, mine: Sequence[Use], writes: Sequence[Use], outer: int) -> None:
+def _check_back(
+    scop: Scop, stage: Stage, copy: BoxCopy, mine: Sequence[Use], writes: Sequence[Use], outer: int
+) -> None:
     """What is brought back was written here, or is as it was and nobody else writes it meanwhile."""
     depth, whole = len(stage.at.vars), box_of(stage, copy)
     sure = [outermost(u.elements, depth) for u in mine
@@ -222,7 +224,7 @@ def _flow(scop: Scop, deps: Dependences, w: Use, r: Use, meet: isl.Map) -> isl.M
     return meet.intersect(there)
 
 
-def _inside(leaf: Leaf, stage: Stage) -> bool:
+def _inside(leaf: PrintedStatement, stage: Stage) -> bool:
     return any(s is stage for s in leaf.stages)
 
 

@@ -16,7 +16,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.verify.cores.expr import integer, polynomial
-from codegen.verify.cores.memory import Copy, Outside
+from codegen.verify.cores.memory import BoxCopy, Outside
 from codegen.verify.text.poly import Poly, poly, total
 from codegen.verify.text.read import Node, Unread, read_statements
 
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
     scop: Scop
     integers: Mapping[str, CExpr]
     outsides: Mapping[str, Outside]  # by the name in the program
-    copies: Mapping[str, Copy]  # by the name that addresses them
+    copies: Mapping[str, BoxCopy]  # by the name that addresses them
     held: Mapping[str, Held]  # the region's own variables, by their name in the model
     shared: frozenset[str]  # those of them that live in the arguments
     values: Mapping[str, Value]  # constants that stand for expressions

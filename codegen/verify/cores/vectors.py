@@ -15,7 +15,7 @@ from codegen.ast.ctree import Bin, For, Instance, Int, Name
 from codegen.recognize.lanes import plainly
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.heads import check_end, check_limit, past, step_of, with_integer
-from codegen.verify.cores.lanes import VECTOR, Block, Strip, loop_of
+from codegen.verify.cores.lanes import VECTOR, LaneStrip, VectorBlock, loop_of
 from codegen.verify.cores.statements import Places, check_statement
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.read import Node, Unread
@@ -30,7 +30,7 @@ class Order(NamedTuple):
 
 
 @dataclass
-class Nest:
+class PrintedNest:
     """The text of a nest. `at` is its statement, `statement` that statement with marks."""
 
     loops: Sequence[For]
@@ -100,7 +100,7 @@ class Nest:
         if lp is None or step_of(step, name) != 1 or body[0].kids[2] != Node("name", name):
             raise Unread(f"a loop over `{name}` that goes on where none has stopped")
         now, inner = state[lp.var], with_integer(sc, name, Name("\0now"))
-        if isinstance(now, Strip):
+        if isinstance(now, LaneStrip):
             check_limit(inner, cond, name, "<", Bin("+", Name(lp.var), Int(now.size)))
         elif now == "rest":
             check_limit(inner, cond, name, "<", past(lp))
@@ -131,7 +131,7 @@ class Nest:
                     self._cover(sc, inner, {**state, lp.var: "one"}, (*path, lp.var))
                     return
                 check_limit(sc, cond, name, "<=", past(lp), count)
-                self._cover(sc, inner, {**state, lp.var: Strip(count)}, (*path, lp.var))
+                self._cover(sc, inner, {**state, lp.var: LaneStrip(count)}, (*path, lp.var))
             elif not left:
                 self._cover(sc, [node], {**state, lp.var: "rest"}, path)
                 return
@@ -153,7 +153,7 @@ class Nest:
             raise Unread("a statement in vectors that is no assignment")
         if not plainly(sc.scop, s, sc.scop.arrays[target.array].elem):
             raise Unread("a statement in vectors that they cannot compute")
-        block = Block(self.loops, self.at, self.statement, state, path)
+        block = VectorBlock(self.loops, self.at, self.statement, state, path)
         block.run(sc, body)
         block.finish()
         self.orders += block.orders

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, Int, Name
 from codegen.verify.cores.commands import Buffer
-from codegen.verify.cores.frame import Frame, View, puts_in
+from codegen.verify.cores.frame import BufferView, Frame, puts_in
 from codegen.verify.cores.heads import with_integer
 from codegen.verify.cores.memory import outside_of
 from codegen.verify.cores.moves import Moves
@@ -182,7 +182,7 @@ class Walk(Moves, ABC):
             raise Unread(f"`{s.text}` addresses no buffer")
         if _bytes(s.kids[0]) != self.buffers[value.text].bytes:
             raise Unread(f"`{s.text}` addresses elements of another type")
-        f.views.append(View(s.text, value.text, copy, shape))
+        f.views.append(BufferView(s.text, value.text, copy, shape))
         return sc
 
     # -- what the tree has ---------------------------------------------------------------------------

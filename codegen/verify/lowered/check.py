@@ -12,7 +12,19 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form
-from codegen.ast.lowered import Abreast, Ahead, Body, Form, Inner, Item, Keeping, Plain, Split, Strips, Together
+from codegen.ast.lowered import (
+    Ahead,
+    Body,
+    Form,
+    Inner,
+    Interleaved,
+    Item,
+    Plain,
+    ScalarReplacement,
+    Split,
+    Strips,
+    Together,
+)
 from codegen.recognize.access.exists import certain
 from codegen.scop.expr import Ternary
 from codegen.scop.model import Statement
@@ -25,7 +37,7 @@ from codegen.verify.lowered.keeping import check_keeping
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace
 from codegen.verify.lowered.variables import Instead, Setting, Variable
-from codegen.verify.readback import Run
+from codegen.verify.readback import StatementRun
 from codegen.verify.scalar_replacement import written_before
 
 LOOPS = (Inner, Together, Split, Strips)
@@ -50,8 +62,8 @@ def wrong_form(e: Evidence) -> Sequence[Finding]:
     return out
 
 
-def _loops(e: Evidence) -> Iterator[tuple[For, list[Run]]]:
-    seen: dict[int, tuple[For, list[Run]]] = {}
+def _loops(e: Evidence) -> Iterator[tuple[For, list[StatementRun]]]:
+    seen: dict[int, tuple[For, list[StatementRun]]] = {}
     for r in e.runs:
         for lp in r.point.loops:
             if lp.otherwise:
@@ -71,10 +83,10 @@ def check_form(at: Setting, plain: For, f: Form) -> None:
     if isinstance(f, Strips):
         check_strips(_match, at, f, plain, (), {})
         return
-    if isinstance(f, Keeping):
+    if isinstance(f, ScalarReplacement):
         check_keeping(at.scop, f, plain)
         return
-    assert isinstance(f, Abreast)
+    assert isinstance(f, Interleaved)
     check_head(f.head, plain, ())
     if plain.step != 1 or f.rest != plain.body:
         raise Wrong("does something else where not all iterations are there")
@@ -146,7 +158,7 @@ def _check_plain(
         raise Wrong("does something else in single iterations")
 
 
-def _wrong_ahead(e: Evidence, lp: For, inside: Sequence[Run]) -> str:
+def _wrong_ahead(e: Evidence, lp: For, inside: Sequence[StatementRun]) -> str:
     """What is wrong with what is read ahead of a loop; empty where each is what its statement reads, every time."""
     total = difference(form(lp.upper), form(lp.lower))
     if lp.sure and (total is None or total + (lp.op != "<") <= 0):
@@ -168,7 +180,7 @@ def _under(s: Statement, conditions: int) -> Statement:
     return s
 
 
-def _wrong_read(e: Evidence, lp: For, inside: Sequence[Run], x: Ahead, elements: dict[str, object]) -> str:
+def _wrong_read(e: Evidence, lp: For, inside: Sequence[StatementRun], x: Ahead, elements: dict[str, object]) -> str:
     s = e.scop.statement(x.at.stmt)
     what = f"`{s.accesses[x.access].array}` in {s.name} (`{s.source}`)"
     mine = [k for k, r in enumerate(inside) if r.instance == x.at]

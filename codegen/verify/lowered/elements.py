@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, expr_names, substitute
 from codegen.ast.forms import Form, form, forms, plus
-from codegen.ast.lowered import Backwards, Each, Index, Lanes, One, Picked, Place, Whole
+from codegen.ast.lowered import Backwards, Contiguous, Each, Index, Lanes, One, Picked, Place
 from codegen.recognize.lanes import in_row, same
 from codegen.record import record
-from codegen.scop.model import Scop, Statement, Step
+from codegen.scop.model import AccessStep, Scop, Statement
 
-Element = tuple[str, tuple[Step, ...], tuple[Form, ...]]  # an array, the way to a part of its elements, subscripts
+Element = tuple[
+    str, tuple[AccessStep, ...], tuple[Form, ...]
+]  # an array, the way to a part of its elements, subscripts
 Offsets = tuple[int, ...]  # iterations from the first on, for each loop of a box
 
 
@@ -64,7 +66,7 @@ def found_at(scop: Scop, s: Statement, number: int, place: Place, lanes: Lanes |
         if len(place.at) != count:
             raise Wrong("has not as many elements as lanes")
         return [at_index(s, number, x) for x in place.at]
-    assert isinstance(place, (Whole, Backwards, Picked)) and lanes is not None
+    assert isinstance(place, (Contiguous, Backwards, Picked)) and lanes is not None
     if count != lanes.count:
         raise Wrong("has vectors of another length")
     index = place.at[0] if isinstance(place, Picked) else place.at

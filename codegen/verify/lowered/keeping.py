@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from codegen.ast.carry import instances
-from codegen.ast.ctree import Bin, Carried, For, Instance, Int, substitute
+from codegen.ast.ctree import Bin, For, Instance, Int, ReplacedElements, substitute
 from codegen.ast.forms import forms
-from codegen.ast.lowered import Do, First, Item, Keeping, Kept, Load, Move, One, Put, Value, Work
+from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import Wrong
@@ -22,7 +22,7 @@ from codegen.verify.lowered.strips import check_head
 Held = tuple[int, int]  # a kept value, by its number, and its age
 
 
-def check_keeping(scop: Scop, f: Keeping, plain: For) -> None:
+def check_keeping(scop: Scop, f: ScalarReplacement, plain: For) -> None:
     """Raises Wrong where the lines of a loop are not what it keeps."""
     check_head(f.head, plain, ())
     body = instances(plain)
@@ -43,7 +43,7 @@ def check_keeping(scop: Scop, f: Keeping, plain: For) -> None:
         raise Wrong("does not store the last value of what it keeps")
 
 
-def _ages(c: Carried) -> range:
+def _ages(c: ReplacedElements) -> range:
     return range(1, c.length + 1)
 
 
@@ -144,7 +144,7 @@ class _Lines:
                 if forms(place.at) != forms(w.at.accesses[n]):
                     raise Wrong(f"uses another element of `{s.accesses[n].array}`")
                 continue
-            assert isinstance(place, Kept)
+            assert isinstance(place, InVariable)
             value = self.values.get(place.name)
             own = [i for i, c in enumerate(self.plain.carried) if c.source == (k, n) and n != s.target]
             reads = [(i, a) for i, c in enumerate(self.plain.carried) for r, m, a in c.reads if (r, m) == (k, n)]

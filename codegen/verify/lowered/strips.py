@@ -12,14 +12,27 @@ from dataclasses import dataclass, replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form, forms
-from codegen.ast.lowered import Again, Body, Enough, Gather, Join, Lead, Load, Part, Peel, Strips, Until, While
+from codegen.ast.lowered import (
+    Body,
+    Enough,
+    Join,
+    Lead,
+    Load,
+    OverlappingSteps,
+    Part,
+    Peel,
+    ReductionInit,
+    Strips,
+    Until,
+    While,
+)
 from codegen.recognize.lanes import same
 from codegen.recognize.reductions import joined
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.lowered.elements import Box, Dim, Wrong, found_at, shifted_by
 from codegen.verify.lowered.trace import Trace
-from codegen.verify.lowered.variables import Copy, Partial, Setting, Variable
+from codegen.verify.lowered.variables import Partial, Setting, Variable, VariableCopy
 
 # Checks that a body does what the plain one does in a box, and says what its variables are afterwards.
 Match = Callable[[Setting, CNode, Body, Box, dict[str, Variable]], dict[str, Variable]]
@@ -89,7 +102,7 @@ class _Parts:
         if isinstance(p, Enough):
             return self._enough(p, state, variables)
         step = 1 if isinstance(p, Peel) else p.step
-        kept = {n: v for n, v in variables.items() if isinstance(v, Copy)}
+        kept = {n: v for n, v in variables.items() if isinstance(v, VariableCopy)}
         after = self._body(p.body, step, variables)
         if isinstance(p, While):
             self._check_kept(kept, after, step)
@@ -103,7 +116,7 @@ class _Parts:
             return replace(state, start=False, even=1)
         if state.least < p.step or (isinstance(p, Lead) and not state.start):
             raise Wrong("runs more iterations than may be there")
-        if isinstance(p, Again):
+        if isinstance(p, OverlappingSteps):
             return replace(state, start=False, again=True, left=False)
         self._check_until(p.until, p.step)
         return replace(state, start=False, even=1, again=state.again or p.until is not None)
@@ -125,12 +138,12 @@ class _Parts:
         box = (*self.box, Dim(self.plain.var, step, free))
         return self.match(self.at, self.plain.body, body, box, dict(variables))
 
-    def _check_kept(self, before: dict[str, Copy], after: dict[str, Variable], step: int) -> None:
+    def _check_kept(self, before: dict[str, VariableCopy], after: dict[str, Variable], step: int) -> None:
         """What variables have ahead of a step, they have, so much further on, ahead of the next one."""
         for name, v in before.items():
             now = after.get(name)
             there = tuple(shifted_by(e, self.plain.var, step) for e in v.elements)
-            if not isinstance(now, Copy) or now.elements != there:
+            if not isinstance(now, VariableCopy) or now.elements != there:
                 raise Wrong("keeps a vector that is not the next one's")
 
     def _check_until(self, until: Until | None, step: int) -> None:
@@ -152,7 +165,7 @@ class _Parts:
                 out[name] = Partial(x.at.stmt)
         return out
 
-    def _loaded(self, x: Load, step: int) -> Copy:
+    def _loaded(self, x: Load, step: int) -> VariableCopy:
         """A vector that is there, since that many iterations are."""
         s = self.at.scop.statement(x.stmt)
         elements = found_at(self.at.scop, s, x.access, x.place, self.at.lanes, x.count)
@@ -160,9 +173,9 @@ class _Parts:
         sure = Trace(self.at, _instances(self.plain.body), box, {}).certain()
         if any(e not in sure for e in elements):
             raise Wrong(f"reads elements of `{elements[0][0]}` ahead that may not be there")
-        return Copy(tuple(elements), None)
+        return VariableCopy(tuple(elements), None)
 
-    def _check_gather(self, x: Gather, after: Sequence[Join]) -> None:
+    def _check_gather(self, x: ReductionInit, after: Sequence[Join]) -> None:
         """One statement folds into one place, by an operator of the loop, which nobody else looks at."""
         s = self.at.scop.statement(x.at.stmt)
         array = s.accesses[s.target].array
@@ -187,7 +200,7 @@ class _Parts:
             raise Wrong(f"joins what was gathered for `{array}` in another way")
 
     def _check_joined(self, p: Enough) -> None:
-        begun = {x.at.stmt for x in p.ahead if isinstance(x, Gather)}
+        begun = {x.at.stmt for x in p.ahead if isinstance(x, ReductionInit)}
         if any(j.at.stmt not in begun for j in p.after):
             raise Wrong("joins what nobody has gathered")
 

@@ -15,16 +15,16 @@ from codegen.ast.ctree import Instance
 from codegen.ast.forms import forms
 from codegen.ast.lowered import (
     Braces,
+    Contiguous,
     Do,
+    InVariable,
     Item,
-    Kept,
     Load,
     Move,
     Picked,
     Put,
     PutBoth,
     Value,
-    Whole,
     Work,
     Zip,
 )
@@ -47,7 +47,7 @@ from codegen.verify.lowered.elements import (
     spans,
     wanted,
 )
-from codegen.verify.lowered.variables import Copy, Event, Instead, Partial, Result, Setting, Variable
+from codegen.verify.lowered.variables import Event, Instead, Partial, Result, Setting, Variable, VariableCopy
 
 
 @dataclass
@@ -162,15 +162,15 @@ class Trace:
             self._check_memory(s.accesses[number].array)
             return [at_index(s, number, w.at.accesses[number])], self.clock
         place = w.places[number]
-        if not isinstance(place, Kept):
+        if not isinstance(place, InVariable):
             self._check_memory(s.accesses[number].array)
             found = found_at(self.at.scop, s, number, place, self.at.lanes, w.count)
             if isinstance(place, Picked):
                 self._check_there(s, both(s, number, place, w.count))
             return found, self.clock
         var = self.variables.get(place.name)
-        if isinstance(var, (Copy, Instead)):
-            return var.elements, var.time if isinstance(var, Copy) else self.clock
+        if isinstance(var, (VariableCopy, Instead)):
+            return var.elements, var.time if isinstance(var, VariableCopy) else self.clock
         if isinstance(var, Partial) and var.stmt == s.name and number in (s.target, *_old_values(s)):
             return [at_index(s, number, w.at.accesses[number])] * w.count, None
         raise Wrong(f"uses variable {place.name} where it has no such value")
@@ -179,13 +179,13 @@ class Trace:
         """The value of a statement goes to its target."""
         s = self._statement(w.at)
         place = w.places[s.target] if w.places else None
-        var = self.variables.get(place.name) if isinstance(place, Kept) else None
+        var = self.variables.get(place.name) if isinstance(place, InVariable) else None
         if isinstance(var, Partial) and var.stmt == s.name:
             self.stored += lanes
             return
         if conditional(s) or is_code(s.rhs):
             raise Wrong(f"stores where {s.name} (`{s.source}`) may leave its target alone")
-        if isinstance(place, Kept):
+        if isinstance(place, InVariable):
             if not isinstance(var, Instead):
                 raise Wrong(f"stores to variable {place.name}, which is not there for that")
             elements: Sequence[Element] = var.elements
@@ -252,27 +252,27 @@ class Trace:
         two = [[wanted(s, self.plain[k], n, self.box, by) for k, by in lanes[:2]] for n in range(len(s.accesses))]
         steps = tuple(_step(a, b, in_row(s.accesses[n], len(a[2]))) for n, (a, b) in enumerate(two))
         motion = Motion(steps, tuple(False for _ in s.values), tuple(x[0][2] for x in two))
-        gathers = w.places and isinstance(w.places[s.target], Kept)
+        gathers = w.places and isinstance(w.places[s.target], InVariable)
         if not computes(self.at.scop, without_branches(s) if gathers else s, motion, self.at.lanes.elem):
             raise Wrong(f"has {s.name} (`{s.source}`) in lanes, which cannot compute it")
 
     # -- variables --------------------------------------------------------------------------------
 
-    def _load(self, x: Load) -> Copy:
+    def _load(self, x: Load) -> VariableCopy:
         s = self.at.scop.statement(x.stmt)
         self._check_memory(s.accesses[x.access].array)
         elements = found_at(self.at.scop, s, x.access, x.place, self.at.lanes, x.count)
         self._check_there(s, elements)
-        return Copy(tuple(elements), self.clock)
+        return VariableCopy(tuple(elements), self.clock)
 
-    def _zip(self, x: Zip) -> Copy:
+    def _zip(self, x: Zip) -> VariableCopy:
         a, b = (self.variables.get(n) for n in x.of)
-        if not isinstance(a, Copy) or not isinstance(b, Copy) or a.time is None or b.time is None:
+        if not isinstance(a, VariableCopy) or not isinstance(b, VariableCopy) or a.time is None or b.time is None:
             raise Wrong(f"turns vectors for {x.stmt} that are not there")
         half = len(a.elements) // 2
         part = slice(half, None) if x.second else slice(0, half)
         pairs = zip(a.elements[part], b.elements[part], strict=True)
-        return Copy(tuple(e for pair in pairs for e in pair), min(a.time, b.time))
+        return VariableCopy(tuple(e for pair in pairs for e in pair), min(a.time, b.time))
 
     def _check_there(self, s: Statement, elements: Sequence[Element]) -> None:
         """Is each element one that the block reads for certain, or between two of those in a row?"""
@@ -336,8 +336,8 @@ def _old_values(s: Statement) -> list[int]:
     return [n for n, a in enumerate(s.accesses) if not a.write and (a.array, a.path) == (target.array, target.path)]
 
 
-def _whole(w: Work, s: Statement) -> Whole:
-    return Whole(w.at.accesses[s.target])
+def _whole(w: Work, s: Statement) -> Contiguous:
+    return Contiguous(w.at.accesses[s.target])
 
 
 def _step(a: Element, b: Element, row: bool) -> int | None:

@@ -9,7 +9,7 @@ from codegen.verify.lowered.elements import Element, Offsets
 
 
 @record
-class Copy:
+class VariableCopy:
     """A variable that has what memory held at some time, in each lane. `None`: before the body."""
 
     elements: tuple[Element, ...]
@@ -37,7 +37,7 @@ class Result:
     of: tuple[tuple[int, Offsets], ...]
 
 
-Variable = Copy | Instead | Partial | Result
+Variable = VariableCopy | Instead | Partial | Result
 
 
 @record

@@ -33,7 +33,7 @@ class Effect(NamedTuple):
     when: tuple[Poly, ...] = ()
 
 
-class Loop(NamedTuple):
+class CountedLoop(NamedTuple):
     """`for (name = first; name < past; name += step)`."""
 
     name: str
@@ -42,7 +42,7 @@ class Loop(NamedTuple):
     step: Poly
 
 
-def over_loop(e: Effect, lp: Loop, facts: Facts, shared: bool = False) -> Effect | None:
+def over_loop(e: Effect, lp: CountedLoop, facts: Facts, shared: bool = False) -> Effect | None:
     """The effect of all iterations; None where they have no common blocks, or all do the same. With `shared`, threads
     share the loop."""
     v = lp.name
@@ -81,7 +81,7 @@ def over_loop(e: Effect, lp: Loop, facts: Facts, shared: bool = False) -> Effect
     return e._replace(spans={**e.spans, c: Span(first, end)}, wiped=wiped, when=())
 
 
-def _only(e: Effect, c: str, lp: Loop, facts: Facts) -> Effect:
+def _only(e: Effect, c: str, lp: CountedLoop, facts: Facts) -> Effect:
     """Of a loop with one iteration, where it begins with what does not depend on it. It is as long as the loop, so that
     nothing is left of it where the loop does not run at all."""
     lo, hi = e.spans[c]
@@ -94,7 +94,7 @@ def _only(e: Effect, c: str, lp: Loop, facts: Facts) -> Effect:
     return e._replace(spans={**e.spans, c: Span(lo, lo + whole)}, wiped=wiped, when=())
 
 
-def _swept(s: Span, lp: Loop, facts: Facts) -> Span:
+def _swept(s: Span, lp: CountedLoop, facts: Facts) -> Span:
     """All of what iterations overwrite."""
     if not facts.mentions(s.lo, (lp.name,)) and not facts.mentions(s.hi, (lp.name,)):
         return s

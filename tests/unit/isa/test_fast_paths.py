@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.isa.fast_paths import Hurry, extreme, hurried
+from codegen.isa.fast_paths import FastPath, extreme, hurried
 from codegen.isa.load import load
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
@@ -17,7 +17,7 @@ def op(kind: str, *args: Lane) -> Lane:
 
 
 SUM = op("add", A, B)
-LEAST, MOST = (Hurry(op(kind, SUM, ACC), "nought") for kind in ("anymin", "anymax"))
+LEAST, MOST = (FastPath(op(kind, SUM, ACC), "nought") for kind in ("anymin", "anymax"))
 
 
 @pytest.mark.parametrize(("step", "wanted"), [
@@ -27,12 +27,13 @@ LEAST, MOST = (Hurry(op(kind, SUM, ACC), "nought") for kind in ("anymin", "anyma
     (op("select", op("le", ACC, SUM), ACC, SUM), LEAST),
     (op("select", op("ge", SUM, ACC), ACC, SUM), LEAST),
     (op("select", op("lt", ACC, SUM), SUM, ACC), MOST),
-    (op("min", ACC, op("max", A, B)), Hurry(op("anymin", op("anymax", A, B), ACC), "nought")),
+    (op("min", ACC, op("max", A, B)), FastPath(op("anymin", op("anymax", A, B), ACC), "nought")),
     (op("max", ACC, op("mul", S, op("min", A, B))),
-     Hurry(op("anymax", op("mul", S, op("anymin", A, B)), ACC), "nought")),
+     FastPath(op("anymax", op("mul", S, op("anymin", A, B)), ACC), "nought")),
     # The sign of a zero makes infinities of both signs, and a comparison drops NaN: what is below stays as it is.
-    (op("min", ACC, op("div", A, op("max", A, B))), Hurry(op("anymin", op("div", A, op("max", A, B)), ACC), "nought")),
-    (op("min", ACC, op("fmax", A, B)), Hurry(op("anymin", op("fmax", A, B), ACC), "nought")),
+    (op("min", ACC, op("div", A, op("max", A, B))),
+     FastPath(op("anymin", op("div", A, op("max", A, B)), ACC), "nought")),
+    (op("min", ACC, op("fmax", A, B)), FastPath(op("anymin", op("fmax", A, B), ACC), "nought")),
     # No chains, or nothing to gain.
     (op("fmin", ACC, SUM), None),
     (op("min", ACC, op("add", ACC, A)), None),
@@ -41,7 +42,7 @@ LEAST, MOST = (Hurry(op(kind, SUM, ACC), "nought") for kind in ("anymin", "anyma
     (op("select", op("lt", ACC, SUM), ACC, A), None),
     (op("select", op("eq", ACC, SUM), ACC, SUM), None),
 ])  # fmt: skip
-def test_neon(step: Lane, wanted: Hurry | None) -> None:
+def test_neon(step: Lane, wanted: FastPath | None) -> None:
     for isa in ("neon", "sve"):
         assert hurried(load(isa).vec("f64"), step) == wanted
 
@@ -51,10 +52,10 @@ def test_elsewhere() -> None:
     for isa in ("avx2", "avx512"):
         vec = load(isa).vec("f32")
         assert hurried(vec, op("min", ACC, SUM)) is None
-        assert hurried(vec, op("fmin", ACC, SUM)) == Hurry(op("min", SUM, ACC), "nan")
-        assert hurried(vec, op("fmax", SUM, ACC)) == Hurry(op("max", SUM, ACC), "nan")
+        assert hurried(vec, op("fmin", ACC, SUM)) == FastPath(op("min", SUM, ACC), "nan")
+        assert hurried(vec, op("fmax", SUM, ACC)) == FastPath(op("max", SUM, ACC), "nan")
         inner = op("fmax", A, B)  # exact: min would not see its NaN
-        assert hurried(vec, op("fmin", ACC, inner)) == Hurry(op("min", inner, ACC), "nan")
+        assert hurried(vec, op("fmin", ACC, inner)) == FastPath(op("min", inner, ACC), "nan")
     assert hurried(load("neon").vec("i32"), op("min", ACC, SUM)) is None
     assert hurried(load("generic").vec("f64"), op("min", ACC, SUM)) is None
 

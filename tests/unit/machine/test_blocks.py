@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.machine.formulas import Tile, gemm_blocks, matvec, matvec_transposed, matvec_transposed_l1
+from codegen.machine.formulas import RegisterTile, gemm_blocks, matvec, matvec_transposed, matvec_transposed_l1
 from codegen.machine.load import load, names
 from codegen.machine.processor import Processor, processor
 from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_tile
@@ -11,9 +11,9 @@ from codegen.machine.registers import LANES, VALUES, VECTORS, Needs, register_ti
 TYPES = ("f64", "f32", "i16", "i32")
 
 
-def _tile(p: Processor, a: str) -> Tile:
+def _tile(p: Processor, a: str) -> RegisterTile:
     mr, nv = register_tile(p.registers, p.lanes, p.latency, p.throughput, Needs(a))
-    return Tile(mr, nv * p.lanes, p.lanes if a == VECTORS else 1)
+    return RegisterTile(mr, nv * p.lanes, p.lanes if a == VECTORS else 1)
 
 
 @pytest.mark.parametrize("name", names())
@@ -27,7 +27,7 @@ def test_gemm(name: str) -> None:
                 _check_gemm(p, _tile(p, a))
 
 
-def _check_gemm(p: Processor, tile: Tile | None) -> None:
+def _check_gemm(p: Processor, tile: RegisterTile | None) -> None:
     b = gemm_blocks(p, tile)
     lefts = tile.lefts if tile else 1
     slivers, block = (b.mr * lefts + b.nr) * b.kc * p.element_bytes, b.mc * b.kc * lefts * p.element_bytes

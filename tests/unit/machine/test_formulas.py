@@ -8,7 +8,7 @@ import pytest
 
 from codegen.machine.formulas import (
     GemmBlocks,
-    Tile,
+    RegisterTile,
     gemm_blocks,
     gemm_model,
     matvec,
@@ -81,21 +81,21 @@ def test_gemm_room_for_b() -> None:
 
 
 def test_gemm_with_a_tile_of_ones_own() -> None:
-    assert gemm_blocks(hp(8, 4, 5, 2, *INTEL), Tile(6, 8), 4 << 20) == GemmBlocks(6, 8, 274, 84, 1912)
+    assert gemm_blocks(hp(8, 4, 5, 2, *INTEL), RegisterTile(6, 8), 4 << 20) == GemmBlocks(6, 8, 274, 84, 1912)
 
 
 def test_gemm_with_few_ways() -> None:
     """A first level of two ways has no way to spare; a second of two has none left for A."""
     p = hp(8, 2, 8, 1, (64, 2), (512, 2))
-    m = gemm_model(p, Tile(4, 6))
+    m = gemm_model(p, RegisterTile(4, 6))
     assert (m.a_ways, m.kc, m.mc) == (0, 0, 0)
-    b = gemm_blocks(p, Tile(4, 6))
+    b = gemm_blocks(p, RegisterTile(4, 6))
     assert b.kc == 64 * K * 3 // 4 // (10 * 8) and b.mc == 512 * K // 2 // (b.kc * 8) // 4 * 4
 
 
 def test_tile_of_a_fraction_in_flight() -> None:
-    assert model_tile(hp(8, 2, 5.5, 0.5, *INTEL)) == Tile(2, 4)
-    assert model_tile(hp(8, 1, 0.5, 1, *INTEL)) == Tile(1, 1)
+    assert model_tile(hp(8, 2, 5.5, 0.5, *INTEL)) == RegisterTile(2, 4)
+    assert model_tile(hp(8, 1, 0.5, 1, *INTEL)) == RegisterTile(1, 1)
 
 
 MATVEC = [

@@ -7,7 +7,7 @@ import pytest
 from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.plan.model import Order, Store, Tile, Vector
+from codegen.plan.model import Order, StoreIn, Tile, Vector
 from codegen.region import model_region
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.cycles import cycles
@@ -63,14 +63,14 @@ def test_rows_of_a_filter_take_turns(row: str, along: str, size: int, lanes: boo
     made = plan(FILTER.format(row=row, along=along)).plan.directives
     (cut,) = (d for d in made if isinstance(d, Tile))
     assert [n for _, n in cut.loops] == [size]
-    assert sorted(d.variable for d in made if isinstance(d, Store)) == ["u", "v"]
+    assert sorted(d.variable for d in made if isinstance(d, StoreIn)) == ["u", "v"]
     assert [[r.name for r in d.loops] for d in made if isinstance(d, Order)] == [["i", "j"] if lanes else ["j", "i"]]
     assert any(isinstance(d, Vector) and d.loop.stmt == "S3" for d in made) == lanes
 
 
 def test_a_single_sum_stays_in_its_register() -> None:
     made = plan(f"{OVER_I} {{ double s = 0; {OVER_J} s += A[i][j] * A[i][j] * A[i][j]; x[i] = s; }}")
-    assert not any(isinstance(d, (Tile, Store)) for d in made.plan.directives)
+    assert not any(isinstance(d, (Tile, StoreIn)) for d in made.plan.directives)
 
 
 def test_loops_that_compilers_write_out_are_not_marked() -> None:

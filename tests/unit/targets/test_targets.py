@@ -16,7 +16,7 @@ from codegen.options import GenOptions, effective_options
 from codegen.pipeline import generate
 from codegen.region import RegionOutcome, make
 from codegen.target.text.names import Names
-from codegen.targets.base import Extra, Job, Target
+from codegen.targets.base import Extra, RegionJob, Target
 from codegen.targets.registry import host, host_names, registered, target_names
 
 SCALE = """void scale(int n, double x[n])
@@ -48,7 +48,7 @@ class Logged(Target):
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
         raise Unsupported("thread-local", f"no `{name}` here", loc)
 
-    def process(self, job: Job) -> RegionOutcome:
+    def process(self, job: RegionJob) -> RegionOutcome:
         made = make(job.model, job.options, job.machine, job.crashed)
         return printed(job.slice, job.model, made, job.original, job.options)
 

@@ -11,7 +11,7 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.plan.model import Block, Keep, LoopRef, Tile
+from codegen.plan.model import CopyReads, LoopRef, StripMine, Tile
 from codegen.plan.text import show
 from codegen.plan_reader.parse import parse
 from codegen.recognize.ownership.classes import classes
@@ -48,11 +48,11 @@ def program(body: str) -> Program:
 
 
 @pytest.fixture(scope="module")
-def blocked() -> tuple[Program, Block]:
+def blocked() -> tuple[Program, StripMine]:
     """Floyd-Warshall with k in blocks, its instances apart by where i and j lie; nothing moved yet."""
     p = program(PATHS)
     k, i, j = enclosing(p.tree, "S1")
-    d = Block("kb", dict(k.exprs), 64, {"S1": (i.exprs["S1"], j.exprs["S1"])})
+    d = StripMine("kb", dict(k.exprs), 64, {"S1": (i.exprs["S1"], j.exprs["S1"])})
     return apply(p, d), d
 
 
@@ -70,14 +70,14 @@ def _value(p: Program, name: str):
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, s.iterators.index("kb")))
 
 
-def test_without_copies_no_part_of_a_block_can_wait(blocked: tuple[Program, Block]) -> None:
+def test_without_copies_no_part_of_a_block_can_wait(blocked: tuple[Program, StripMine]) -> None:
     """By dependences alone the blocked order is illegal: d[i][k] and d[k][j] are read while the block still writes."""
     p, _ = blocked
     assert len(p.scop.statements) == 9
     assert groups(p) == [tuple(s.name for s in p.scop.statements)]
 
 
-def test_copies_set_the_four_kinds_free(blocked: tuple[Program, Block]) -> None:
+def test_copies_set_the_four_kinds_free(blocked: tuple[Program, StripMine]) -> None:
     p, d = blocked
     found = keeps(p, d)
     assert len(found) == 8
@@ -88,10 +88,10 @@ def test_copies_set_the_four_kinds_free(blocked: tuple[Program, Block]) -> None:
     assert sorted(bulk) == [("S5",), ("S6",), ("S8",), ("S9",)]
 
 
-def test_copies_that_would_differ_are_refused(blocked: tuple[Program, Block]) -> None:
+def test_copies_that_would_differ_are_refused(blocked: tuple[Program, StripMine]) -> None:
     """Left of the block d[i][k] is read before column k is updated, right of it after."""
     p, _ = blocked
-    left = Keep("c", "d", ("i", "k"), ("S9",), (("i", "n"), ("k - 64*kb", "64")))
+    left = CopyReads("c", "d", ("i", "k"), ("S9",), (("i", "n"), ("k - 64*kb", "64")))
     apply(p, left)
     with pytest.raises(InputError, match="written between the copy and the read"):
         apply(p, replace(left, stmts=("S9", "S8")))
@@ -105,7 +105,7 @@ def test_copies_that_would_differ_are_refused(blocked: tuple[Program, Block]) ->
 
 def test_dependences_with_copies_are_what_analysis_finds() -> None:
     p = program(DRAINED)
-    q = apply(p, Keep("c", "v", ("k",), ("S1",), (("k", "n"),)))
+    q = apply(p, CopyReads("c", "v", ("k",), ("S1",), (("k", "n"),)))
     found = compute_dependences(q.scop, q.tree)
     assert q.deps.flows.keys() == found.flows.keys()
     for array, flow in found.flows.items():
@@ -118,7 +118,7 @@ def test_dependences_with_copies_are_what_analysis_finds() -> None:
 def test_a_read_on_a_condition_is_not_made_ahead() -> None:
     p = program(DRAINED.replace("w[i] += v[k] * i", "w[i] = w[i] > 0 ? v[k] : w[i]"))
     with pytest.raises(InputError, match="the element need not exist"):
-        apply(p, Keep("c", "v", ("k",), ("S1",), (("k", "n"),)))
+        apply(p, CopyReads("c", "v", ("k",), ("S1",), (("k", "n"),)))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_other_path_problems_get_the_same(name: str) -> None:
     assert plan.count("product S") == 4 and plan.count("  keep ") == 8, plan
 
 
-def test_the_kinds_of_a_block_are_the_classes_of_the_analysis(blocked: tuple[Program, Block]) -> None:
+def test_the_kinds_of_a_block_are_the_classes_of_the_analysis(blocked: tuple[Program, StripMine]) -> None:
     """Each statement that `block` makes lies in one class of blocks, and those of a class are all of it."""
     import islpy as isl
 

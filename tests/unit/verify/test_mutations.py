@@ -12,7 +12,20 @@ from functools import cache, partial
 
 import pytest
 
-from codegen.ast.ctree import Bin, Block, CNode, Declare, For, If, Instance, Int, Multiply, node_kids, walk, with_loop
+from codegen.ast.ctree import (
+    Bin,
+    Block,
+    CNode,
+    Declare,
+    For,
+    If,
+    Instance,
+    Int,
+    ProductNode,
+    node_kids,
+    walk,
+    with_loop,
+)
 from codegen.ast.lowered import Enough, Strips
 from codegen.machine import load
 from codegen.opened import open_source
@@ -168,7 +181,7 @@ def packed(code: CNode) -> CNode:
     assert isinstance(code, For) and isinstance(code.body, For) and isinstance(code.body.body, For)
     inner = with_loop(code.body.body, kind=PACKED)
     body = with_loop(replace(code, body=replace(code.body, body=inner)), kind=PACKED)
-    return Multiply(Product(what, Blocking("generic", 128, 4, 2, 64, 64, 64)), body)
+    return ProductNode(Product(what, Blocking("generic", 128, 4, 2, 64, 64, 64)), body)
 
 
 def no_tail(n: For) -> Strips:

@@ -9,7 +9,7 @@ from codegen.verify.text.compare import DEPTH
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
-from codegen.verify.text.spans import Effect, Loop, Span
+from codegen.verify.text.spans import CountedLoop, Effect, Span
 
 
 class Buffers(Tiles):
@@ -60,7 +60,7 @@ class Buffers(Tiles):
         moving = [lp for lp in self.open if lp.name in at.names]
         if len(moving) > 1 or any(at.part(lp.name) != ONE or lp.step != ONE for lp in moving):
             raise Unread(f"{name} is filled by more than one loop")
-        for lp in moving or [Loop("", ZERO, ONE, ONE)]:
+        for lp in moving or [CountedLoop("", ZERO, ONE, ONE)]:
             start = at - var(lp.name) if lp.name else at
             self.staged[name].append(Staged(lp.name, Span(lp.first, lp.past), start, value, dict(self.names)))
         return {}

@@ -11,7 +11,7 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import FALSE, TRUE, Cond, negated, ways
 from codegen.verify.text.poly import Poly, var
 from codegen.verify.text.read import Node, Unread
-from codegen.verify.text.spans import Case, Loop, agree, in_sequence
+from codegen.verify.text.spans import Case, CountedLoop, agree, in_sequence
 
 
 class Cases(Declarations):
@@ -101,7 +101,7 @@ class Cases(Declarations):
                     return {kind: e._replace(wiped=None)}
         return None
 
-    def _one(self, x: Loop, lp: Loop, about: Sequence[Poly], facts: Facts) -> bool:
+    def _one(self, x: CountedLoop, lp: CountedLoop, about: Sequence[Poly], facts: Facts) -> bool:
         """Is what is packed the same in all iterations of a loop in between, since there is but one?"""
         if not any(facts.mentions(p, (x.name,)) for p in about):
             return True

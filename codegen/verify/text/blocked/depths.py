@@ -12,7 +12,7 @@ from codegen.verify.text.linear import never
 from codegen.verify.text.poly import ONE, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.search import Defined
-from codegen.verify.text.spans import Effect, Loop, Span
+from codegen.verify.text.spans import CountedLoop, Effect, Span
 
 
 class Depths(Buffers):
@@ -44,7 +44,7 @@ class Depths(Buffers):
             f.learn(*(p for p in (x - y, y - x) if not f.samples.contradict(p) and never([-p - 1], f)))
         return x
 
-    def _with_none(self, e: Effect, lp: Loop) -> Effect:
+    def _with_none(self, e: Effect, lp: CountedLoop) -> Effect:
         """Effects speak only of what belongs. Single steps before those that all elements take begin with the block of
         depths, where no element takes any earlier; those after them end with it, where none takes any later."""
         if not self._deep or lp.name.split(".")[0] != f"{self.claim.names['k']}r":

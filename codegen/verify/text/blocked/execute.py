@@ -18,7 +18,7 @@ from codegen.verify.text.poly import ZERO
 from codegen.verify.text.read import NOTHING, Node, Unread, nodes
 
 
-class Run(Loops):
+class BlockRun(Loops):
     """The product's block. Raises Unread with what cannot be shown."""
 
     def block(self, body: Sequence[Node]) -> Effects:

@@ -9,7 +9,7 @@ from codegen.verify.text.blocked.state import NOUGHT, TARGET, THREAD, Effects, P
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import Node, Unread
-from codegen.verify.text.spans import Effect, Loop, over_loop, over_team
+from codegen.verify.text.spans import CountedLoop, Effect, over_loop, over_team
 
 
 class Loops(Cases):
@@ -39,7 +39,7 @@ class Loops(Cases):
         self.team.unclean = self.team.unclean or unclean
         return found
 
-    def _all(self, lp: Loop, local: str, body: Node, shared: bool) -> Effects:
+    def _all(self, lp: CountedLoop, local: str, body: Node, shared: bool) -> Effects:
         """All iterations from what any one does."""
         relied, filled = self.buffers.relied, self.buffers.filled
         self.buffers.relied, self.buffers.filled = set(), set()
@@ -78,7 +78,7 @@ class Loops(Cases):
                     self.held[kind] = whole
         return out
 
-    def _team(self, e: Effect, lp: Loop, facts: Facts) -> Effect:
+    def _team(self, e: Effect, lp: CountedLoop, facts: Facts) -> Effect:
         """Threads that have parts of an iteration: all of them together."""
         h, across = "column of tw_me", self.team.grid.get("across")
         for s in e.spans.values():
@@ -87,7 +87,7 @@ class Loops(Cases):
                 return over_team(e, h, across, facts)
         return e
 
-    def _dealt(self, lp: Loop, kind: str) -> Loop:
+    def _dealt(self, lp: CountedLoop, kind: str) -> CountedLoop:
         """Blocks that threads take in turn, as one loop over all of them."""
         size, me = var("tw_team_size()"), "tw_thread()"
         dealt = me in lp.first.names and "tw_team_size()" in lp.step.names
@@ -97,9 +97,9 @@ class Loops(Cases):
         base = self.facts.put(lp.first, {me: ZERO})
         if by is None or lp.first - base != var(me) * by:
             raise Unread("threads do not take blocks in turn")
-        return Loop(lp.name, base, lp.past, by)
+        return CountedLoop(lp.name, base, lp.past, by)
 
-    def _head(self, node: Node) -> Loop:
+    def _head(self, node: Node) -> CountedLoop:
         first, cond, step, _ = node.kids
         if first.kind != "declare" or first.kids[0].text != "long" or cond.kind != "binary" or cond.text != "<":
             raise Unread("a loop of another form")
@@ -114,9 +114,9 @@ class Loops(Cases):
         if cond.kids[0] != me or not self.facts.holds(by - 1):
             raise Unread(f"a loop over {name} that may never end")
         v = self.facts.fresh(name)
-        return Loop(str(v), ints.value(first.kids[2]), ints.value(cond.kids[1]), by)
+        return CountedLoop(str(v), ints.value(first.kids[2]), ints.value(cond.kids[1]), by)
 
-    def _digits(self, lp: Loop, body: Node) -> Effects | None:
+    def _digits(self, lp: CountedLoop, body: Node) -> Effects | None:
         """A loop over all elements of a sliver, or of one depth of it: by depth, value, row and copy."""
         if body.kind != "do" or body.kids[0].kind != "assign" or body.kids[0].kids[0].kind != "index":
             return None
@@ -154,7 +154,7 @@ class Loops(Cases):
             found = self._nested(local, rest, start + v * scale, body)
         finally:
             self.facts = outer
-        lp = Loop(str(v), lo, hi, ONE)
+        lp = CountedLoop(str(v), lo, hi, ONE)
         return {k: whole for k, e in found.items() if (whole := over_loop(e, lp, facts)) is not None}
 
     def _together(self) -> None:

@@ -15,7 +15,7 @@ from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocked.claim import Claim, Side, TableClaim
-from codegen.verify.text.blocked.execute import Run
+from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.compare import COLUMN, ROW
@@ -172,7 +172,7 @@ def _prove(block: Node, c: Claim) -> None:
         for name in sorted(c.right.width.names):
             facts.units[name] = None
             facts.learn(var(name) - 1, c.longest - c.right.width)
-    done = Run(c, facts).block((block,)).get(TARGET)
+    done = BlockRun(c, facts).block((block,)).get(TARGET)
     if done is None:
         raise Unread("it updates nothing")
     for x, (lo, hi) in ranges.items():

@@ -14,7 +14,7 @@ from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.poly import ONE, ZERO, Poly
 from codegen.verify.text.read import Node, Unread
-from codegen.verify.text.spans import Effect, Loop, Span
+from codegen.verify.text.spans import CountedLoop, Effect, Span
 
 TARGET = "target"
 THREAD = ("tw_thread()", "row of tw_me", "column of tw_me")
@@ -45,7 +45,7 @@ class Staged(NamedTuple):
     names: Mapping[str, Any]
 
 
-class Tile(NamedTuple):
+class ScratchTile(NamedTuple):
     """What the scratch tile holds: elements of the target from (row, column) on, and whether the steps were taken."""
 
     row: Poly
@@ -100,10 +100,10 @@ class State(ABC):
         self.names: Names = {}
         self.held: dict[str, Effect] = {}  # what buffers hold
         self.staged: dict[str, list[Staged]] = {}
-        self.tiles: dict[str, Tile] = {}
+        self.tiles: dict[str, ScratchTile] = {}
         self.buffers, self.team = Buffered(), Team()
-        self.open: list[Loop] = []  # the loops around
-        self.frames: list[Loop] = []  # those of them that may have several iterations
+        self.open: list[CountedLoop] = []  # the loops around
+        self.frames: list[CountedLoop] = []  # those of them that may have several iterations
         self.forked = 0  # conditions around that are not decided
         self.belonging = False  # only elements that belong are moved here
 

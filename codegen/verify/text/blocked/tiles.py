@@ -7,7 +7,7 @@ from typing import Any
 from codegen.verify.text.blocked.claim import Side
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.blocked.offsets import Offsets
-from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, Tile
+from codegen.verify.text.blocked.state import TARGET, Array, Effects, Pointer, ScratchTile
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.lanes import show
@@ -48,7 +48,7 @@ class Tiles(Offsets):
 
     def _keep_tile(self, e: Effect) -> None:
         depth = Span(e.base[2], e.base[3]) if e.kind == "steps" else None
-        self.tiles["tw_tile"] = Tile(e.base[0], e.base[1], e.spans, self.claim.right.width, depth)
+        self.tiles["tw_tile"] = ScratchTile(e.base[0], e.base[1], e.spans, self.claim.right.width, depth)
 
     def _tile_load(self, at: Poly, value: Node) -> Effects:
         pitch = self.claim.right.width

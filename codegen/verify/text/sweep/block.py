@@ -12,11 +12,11 @@ from codegen.verify.text.integers import negated, ways
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
-from codegen.verify.text.spans import Case, Effect, Loop, Span, agree, over_loop, over_team
-from codegen.verify.text.sweep.operands import ME, SIZE, Operands, Place, SweepClaim
+from codegen.verify.text.spans import Case, CountedLoop, Effect, Span, agree, over_loop, over_team
+from codegen.verify.text.sweep.operands import ME, SIZE, Operands, PointerPlace, SweepClaim
 
 
-class Block(Operands):
+class SweepBlock(Operands):
     """The product's block, run on symbols."""
 
     def __init__(self, claim: SweepClaim) -> None:
@@ -113,7 +113,7 @@ class Block(Operands):
         if by is None or cond.kids[0] != me or first.text in self.names or not self.facts.holds(by - 1):
             raise Unread("a loop of another form")
         v = self.facts.fresh(first.text)
-        lp = Loop(str(v), self._ints().value(first.kids[2]), self._ints().value(cond.kids[1]), by)
+        lp = CountedLoop(str(v), self._ints().value(first.kids[2]), self._ints().value(cond.kids[1]), by)
         copied = self._copied(lp, first.text, body)
         if copied:
             return None
@@ -172,7 +172,7 @@ class Block(Operands):
         while e[:2] == ("binary", "+"):
             at = at + self._ints().value(e.kids[1])
             e = e.kids[0]
-        if self.names.get(e.text) != Place(of) or e.kind != "name":
+        if self.names.get(e.text) != PointerPlace(of) or e.kind != "name":
             raise Unread(f"a kernel gets something else in place of {of}")
         return at
 

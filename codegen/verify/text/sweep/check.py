@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from codegen.target.matvec.sweep import MatvecView
 from codegen.verify.text.blocks import block_text, bounds, renamed
 from codegen.verify.text.read import Unread, read_expression, read_statements
-from codegen.verify.text.sweep.block import Block
+from codegen.verify.text.sweep.block import SweepBlock
 from codegen.verify.text.sweep.operands import claimed
 
 _BEGIN = re.compile(r"\{\s*const long tw_rows = (?:(?!tw_columns)[^;])*,\s*tw_depth = [^;]*;\s*const double tw_work = ")
@@ -35,7 +35,7 @@ def wrong_sweep(text: str, v: MatvecView) -> str:
             (block,) = read_statements(text)
             short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
             claim = claimed(v.wanted, lambda e: renamed(read_expression(e), short))
-            Block(claim).prove(renamed(block, short))
+            SweepBlock(claim).prove(renamed(block, short))
             _PROVEN.add(key)
     except Unread as error:
         return str(error)

@@ -19,7 +19,7 @@ from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, rea
 from codegen.verify.text.sweep.lanewise import neutral_text
 from codegen.verify.text.sweep.loops import Loops
 from codegen.verify.text.sweep.state import SEVERAL, Address, K, Local, N, Spec, State, Vector
-from codegen.verify.text.sweep.terms import Choice, Leaf, Steps
+from codegen.verify.text.sweep.terms import LaneChoice, LaneValue, Steps
 
 _SILENT = ("TW_PREFETCH", "TW_FETCH")
 
@@ -50,7 +50,7 @@ def wrong_sweep_kernel(isa: Isa, mk: MatvecKernel, text: str) -> str:
         wanted = ("n", "k", *several, *(x for pair in lines for x in pair), *spec.operands, "y", *spec.consts)
         if parameters != wanted:
             return f"its parameters are {', '.join(parameters)}"
-        run = Run(isa, spec)
+        run = KernelRun(isa, spec)
         for end in run.run(body, _start(spec, mk.streams if several else 0)):
             run.finished(end)
     except Unread as error:
@@ -85,7 +85,7 @@ def _start(spec: Spec, streams: int) -> State:
     return s
 
 
-class Run(Loops):
+class KernelRun(Loops):
     """The function's body, statement by statement. Ways through it part where a number is chosen."""
 
     def run(self, body: tuple[Node, ...], state: State) -> list[State]:
@@ -148,7 +148,7 @@ class Run(Loops):
         nought = Node("braces", "", (Node("number", "0"),))
         if len(sizes.kids) != 1 or size is None or value not in (NOTHING, nought):
             raise Unread(f"an array {name} of another kind")
-        rest = Leaf("number", "0") if value == nought else Leaf("unknown", name)
+        rest = LaneValue("number", "0") if value == nought else LaneValue("unknown", name)
         s.locals[name] = Local(size, {}, self.terms.put(rest))
         s.names[name] = Address(name, ZERO)
         return [s]
@@ -208,13 +208,13 @@ class Run(Loops):
         self._do(e, part)
         self.reader.guarded = False
         put, new = self.terms.put, part.vectors[name]
-        s.vectors[name] = tuple(put(Choice(given, x, y)) for x, y in zip(new, old, strict=True))
+        s.vectors[name] = tuple(put(LaneChoice(given, x, y)) for x, y in zip(new, old, strict=True))
 
     def _merged(self, s: State) -> State:
         """Behind a condition: choices that come to the last step whatever is chosen are that."""
         paths = Paths(s.facts)
         for name, x in s.vectors.items():
-            if any(isinstance(self.terms.terms[n], (Choice, Steps)) for n in x):
+            if any(isinstance(self.terms.terms[n], (LaneChoice, Steps)) for n in x):
                 s.vectors[name] = tuple(self._resolved(n, (), paths) for n in x)
         return s
 
@@ -222,11 +222,11 @@ class Run(Loops):
         t = self.terms.terms[number]
         if isinstance(t, Steps):
             return self.terms.put(Steps(t.row, K)) if paths.equal(t.past, K, path) else number
-        if not isinstance(t, Choice):
+        if not isinstance(t, LaneChoice):
             return self.unknown if path else number
         yes = self._resolved(t.yes, (*path, t.given), paths)
         no = self._resolved(t.no, (*path, -t.given - 1), paths)
-        return yes if yes == no else self.terms.put(Choice(t.given, yes, no))
+        return yes if yes == no else self.terms.put(LaneChoice(t.given, yes, no))
 
     def _do(self, e: Node, s: State) -> None:
         if e.kind == "call" and e.text in _SILENT:

@@ -12,7 +12,7 @@ from codegen.verify.text.lanes import LaneReader, literal, show
 from codegen.verify.text.poly import Poly, poly
 from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.sweep.state import Address, K, N, Spec, State, Vector, within
-from codegen.verify.text.sweep.terms import Choice, Element, Leaf, Steps, Terms
+from codegen.verify.text.sweep.terms import Element, LaneChoice, LaneValue, Steps, Terms
 
 
 class Lanewise(LaneReader[Vector]):
@@ -63,9 +63,9 @@ class Lanewise(LaneReader[Vector]):
     def scalar(self, node: Node) -> int | None:
         number = neutral_text(node)
         if number is not None:
-            return self.terms.put(Leaf("number", number))
+            return self.terms.put(LaneValue("number", number))
         if node.kind == "name" and node.text in self.spec.consts:
-            return self.terms.put(Leaf("const", node.text))
+            return self.terms.put(LaneValue("const", node.text))
         if node.kind == "index":
             where = self.address(Node("binary", "+", node.kids))
             return None if where is None else self.load(where, 1)[0]
@@ -103,7 +103,7 @@ class Lanewise(LaneReader[Vector]):
         facts = self.state.facts
         yes = self._from(where.of, where.at, width, facts.copy().learn(where.given))
         no = self._from(where.of, where.other, width, facts.copy().learn(-where.given - 1))
-        return tuple(self.terms.put(Choice(where.given, y, n)) for y, n in zip(yes, no, strict=True))
+        return tuple(self.terms.put(LaneChoice(where.given, y, n)) for y, n in zip(yes, no, strict=True))
 
     def _from(self, of: str, at: Poly, width: int, facts: Facts) -> Vector:
         local = self.state.locals.get(of)

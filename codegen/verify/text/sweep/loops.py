@@ -13,10 +13,10 @@ from codegen.verify.text.read import Node, Unread, nodes
 from codegen.verify.text.sweep.lanewise import Lanewise
 from codegen.verify.text.sweep.state import SEVERAL, Front, K, Local, N, Needed, Spec, State, Vector
 from codegen.verify.text.sweep.stores import Stores
-from codegen.verify.text.sweep.terms import Choice, Leaf, Share, Steps, Terms
+from codegen.verify.text.sweep.terms import LaneChoice, LaneValue, Share, Steps, Terms
 
 
-class Turn(NamedTuple):
+class Iteration(NamedTuple):
     """A loop's variable: where it starts, its value in one turn and after that one."""
 
     name: str
@@ -37,7 +37,7 @@ class Loops(Stores, ABC):
         terms = Terms()
         super().__init__(spec, terms, Lanewise(isa, spec, terms))
         self.depth = 0
-        self.unknown = terms.put(Leaf("unknown", ""))
+        self.unknown = terms.put(LaneValue("unknown", ""))
 
     @abstractmethod
     def run(self, body: tuple[Node, ...], state: State) -> list[State]:
@@ -72,7 +72,7 @@ class Loops(Stores, ABC):
         inner = s.copy()
         inner.facts = s.facts.copy()
         now, turns = inner.facts.fresh(name), inner.facts.fresh("turn")
-        turn = Turn(name, first, now, past, by)
+        turn = Iteration(name, first, now, past, by)
         inner.facts.forms[str(now)] = first + by * turns
         inner.facts.learn(turns, now - first, past - 1 - now)
         if past == SEVERAL:  # whole groups of lines: that all of a group are there is asked once, not for each
@@ -99,7 +99,7 @@ class Loops(Stores, ABC):
         self._covered(turn, stop, out)
         return out
 
-    def _behind(self, s: State, turn: Turn) -> tuple[State, Poly]:
+    def _behind(self, s: State, turn: Iteration) -> tuple[State, Poly]:
         """Behind the loop, and what its variable is there."""
         out = s.copy()
         out.facts = s.facts.copy()
@@ -129,7 +129,7 @@ class Loops(Stores, ABC):
 
     # -- how far the result is ---------------------------------------------------------------------
 
-    def _moving(self, s: State, turn: Turn) -> str:
+    def _moving(self, s: State, turn: Iteration) -> str:
         """What of the result's progress goes on with the loop: the elements that are ready, or the steps taken."""
         moving = ("at" if self.depth else "before") if self.spec.lanes else "" if self.depth else "at"
         start = s.front.before if moving == "before" else s.front.at
@@ -137,7 +137,7 @@ class Loops(Stores, ABC):
             raise Unread(f"a loop over {turn.name} does not begin where the result is")
         return moving
 
-    def _went(self, moving: str, turn: Turn, stop: Poly, s: State, ends: list[State]) -> Front:
+    def _went(self, moving: str, turn: Iteration, stop: Poly, s: State, ends: list[State]) -> Front:
         """How far the result is behind the loop."""
         if not moving:
             if any(end.front != s.front for end in ends):
@@ -166,7 +166,7 @@ class Loops(Stores, ABC):
 
     # -- variables that go on from turn to turn ----------------------------------------------------
 
-    def _entry(self, name: str, x: Vector, turn: Turn) -> Vector:
+    def _entry(self, name: str, x: Vector, turn: Iteration) -> Vector:
         """What a variable holds in any turn, by induction."""
         return tuple(self._moved(n, f"{name} {k}", turn.first, turn.now) for k, n in enumerate(x))
 
@@ -175,13 +175,20 @@ class Loops(Stores, ABC):
         t = self.terms.terms[number]
         if isinstance(t, Steps) and not self.spec.join:
             return self.terms.put(Steps(t.row, new)) if t.past == old else self.unknown
-        if isinstance(t, Choice):
-            return self.terms.put(Choice(t.given, self._moved(t.yes, register, old, new), self.unknown))
+        if isinstance(t, LaneChoice):
+            return self.terms.put(LaneChoice(t.given, self._moved(t.yes, register, old, new), self.unknown))
         share = self.progress.share(number) if self.spec.join else None
         return self.unknown if share is None else self.terms.put(Share(share.row, frozenset({register}), share.whole))
 
     def _after(
-        self, name: str, old: Vector, entry: Vector, turn: Turn, stop: Poly, ends: list[tuple[int, ...]], out: State
+        self,
+        name: str,
+        old: Vector,
+        entry: Vector,
+        turn: Iteration,
+        stop: Poly,
+        ends: list[tuple[int, ...]],
+        out: State,
     ) -> Vector:
         """What a variable holds behind the loop. `ends` are its lanes after a turn, on all ways through it."""
         found = []
@@ -196,11 +203,11 @@ class Loops(Stores, ABC):
 
     def _agrees(self, want: int, lane: int) -> bool:
         w, t = self.terms.terms[want], self.terms.terms[lane]
-        if isinstance(w, Choice) and isinstance(t, Choice):
+        if isinstance(w, LaneChoice) and isinstance(t, LaneChoice):
             return w.given == t.given and self._agrees(w.yes, t.yes)
         return isinstance(w, Steps) and w == t
 
-    def _gathered(self, register: str, was: int, lanes: set[int], turn: Turn, out: State) -> int:
+    def _gathered(self, register: str, was: int, lanes: set[int], turn: Iteration, out: State) -> int:
         """A lane of partial results: its steps of one turn are noted, and all of them get the loop's name."""
         share = self.progress.share(was)
         t = self.terms.terms[lanes.pop()]
@@ -219,7 +226,7 @@ class Loops(Stores, ABC):
         out.needed[row] = needed._replace(parts=needed.parts | {mine})
         return self.terms.put(Share(row, share.parts | {mine}, whole))
 
-    def _covered(self, turn: Turn, stop: Poly, out: State) -> None:
+    def _covered(self, turn: Iteration, stop: Poly, out: State) -> None:
         """All steps of a turn were taken, by one lane or another."""
         assert turn.by.number is not None
         want = {turn.now + e for e in range(turn.by.number)}

@@ -18,7 +18,7 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, var
 from codegen.verify.text.read import NOTHING, Node, Unread
 from codegen.verify.text.samples import FEW
-from codegen.verify.text.spans import Loop
+from codegen.verify.text.spans import CountedLoop
 
 SIZE, ME = var("tw_team_size()"), "tw_thread()"
 
@@ -58,7 +58,7 @@ def claimed(w: SweepWanted, read: Callable[[str], Node]) -> SweepClaim:
     )
 
 
-class Place(NamedTuple):
+class PointerPlace(NamedTuple):
     """A pointer: `of` is a matrix (a0, ...), a vector (x0, ...), the result (y) or the memory for copies (room)."""
 
     of: str
@@ -116,7 +116,7 @@ class Operands:
         elif name.startswith("tw_s") and name[4:].isdigit():
             if kind.text != f"const {self.claim.elem}" or not self._same(value, self.claim.consts[int(name[4:])], {}):
                 raise Unread(f"{name} is another value")
-            self.names[name] = Place(name[3:])
+            self.names[name] = PointerPlace(name[3:])
         elif kind.text == "const int":
             self.names[name] = self._cond(value)
         elif kind.text == "const long":
@@ -157,18 +157,18 @@ class Operands:
             return chosen
         return self._ints().value(value)
 
-    def _pointer(self, name: str, value: Node) -> Place | Room:
+    def _pointer(self, name: str, value: Node) -> PointerPlace | Room:
         of = name.removeprefix("tw_")
         if name == "tw_room":
             return self._allocated(value)
         if value.kind == "name":
             base = self.names.get(value.text)
             if isinstance(base, Room) and name == "tw_next":
-                return Place("room", ZERO)
-            if not isinstance(base, Place) or base.of != "room":
+                return PointerPlace("room", ZERO)
+            if not isinstance(base, PointerPlace) or base.of != "room":
                 raise Unread(f"a pointer {name} = {show(value)}")
             self.copied = self.copied or of == "y"
-            return Place("copy", base.at)
+            return PointerPlace("copy", base.at)
         wanted = self._element(of)
         if not self._viewed(value) or value.kids[0][:2] != ("unary", "&"):
             raise Unread(f"a pointer {name} = {show(value)}")
@@ -176,7 +176,7 @@ class Operands:
             raise Unread(f"{name} is another element: {show(value)}")
         if wanted not in self.claim.whole or not self._in_line(of, wanted):
             raise Unread(f"elements of {show(wanted)} are taken to lie side by side")
-        return Place(of)
+        return PointerPlace(of)
 
     def _viewed(self, e: Node) -> bool:
         """Is it cast to a pointer to elements of the computation?"""
@@ -202,7 +202,7 @@ class Operands:
         """The distance of two lines: from the matrix's first element to that of the next line."""
         k = name.removeprefix("tw_pitch")
         base = self.names.get(f"tw_a{k}")
-        if value[:2] != ("binary", "-") or value.kids[1] != Node("name", f"tw_a{k}") or base != Place(f"a{k}"):
+        if value[:2] != ("binary", "-") or value.kids[1] != Node("name", f"tw_a{k}") or base != PointerPlace(f"a{k}"):
             raise Unread(f"{name} is something else")
         later, at = value.kids[0], {ROW: self.row, STEP: self.step}
         at[STEP if self.claim.lanes else ROW] = at[STEP if self.claim.lanes else ROW] + 1
@@ -227,7 +227,7 @@ class Operands:
         self.room = Room(size, work)
         return self.room
 
-    def _copied(self, lp: Loop, name: str, body: Node) -> bool:
+    def _copied(self, lp: CountedLoop, name: str, body: Node) -> bool:
         """A loop that copies a vector, or the result. False where it does something else."""
         e = body.kids[0] if body.kind == "do" else NOTHING
         if e[:2] != ("assign", "=") or lp.step != ONE or lp.first != ZERO:
@@ -248,28 +248,30 @@ class Operands:
             del self.names[name]
         return True
 
-    def _copy_in(self, lp: Loop, v: Poly, value: Node) -> None:
+    def _copy_in(self, lp: CountedLoop, v: Poly, value: Node) -> None:
         """The next vector, behind what is in the memory already."""
         here = self.names.get("tw_next")
         mine = [
-            n for n, x in self.names.items() if n.startswith("tw_x") and x == Place("copy", getattr(here, "at", ONE))
+            n
+            for n, x in self.names.items()
+            if n.startswith("tw_x") and x == PointerPlace("copy", getattr(here, "at", ONE))
         ]
-        if not isinstance(here, Place) or len(mine) != 1 or lp.past != self.depth:
+        if not isinstance(here, PointerPlace) or len(mine) != 1 or lp.past != self.depth:
             raise Unread("a copy of no vector, or of a part of one")
         if not self._same(value, self._element(mine[0][3:]), {STEP: self.step + v}):
             raise Unread(f"the copy {mine[0]} gets another value: {show(value)}")
         self._takes(here.at, self.depth)
         self.names["tw_next"] = here._replace(at=here.at + self.depth)
-        self.names[mine[0]] = Place(mine[0][3:])
+        self.names[mine[0]] = PointerPlace(mine[0][3:])
 
-    def _copy_result(self, lp: Loop, v: Poly, value: Node) -> None:
+    def _copy_result(self, lp: CountedLoop, v: Poly, value: Node) -> None:
         here = self.names.get("tw_y")
-        if not isinstance(here, Place) or here.of != "copy" or lp.past != self.rows or self.called:
+        if not isinstance(here, PointerPlace) or here.of != "copy" or lp.past != self.rows or self.called:
             raise Unread("a copy of a part of the result")
         if not self._same(value, self.claim.target, {ROW: self.row + v}):
             raise Unread(f"the result's copy gets another value: {show(value)}")
         self._takes(here.at, self.rows)
-        self.names["tw_y"] = Place("y")
+        self.names["tw_y"] = PointerPlace("y")
 
     def _takes(self, at: Poly, count: Poly) -> None:
         """A part of the memory gets a use, behind all that had one."""
@@ -277,7 +279,7 @@ class Operands:
             raise Unread("copies overlap, or go past their memory")
         self.used = at + count
 
-    def _copy_back(self, lp: Loop, v: Poly, to: Node) -> None:
+    def _copy_back(self, lp: CountedLoop, v: Poly, to: Node) -> None:
         there = self._same(to, self.claim.target, {ROW: self.row + v})
         if not self.copied or not self.called or lp.past != self.rows or not there:
             raise Unread(f"the result is copied back to another place: {show(to)}")

@@ -8,7 +8,7 @@ from codegen.scop.lanes import Lane
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.lanes import of_lane
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.sweep.terms import Choice, Element, Leaf, Operation, Share, Steps, Terms
+from codegen.verify.text.sweep.terms import Element, LaneChoice, LaneValue, Operation, Share, Steps, Terms
 
 N, K, SEVERAL = var("n"), var("k"), var("several")
 Vector = tuple[int, ...]
@@ -113,8 +113,8 @@ class Progress:
         if isinstance(was, Steps):
             taken = self._taken(old, was.row, was.past)
             return t.put(Steps(was.row, was.past + 1)) if taken == new else new
-        if isinstance(was, Choice) and isinstance(now, Choice) and was.given == now.given:
-            return t.put(Choice(now.given, self.settled(was.yes, now.yes), now.no))
+        if isinstance(was, LaneChoice) and isinstance(now, LaneChoice) and was.given == now.given:
+            return t.put(LaneChoice(now.given, self.settled(was.yes, now.yes), now.no))
         return self._shared(old, new) if self.spec.join and isinstance(now, Operation) else new
 
     def _taken(self, old: int, row: Poly, step: Poly) -> int:
@@ -123,14 +123,14 @@ class Progress:
 
         def leaf(x: Lane) -> int:
             if x.op == "number":
-                return put(Leaf("number", str(x.index)))
+                return put(LaneValue("number", str(x.index)))
             if x.op == "acc":
                 return old
             if x.op == "a":
                 return put(Element(spec.matrices[x.index], spec.at(x.index, row, step)))
             if x.op == "b":
                 return put(Element(spec.operands[x.index], step))
-            return put(Leaf("const", spec.consts[x.index]))
+            return put(LaneValue("const", spec.consts[x.index]))
 
         return of_lane(spec.step, spec.elem, leaf, self.terms.operation)
 
@@ -165,7 +165,7 @@ class Progress:
             return x
         if isinstance(x, Steps) and x.past == ZERO:
             return Share(x.row, frozenset(), True)
-        return Share(None, frozenset()) if x == Leaf("number", self.spec.neutral) else None
+        return Share(None, frozenset()) if x == LaneValue("number", self.spec.neutral) else None
 
     def _place(self, number: int) -> tuple[Poly, Poly] | None:
         """Row and step of the matrix's element in a value."""

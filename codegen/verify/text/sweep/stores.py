@@ -8,7 +8,7 @@ from codegen.verify.text.poly import ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.sweep.lanewise import Lanewise
 from codegen.verify.text.sweep.state import Address, Front, K, N, Needed, Progress, Spec, State, Vector, within
-from codegen.verify.text.sweep.terms import Choice, Element, Share, Steps, Terms
+from codegen.verify.text.sweep.terms import Element, LaneChoice, Share, Steps, Terms
 
 
 class Stores:
@@ -108,9 +108,9 @@ class Stores:
             return self.terms.put(Element(t.of, facts.put(t.at, {name: value})))
         if isinstance(t, Steps):
             return self.terms.put(Steps(facts.put(t.row, {name: value}), t.past))
-        if isinstance(t, Choice):
+        if isinstance(t, LaneChoice):
             yes, no = (self._put(x, name, value, facts) for x in (t.yes, t.no))
-            return self.terms.put(Choice(facts.put(t.given, {name: value}), yes, no))
+            return self.terms.put(LaneChoice(facts.put(t.given, {name: value}), yes, no))
         raise Unread("a local array gets something else than elements")
 
     def _cell(self, of: str, at: int, given: Poly, value: int, s: State) -> None:
@@ -119,5 +119,5 @@ class Stores:
         if local is None or not 0 <= at < local.size:
             raise Unread(f"{of} has no element {at}")
         if not s.facts.recorded(given):
-            value = self.terms.put(Choice(given, value, local.cells.get(at, local.rest)))
+            value = self.terms.put(LaneChoice(given, value, local.cells.get(at, local.rest)))
         local.cells[at] = value

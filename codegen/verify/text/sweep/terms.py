@@ -2,7 +2,7 @@
 
 A value is an element of memory, a literal, an operation on other values, or one of the forms in which results come
 about: `Steps`, an element of the result after some of its steps in order; `Share`, what steps in any order have made,
-to be joined with other such; `Choice`, one value or another.
+to be joined with other such; `LaneChoice`, one value or another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Element(NamedTuple):
     at: Poly
 
 
-class Leaf(NamedTuple):
+class LaneValue(NamedTuple):
     """A literal (`number`), a constant that every lane has (`const`), or a lane that nothing is known about."""
 
     kind: str
@@ -50,7 +50,7 @@ class Share(NamedTuple):
     whole: bool = False
 
 
-class Choice(NamedTuple):
+class LaneChoice(NamedTuple):
     """One value where `given` is not negative, another where it is."""
 
     given: Poly
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
     no: int
 
 
-Term = Union[Element, Leaf, Operation, Steps, Share, Choice]
+Term = Union[Element, LaneValue, Operation, Steps, Share, LaneChoice]
 
 
 class Terms:
@@ -83,20 +83,20 @@ class Terms:
             return self.operation("add" if op == "fma" else "sub", (args[0], self.operation("mul", args[1:])))
         for x in args:
             c = self.terms[x]
-            if isinstance(c, Choice):
+            if isinstance(c, LaneChoice):
                 yes, no = ([self.part(a, c.given, way) for a in args] for way in (True, False))
-                return self.put(Choice(c.given, self.operation(op, yes), self.operation(op, no)))
+                return self.put(LaneChoice(c.given, self.operation(op, yes), self.operation(op, no)))
         return self.put(Operation(op, tuple(sorted(args) if op in COMMUTE else args)))
 
     def part(self, number: int, given: Poly, holds: bool) -> int:
         """A value where a condition is known."""
         t = self.terms[number]
-        return (t.yes if holds else t.no) if isinstance(t, Choice) and t.given == given else number
+        return (t.yes if holds else t.no) if isinstance(t, LaneChoice) and t.given == given else number
 
     def known(self, number: int, facts: Facts) -> int:
         """A value with the choices made that are decided by what was learnt."""
         t = self.terms[number]
-        while isinstance(t, Choice):
+        while isinstance(t, LaneChoice):
             if facts.recorded(t.given):
                 number = t.yes
             elif facts.recorded(-t.given - 1):

@@ -14,7 +14,7 @@ from codegen.recognize.ownership.algebra import matrix, null_space, rank, solvab
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.decide import cheap, verdict
 from codegen.recognize.ownership.exact import disjoint_images, private, shared
-from codegen.recognize.ownership.extract import Nest, coarse, frame, nests
+from codegen.recognize.ownership.extract import BlockedNest, coarse, frame, nests
 from codegen.recognize.ownership.linear import crossing, equal_subscripts, linear, ranks, remark2, theorem1
 from codegen.recognize.ownership.model import Frame, Reference
 from codegen.recognize.ownership.registers import Budget
@@ -51,7 +51,7 @@ def nest_of(body: str, size: int = 0, context: str = "") -> Frame:
     if size:
         p = tile.apply(p, Tile(tuple((LoopRef(n), size) for n in names)))
         return frame(p.scop, nests(p.tree)[0])
-    return frame(p.scop, Nest(("S1",), (), enclosing(p.tree, "S1")))
+    return frame(p.scop, BlockedNest(("S1",), (), enclosing(p.tree, "S1")))
 
 
 def ref(f: Frame, text: str, write: bool = False) -> Reference:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from codegen.ast.ctree import Carried, CNode, For, walk
+from codegen.ast.ctree import CNode, For, ReplacedElements, walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import InputError
 from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.plan.model import Carry, LoopRef
+from codegen.plan.model import LoopRef, ScalarReplace
 from codegen.region import model_region
 from codegen.scop.tree import loops
 from codegen.strategy.loops.scalar_replacement import carry_gain
@@ -135,7 +135,7 @@ def test_a_way_leads_through_several_statements() -> None:
 def carrying(name: str) -> tuple[Program, CNode, For]:
     model = model_region(open_source("in.c", source(name), GenOptions()).slices[0], GenOptions())
     assert model is not None
-    p = apply(model.program, Carry(LoopRef(CASES[name][0])))
+    p = apply(model.program, ScalarReplace(LoopRef(CASES[name][0])))
     code = generate_ast(p.scop, p.tree)
     return p, code, next(x for x in walk(code) if isinstance(x, For) and x.carried)
 
@@ -147,7 +147,7 @@ def put(code: CNode, old: For, new: For) -> CNode:
     return replace(code, body=put(code.body, old, new))
 
 
-def wrong(name: str) -> Iterator[tuple[tuple[Carried, ...], str]]:
+def wrong(name: str) -> Iterator[tuple[tuple[ReplacedElements, ...], str]]:
     _, _, loop = carrying(name)
     (first, *rest) = loop.carried
     older = tuple((k, n, age + 1) for k, n, age in first.reads)

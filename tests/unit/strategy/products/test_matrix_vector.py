@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.ast.ctree import CNode, For, Instance, Multiply, with_loop
+from codegen.ast.ctree import CNode, For, Instance, ProductNode, with_loop
 from codegen.ast.ctree import walk as walk_tree
 from codegen.diagnostics import InputError
 from codegen.isa.load import load as load_isa
@@ -173,7 +173,7 @@ def refolded(node: CNode) -> CNode:
 def test_the_proof_knows_which_folds_are_free(free: bool) -> None:
     found = model(NEST + "y[i] += A[i][j] * x[j];", free)
     made = make(found, OPTIONS, load("neoverse-n1"))
-    (product,) = (n for n in walk_tree(made.code) if isinstance(n, Multiply))
+    (product,) = (n for n in walk_tree(made.code) if isinstance(n, ProductNode))
     findings = prove(made.program.scop, made.program.deps, refolded(product))
     assert [f.check for f in findings] == ([] if free else ["race"])
 
@@ -185,7 +185,7 @@ def test_the_proof_lets_lanes_wrap_around() -> None:
     found = model_region(source.slices[0], OPTIONS)
     assert found is not None
     made = make(found, OPTIONS, load("neoverse-n1"))
-    (product,) = (n for n in walk_tree(made.code) if isinstance(n, Multiply))
+    (product,) = (n for n in walk_tree(made.code) if isinstance(n, ProductNode))
     assert product.product.what.step.elem == "i32"
     assert prove(made.program.scop, made.program.deps, product) == ()
     findings = prove(made.program.scop, made.program.deps, refolded(product.body))

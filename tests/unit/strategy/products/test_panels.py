@@ -10,7 +10,7 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
-from codegen.plan.model import Block
+from codegen.plan.model import StripMine
 from codegen.plan.text import show
 from codegen.plan_reader.parse import parse
 from codegen.region import model_region
@@ -84,10 +84,10 @@ def planned(body: str, *lines: str) -> Generated:
     return generate("in.c", source(body), GenOptions(plan_text=text, plan_name="p.plan"))
 
 
-def block(p: Program, text: str) -> Block:
+def block(p: Program, text: str) -> StripMine:
     (plan,) = parse(f"region 1\n  {text}\n", "p.plan", {1: p.scop})
     (d,) = plan.directives
-    assert isinstance(d, Block)
+    assert isinstance(d, StripMine)
     return d
 
 
