@@ -183,6 +183,9 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
     if found.tree is None:
         return None
+    if found.scop.own and not target.own_variables:
+        why = f"the target {target.name} cannot leave a new address in `{found.scop.own[0].source}`"
+        raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
     tree, found = found.tree, replace(found, scop=settled(found.scop, site))
     found = replace(found, scop=target.prepared(found.scop))
     deps = compute_dependences(found.scop, tree)

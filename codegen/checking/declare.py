@@ -40,6 +40,7 @@ def declarations(h: Harness) -> Iterator[str]:
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
     for d in h.site.derived:
         yield f"__typeof__(&{d.root}[0]) {d.name}{f' = &{d.element}' if d.element else ''};"
+    yield from (f"__typeof__({o.source}) tw_first_{o.source} = {o.source};" for o in h.site.own if o.end)
     have = {*(i.text for i in h.memory.ints), *(b.base for b in h.memory.buffers)}
     for s in h.site.started:
         declared = "" if s.name in have else f"{h.site.variables[s.name].shape.elem.spelling} "
@@ -52,6 +53,11 @@ def declarations(h: Harness) -> Iterator[str]:
             end, begin = i.text.split(" - ")
             yield f"*(void **)&{end} = (void *)({begin} + tw_in[{k}]);"
     yield from _computed(h)
+
+
+def moves(h: Harness) -> Iterator[str]:
+    """How far the region has moved pointers, in the variables that stand for that."""
+    yield from (f"{o.name} = {o.source} - tw_first_{o.source};" for o in h.site.own if o.end)
 
 
 def _computed(h: Harness) -> Iterator[str]:

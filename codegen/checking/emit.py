@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.declare import copies, declarations
+from codegen.checking.declare import copies, declarations, moves
 from codegen.checking.harness import FunctionPlace, Harness
 from codegen.checking.leaves import ScalarRun
 from codegen.record import record
@@ -51,7 +51,7 @@ def _view(h: Harness, body: str) -> dict[str, object]:
         "layout": list(_layout(h)),
         "fills": list(_fills(h)),
         "body": _free(body, h.place).rstrip("\r\n"),
-        "stores": list(copies(h, out=True)),
+        "stores": [*moves(h), *copies(h, out=True)],
         "scope": h.place.scope,
         "usings": h.place.usings,
         "objects": h.place.objects,

@@ -256,6 +256,7 @@ def _assemble(
         _outside(site),
         frozenset({*_identifiers(site), *_replaced(site), *walker.made}),
         origins=site.origins,
+        own=site.own,
     )
     by_name = {s.name: s for s in ordered}
     tree = _tree(nodes, {r: by_name[made[number[r]].name] for r in number if made[number[r]].name not in dead})

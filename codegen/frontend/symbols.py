@@ -18,8 +18,10 @@ from codegen.frontend.memory.layers import (
     parameters,
 )
 from codegen.record import record
+from codegen.scop.model import OwnVariable
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
+from codegen.source.slice import UNSEEN_JUMP
 
 
 @record
@@ -76,10 +78,13 @@ class RegionSite:
     started: tuple[Started, ...] = ()
     strides: frozenset[str] = frozenset()  # steps of loops, without which, if they are not positive, these have no end
     before: Mapping[str, str] = field(default_factory=dict)  # names for what variables hold before it
+    own: tuple[OwnVariable, ...] = ()
 
     def used_outside(self, name: str) -> bool:
         """May somebody look at `name` outside this region, other than after setting it anew?"""
         var = self.variables.get(name)
+        if any(o.end and o.name == name for o in self.own):
+            return True
         if name in self.hidden or (var is not None and (var.place == "global" or var.static)):
             return True
         inside = {id(s) for s in (*self.statements, *self.original)}
@@ -89,7 +94,11 @@ class RegionSite:
         """Is it a variable of this run of the function that is set anew on every way from the region to a use of it, be
         that in the region itself?"""
         var = self.variables.get(name)
-        if var is None or self.hidden or not self.statements or var.static or var.place == "global":
+        if any(o.end and o.name == name for o in self.own):
+            return False
+        if var is None or UNSEEN_JUMP in self.hidden or name in self.hidden:
+            return False
+        if not self.statements or var.static or var.place == "global":
             return False
         layers = var.shape.layers
         if (layers and layers[0].kind != "pointer") or (not layers and var.shape.struct is not None):
@@ -239,14 +248,14 @@ def _search_block(
     node: c_ast.Node, types: TypeTable, local: dict[str, Variable], first: int, last: int, loc: Loc
 ) -> _Place | None:
     """Depth-first search for the pragma; on success `local` holds exactly the declarations in scope."""
-    items: Iterable[c_ast.Node] = (node.block_items or ()) if isinstance(node, c_ast.Compound) else tuple(node)
-    items = tuple(items)
+    block = isinstance(node, (c_ast.Compound, c_ast.Case, c_ast.Default))
+    items: tuple[c_ast.Node, ...] = tuple(_statements(node) if block else node)
     if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.DeclList):
         for d in node.init.decls:
             _declare(local, types, d, "local")
     for k, item in enumerate(items):
         if _is_pragma(item, "scop", first):
-            if not isinstance(node, c_ast.Compound):
+            if not block:
                 raise _split(loc)
             front = _pragmas_before(items, k)
             if _without_braces(node) and len(items) == k + 2:
@@ -258,7 +267,7 @@ def _search_block(
             saved = dict(local)
             found = _search_block(item, types, local, first, last, loc)
             if found is not None:
-                ends = isinstance(node, c_ast.Compound) and not _without_braces(node)
+                ends = block and not _without_braces(node)
                 closed = any(_is_pragma(x, "endscop", last) for x in items[k + 1 : k + 2])
                 if found.open and (not closed if ends else not _ends_with(node, item)):
                     raise _split(loc)
@@ -269,9 +278,14 @@ def _search_block(
     return None
 
 
-def _without_braces(node: c_ast.Compound) -> bool:
+def _statements(node: c_ast.Node) -> Sequence[c_ast.Node]:
+    """What stands in a block, or behind the label of a case up to the next one."""
+    return (node.block_items if isinstance(node, c_ast.Compound) else node.stmts) or ()
+
+
+def _without_braces(node: c_ast.Node) -> bool:
     """Is it a statement with a pragma before it, which the parser makes one of?"""
-    items = node.block_items or []
+    items = _statements(node) if isinstance(node, c_ast.Compound) else ()
     return bool(items) and isinstance(items[0], c_ast.Pragma) and str(items[0].coord) == str(node.coord)
 
 

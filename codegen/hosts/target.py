@@ -15,6 +15,7 @@ class PlainC(Target):
     """No threads; vectors by pragmas of compilers."""
 
     name, help = "c", "plain C"
+    own_variables = True
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.hosts.region import process

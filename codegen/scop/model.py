@@ -215,6 +215,17 @@ class Computed:
 
 
 @record
+class OwnVariable:
+    """A variable that stands in the statements for something of the source. Generated code declares it ahead of the
+    region (`begin`), and does something with it in the end (`end`, or nothing): C texts."""
+
+    name: str
+    source: str  # the pointer of the source that it has to do with
+    begin: str
+    end: str = ""
+
+
+@record
 class Scop:
     """A region as isl sees it. Statement order in `statements` is textual order."""
 
@@ -232,6 +243,7 @@ class Scop:
     aheads: tuple[Ahead, ...] = ()
     origins: Origins = Origins()
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
+    own: tuple[OwnVariable, ...] = ()  # variables that generated code declares
 
     def statement(self, name: str) -> Statement:
         known: dict[str, Statement] | None = self.__dict__.get("_by_name")

@@ -17,7 +17,7 @@ from codegen.source.layout.chunks import Chunk, declarations
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
 from codegen.source.layout.statements import enclosing
-from codegen.source.slice import Part, RegionSlice
+from codegen.source.slice import UNSEEN_JUMP, Part, RegionSlice
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
 _DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")
@@ -67,7 +67,21 @@ class _LocatingParser(CParser):
 
 
 def _parse(text: str) -> c_ast.FileAST:
-    return _LocatingParser().parse(text)
+    made = _LocatingParser().parse(text)
+    if "switch" in text:
+        _open_cases(made)
+    return made
+
+
+def _open_cases(node: c_ast.Node) -> None:
+    """The parser takes a pragma right behind the label of a case, and the next statement, for a block: here they are
+    two statements like those that follow."""
+    if isinstance(node, (c_ast.Case, c_ast.Default)) and node.stmts and isinstance(node.stmts[0], c_ast.Compound):
+        items = list(node.stmts[0].block_items or ())
+        if items and isinstance(items[0], c_ast.Pragma) and str(items[0].coord) == str(node.stmts[0].coord):
+            node.stmts[:1] = items
+    for child in node:
+        _open_cases(child)
 
 
 def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
@@ -92,7 +106,7 @@ def _mended(s: RegionSlice) -> tuple[str, frozenset[str]]:
         gone = text[span[0]:span[1]]
         if root.begin <= span[0] < root.end:
             _check_declarations(s, span, gone)
-            hidden |= identifiers(gone)
+            hidden |= identifiers(gone) | {UNSEEN_JUMP}
         elif gone.startswith("typedef"):
             front += _opaque(gone)
         text = _without(text, span)

@@ -50,6 +50,9 @@ class Piece:
     bare: bool = False
 
 
+UNSEEN_JUMP = "goto"  # among the identifiers that are hidden where code may be left out that jumps, or is no statement
+
+
 @record
 class RegionSlice:
     """A region and the text to parse for it.

@@ -17,7 +17,7 @@ from codegen.source.language import CXX, C, Language
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.buffers import room_of
-from codegen.target.guards.computed import ComputedText, computed_texts, needed
+from codegen.target.guards.computed import ComputedText, computed_texts, needed, own_declarations
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.guards.locals import with_locals
 from codegen.target.pragmas import pragma_makers
@@ -108,7 +108,8 @@ def emit_region(
         views = unwrapped(builder.build(tree))
         words = words_of(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
-    views = (*ahead_numbers(short, threads, words_of(views)), *views)
+    ends = (View("stmt", o.end) for o in scop.own if o.end)
+    views = (*ahead_numbers(short, threads, words_of(views)), *views, *ends)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = all_of(tests)
     if enough:
@@ -133,7 +134,8 @@ def emit_region(
     template = environment().get_template("region.c.j2")
     computed = computed_texts(scop, ints)
     text = template.render(values, ahead=())
-    ahead = needed(computed, text.replace(str(values["original"]), ""))
+    new_text = text.replace(str(values["original"]), "")
+    ahead = (*own_declarations(scop, new_text), *needed(computed, new_text))
     if ahead:
         text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
     text, links = unmark(text) if FIRST not in original else (text, ())

@@ -64,6 +64,7 @@ class Target(ABC):
     threads: bool = False  # loops share their iterations among threads
     runs_here: bool = True  # results are C for this machine
     languages: tuple[str, ...] = ("c", "c++")  # of regions
+    own_variables: bool = False  # results declare variables of their own ahead of a region, and use them in the end
     predicts: bool = False  # has a model of time: `timeline`
 
     # What may be done to a region before it is planned for.

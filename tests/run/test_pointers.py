@@ -86,6 +86,13 @@ FORMS = {
     " { double v = (bias != NULL) ? bias[i] : 0.25; for (int j = 0; j < m; j++) v += b[j]; a[i] = v; }}}",
     "null_below_data": "const double *bias = m > 4 ? b : 0; {{for (int i = 0; i < n; i++)"
     " if (b[i] > 2) { if (bias) a[i] += bias[i]; else a[i] = 0; }}}",
+    "next_time": "double *d = a; for (int t = 0; t < 3; t++) { {{for (int i = 0; i < n; i++) *d++ = b[i]; }} }",
+    "sometimes": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} if (m > 4) d = a; *d = 1;",
+    "behind": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} *d = 1;",
+    "rows_behind": "const double *s = b; {{for (int i = 0; i < n; i++, a += m, s = s + 2) for (int j = 0; j < m; j++)"
+    " a[j] += *s; }} *a = *s;",
+    "down_behind": "double *d = a + 2 * n; {{for (int i = 0; i < n; i++) { *--d = b[i]; d -= 1; }}} *d = 1;",
+    "packed_behind": "double *d = a; {{for (int i = 0; i < n; i++) if (b[i] > 0) *d++ = b[i]; }} *d = 1;",
 }
 REFUSED = {
     "either": "double *x; x = a + n; {{for (int i = 0; i < n; i++) { if (b[i] > 0) x = a; x[i] = 1; }}}",
@@ -93,9 +100,7 @@ REFUSED = {
     "trips": "{{double *d = a; for (int y = 0; y < n; y++) { for (int x = 0; x < m; x++) d++; *d = b[y]; }}}",
     "uneven": "{{double *d = a; for (int i = 0; i < n; i++) { *d = b[i]; d += i; }}}",
     "moved_in_body": "double *p; {{for (p = a; p < a + n; p++) { *p = 1; if (*b > 0) p++; }}}",
-    "next_time": "double *d = a; for (int t = 0; t < 3; t++) { {{for (int i = 0; i < n; i++) *d++ = b[i]; }} }",
-    "sometimes": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} if (m > 4) d = a; *d = 1;",
-    "behind": "double *d = a; {{for (int i = 0; i < n; i++) *d++ = b[i]; }} *d = 1;",
+    "set_and_behind": "double *d = a; {{for (int i = 0; i < n; i++) { d = a + i; *d = b[i]; }}} *d = 1;",
     "another_type": "{{for (int i = 0; i < n; i++) { int *x = (int *)a; x[i] = 1; }}}",
     "chosen": "{{for (int i = 0; i < n; i++) { double *x = b[i] > 0 ? a : g->data; x[i] = 1; }}}",
     "skipped": "{{double *d = a; for (int i = 0; i < n; i++) { if (b[i] > 0) continue; *d++ = b[i]; }}}",
@@ -184,7 +189,7 @@ def test_a_pointer_that_leaves_its_row_takes_the_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["row", "rows", "assigned", "null_argument", "structs", "from_before", "distance_before", "as_counter"]
+    "name", ["row", "rows", "assigned", "null_argument", "structs", "from_before", "distance_before", "behind"]
 )
 def test_check_can_call_them(name: str) -> None:
     report = run(source({name: FORMS[name]}), GenOptions(target="c"))

@@ -58,6 +58,7 @@ FORMS = {
     "by a parameter seen": ("for (i = 2; i <= n; i += m) a[i] = i;", ALL),
     "down by a parameter": ("for (i = n; i >= 0; i -= m) a[n - i] = b[n - i];", NONE),
     "nested by a parameter": ("for (i = 0; i < 9; i += m) for (j = 0; n > j; j += m) a[i * n + j] = 1;", NONE),
+    "continue by a parameter": ("for (i = 0; i < n; i += m) { if (i == 3) continue; a[i] = b[i]; }", NONE),
     "constant step": ("for (i = 0; i < n; i += S) a[i] = S;", NONE),
     "unsigned down": ("for (unsigned p = u - 1; p < u; p--) a[p] = b[p];", NONE),
     "declared and set again": ("for (int p = 0; p < n; p++) { int q = p + 1; a[q] = 1; q = 2 * p; a[q] += 2; }", NONE),

@@ -24,6 +24,7 @@ def origins_of(site: RegionSite) -> Origins:
     scan = _Scan(site)
     for name, decl in declared_in(site.function):
         scan.shapes.setdefault(name, site.types.shape(decl.type))
+    scan.carriers = frozenset(_carriers(site.function.body))
     scan.visit(site.function.body)
     scan.hide(sorted(site.hidden & {n for n, v in site.variables.items() if leads(v.shape)}))
     params = [d for d in parameters(site.function) if d.name]
@@ -107,6 +108,7 @@ class _Scan:
     assigned: set[str] = field(default_factory=set)  # variables assigned other than by their declaration
     moved: set[str] = field(default_factory=set)  # by += and the like
     exposed: set[str] = field(default_factory=set)
+    carriers: frozenset[str] = frozenset()  # variables that may hold a pointer as an integer
 
     def visit(self, node: c_ast.Node) -> None:
         if isinstance(node, c_ast.Decl) and node.name and node.init is not None:
@@ -164,6 +166,8 @@ class _Scan:
             to = leads(self.site.types.shape(node.to_type))
             found = self._sources(node.expr, pointer)
             names = [] if found or not to else _names(node.expr)
+            if _is_call(node.expr):  # of the integers that it is given most are sizes
+                names = [n for n in names if n in self.carriers]
             return found + [(n,) for n in names if n in self.shapes or n in self.site.variables]
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             place = place_of(node.expr)
@@ -241,6 +245,20 @@ def _members(struct: c_ast.Node, values: c_ast.InitList) -> Iterator[tuple[str, 
         if at < len(names):
             yield names[at], value
         at += 1
+
+
+def _is_call(node: c_ast.Node) -> bool:
+    return _is_call(node.expr) if isinstance(node, c_ast.Cast) else isinstance(node, c_ast.FuncCall)
+
+
+def _carriers(node: c_ast.Node) -> Iterator[str]:
+    """Variables that are set to something with a cast in it, as pointers that travel as integers are."""
+    if isinstance(node, c_ast.Decl) and node.name and node.init is not None and _casts(node.init):
+        yield str(node.name)
+    elif isinstance(node, c_ast.Assignment) and _casts(node.rvalue):
+        yield (place_of(node.lvalue) or ("",))[0]
+    for child in node:
+        yield from _carriers(child)
 
 
 def _casts(node: c_ast.Node) -> bool:

@@ -25,8 +25,9 @@ class Entries:
     fresh: Fresh | None = None
 
     def before(self, name: str) -> c_ast.Node:
-        """The value of a variable before the region."""
-        found = value_before(self.site, name)
+        """The value of a variable before the region; offsets begin with 0."""
+        own = any(o.end and o.name == name for o in self.site.own)
+        found = c_ast.Constant("int", "0") if own else value_before(self.site, name)
         if found is not None:
             self.told[name] = c_text(found)
             return found

@@ -24,11 +24,12 @@ def with_statements(site: RegionSite, statements: Sequence[c_ast.Node]) -> Regio
 def _exchanged(node: c_ast.Node, old: Sequence[c_ast.Node], new: list[c_ast.Node]) -> c_ast.Node:
     if old and node is old[0]:
         return c_ast.Compound(new, node.coord)  # the body of a loop, without braces
-    items = list(node.block_items or ()) if isinstance(node, c_ast.Compound) else []
+    slot = "stmts" if isinstance(node, (c_ast.Case, c_ast.Default)) else "block_items"
+    items = list(getattr(node, slot, None) or ())
     at = next((k for k, item in enumerate(items) if old and item is old[0]), -1)
     if at >= 0:
         made = copy.copy(node)
-        made.block_items = [*items[:at], *new, *items[at + len(old) :]]
+        setattr(made, slot, [*items[:at], *new, *items[at + len(old) :]])
         return made
     return mapped(node, lambda child: _exchanged(child, old, new))
 

@@ -28,6 +28,7 @@ from codegen.frontend.rewrite.tree import (
     typename,
     with_statements,
 )
+from codegen.frontend.statements.jumps import continues, plain_body
 from codegen.frontend.symbols import RegionSite, Variable
 from codegen.record import record
 
@@ -105,7 +106,7 @@ class _Turns:
             c_ast.DeclList([declaration(turn, ["long"], zero, node.coord)], node.coord),
             c_ast.BinaryOp("<", c_ast.ID(turn, node.coord), c_ast.TernaryOp(runs, count, zero, node.coord), node.coord),
             c_ast.UnaryOp("p++", c_ast.ID(turn, node.coord), node.coord),
-            c_ast.Compound([node.stmt, node.next], node.coord),
+            c_ast.Compound([*plain_body(node.stmt), node.next], node.coord),
             node.coord,
         )
         return [c_ast.Compound([s.start, loop], node.coord)] if isinstance(s.start, c_ast.Decl) else [s.start, loop]
@@ -132,6 +133,7 @@ def _stride(node: c_ast.For) -> _Stride | None:
     changing = assigned(node.stmt) | set(declared(node)) | {name}
     if not fits or (names(limit) | names(step.rvalue)) & changing or name in assigned(node.stmt) | names(first):
         return None
-    if any(isinstance(n, (c_ast.Continue, c_ast.Label)) for n in nodes(node.stmt)):
+    body = plain_body(node.stmt)
+    if any(continues(x) for x in body) or any(isinstance(n, c_ast.Label) for n in nodes(node.stmt)):
         return None
     return _Stride(name, start, first, op, limit, step.rvalue, up)

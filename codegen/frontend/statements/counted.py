@@ -109,9 +109,11 @@ def _several(node: c_ast.For) -> list[c_ast.Node]:
     if len(starts) < 2 and len(steps) < 2:
         return [_going_on(node, steps)]
     at = next((k for k, x in enumerate(steps) if _counts(x, node.cond)), None)
-    if at is None or _jumps(node.stmt) or any(isinstance(x, c_ast.Decl) for x in starts):
+    if at is None or _jumps(node.stmt):
         return [node]
     name = str(changed(steps[at]))
+    if isinstance(node.init, c_ast.DeclList):
+        return _several_declared(node, name, steps, at)
     first = next((k for k, x in enumerate(starts) if _sets(x, name)), len(starts))
     others = {n for x in starts for n in assigned_in(x)} - {name}
     late = [*starts[first + 1 :], *steps[at + 1 :]]
@@ -124,6 +126,15 @@ def _several(node: c_ast.For) -> list[c_ast.Node]:
     init = starts[first] if first < len(starts) else None
     loop = c_ast.For(init, node.cond, steps[at], inner, node.coord)
     return [*(x for k, x in enumerate(starts) if k != first), _going_on(loop, [steps[at]])]
+
+
+def _several_declared(node: c_ast.For, name: str, steps: list[c_ast.Node], at: int) -> list[c_ast.Node]:
+    """The same for a header that declares its counter, and nothing else."""
+    own = [str(d.name) for d in node.init.decls] == [name]
+    if not own or any(name in names_in(x) for x in steps[at + 1 :]):
+        return [node]
+    body = c_ast.Compound([*_block(node.stmt), *steps[:at], *steps[at + 1 :]], node.stmt.coord)
+    return [c_ast.For(node.init, node.cond, steps[at], body, node.coord)]
 
 
 def _going_on(node: c_ast.For, steps: Sequence[c_ast.Node]) -> c_ast.For:

@@ -32,9 +32,9 @@ def _without_continue(items: Sequence[c_ast.Node]) -> list[c_ast.Node]:
     for k, item in enumerate(items):
         if isinstance(item, c_ast.Continue):
             return list(items[:k])
-        if isinstance(item, c_ast.Compound) and _continues(item) and not _declares(item):
+        if isinstance(item, c_ast.Compound) and continues(item) and not _declares(item):
             return _without_continue([*items[:k], *_items(item), *items[k + 1 :]])
-        if not isinstance(item, c_ast.If) or not _continues(item):
+        if not isinstance(item, c_ast.If) or not continues(item):
             continue
         yes, no, rest = _items(item.iftrue), _items(item.iffalse), list(items[k + 1 :])
         if not _ends_loop(yes) and not _ends_loop(no):
@@ -68,11 +68,11 @@ def _ends_loop(items: Sequence[c_ast.Node]) -> bool:
     return isinstance(last, c_ast.If) and _ends_loop(_items(last.iftrue)) and _ends_loop(_items(last.iffalse))
 
 
-def _continues(node: c_ast.Node) -> bool:
+def continues(node: c_ast.Node) -> bool:
     """Is there a `continue` of the loop around in it?"""
     if isinstance(node, (c_ast.For, c_ast.While, c_ast.DoWhile)):
         return False
-    return isinstance(node, c_ast.Continue) or any(_continues(child) for child in node)
+    return isinstance(node, c_ast.Continue) or any(continues(child) for child in node)
 
 
 def _declares(node: c_ast.Compound) -> bool:
@@ -102,7 +102,7 @@ def _leaves(node: c_ast.Node) -> bool:
     if isinstance(node, (c_ast.For, c_ast.While, c_ast.DoWhile)):
         return False
     if isinstance(node, c_ast.Switch):
-        return _continues(node)
+        return continues(node)
     return isinstance(node, (c_ast.Break, c_ast.Continue)) or any(_leaves(child) for child in node)
 
 
@@ -147,4 +147,4 @@ def _any(value: c_ast.Node, labels: Sequence[c_ast.Node]) -> c_ast.Node:
     return out
 
 
-__all__ = ["choices", "empty", "leading_breaks", "once", "plain_body"]
+__all__ = ["choices", "continues", "empty", "leading_breaks", "once", "plain_body"]

@@ -63,6 +63,11 @@ def needed(computed: Sequence[ComputedText], text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def own_declarations(scop: Scop, text: str) -> tuple[str, ...]:
+    """Those of the region's own variables that `text` mentions."""
+    return tuple(o.begin for o in scop.own if re.search(rf"\b{o.name}\b", text))
+
+
 def condition_text(scop: Scop, number: int, ints: IntPrinter) -> str:
     """When the source evaluates a computed parameter, as C; empty for always.
 
