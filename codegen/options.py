@@ -56,6 +56,7 @@ class GenOptions:
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
     scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
+    distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
     auto: bool = False  # nests that nobody marked, too, where they gain
     cpp: CppOptions = field(default_factory=CppOptions)
 

@@ -37,6 +37,7 @@ class Options(TypedDict, total=False):
     fusion: str
     context: str
     threads: str
+    distribute: str
     line: "bool | str"
     file_prefix_map: Mapping[str, str]
     require_isa: bool
@@ -61,7 +62,7 @@ class Input:
 
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion",
-         "context", "threads", "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
+         "context", "threads", "distribute", "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

@@ -144,6 +144,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         prefix=values.get("prefix", rest.prefix),
         timeout=arguments.timeout,
         threads=values.get("threads", rest.threads),
+        distribute=values.get("distribute", rest.distribute),
         scheme=values.get("scheme", rest.scheme),
         stem=_stem(arguments),
         auto=values.get("auto", False),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import islpy as isl
 
+from codegen.mpi.layout import Layout
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.distance import constant
@@ -18,12 +20,13 @@ MINE, GIVER, TAKER = "mine", "giver", "taker"
 @record
 class Blocks:
     """The values `first` to before `past` of some phases' loops, over the region's parameters, in equal parts for all
-    ranks."""
+    ranks. Indices of `arrays` are shared out in the same way: a rank holds what is in its block."""
 
     number: int
     first: isl.PwAff
     past: isl.PwAff
-    phases: tuple[str, ...]
+    phases: tuple[str, ...] = ()
+    arrays: tuple[Layout, ...] = ()
 
     def ends(self, who: str) -> tuple[str, str]:
         """Names of the parameters for where the block of a rank begins and ends."""
@@ -31,14 +34,24 @@ class Blocks:
         return f"{stem}_from", f"{stem}_to"
 
 
-def blocks_of(scop: Scop, cut: Cut) -> tuple[Blocks, ...]:
-    """One range of values for loops that differ by constants at both ends: what they touch then lies together."""
+def blocks_of(scop: Scop, cut: Cut, layouts: Sequence[Layout] = ()) -> tuple[Blocks, ...]:
+    """One range of values for loops that differ by constants at both ends: what they touch then lies together. Blocks
+    of arrays are given by their extents; loops inside such a range follow them."""
     out: list[Blocks] = []
+    for x in layouts:
+        same = next((k for k, b in enumerate(out) if b.past.is_equal(x.extent)), None)
+        if same is None:
+            zero = x.extent.sub(x.extent)
+            out.append(Blocks(len(out), zero, x.extent, arrays=(x,)))
+        else:
+            out[same] = replace(out[same], arrays=(*out[same].arrays, x))
     for q in cut.shared:
         first, past = _range(scop, q)
         for k, b in enumerate(out):
-            if _near(b.first, first) and _near(b.past, past):
-                out[k] = Blocks(k, b.first.union_min(first), b.past.union_max(past), (*b.phases, q.name))
+            low, high = b.first.union_min(first).coalesce(), b.past.union_max(past).coalesce()
+            fits = not b.arrays or (low.is_equal(b.first) and high.is_equal(b.past))
+            if _near(b.first, first) and _near(b.past, past) and fits:
+                out[k] = replace(b, first=low, past=high, phases=(*b.phases, q.name))
                 break
         else:
             out.append(Blocks(len(out), first, past, (q.name,)))
@@ -69,6 +82,11 @@ def _range(scop: Scop, q: Phase) -> tuple[isl.PwAff, isl.PwAff]:
 
 def blocks_for(blocks: Sequence[Blocks], phase: str) -> Blocks:
     return next(b for b in blocks if phase in b.phases)
+
+
+def block_of(blocks: Sequence[Blocks], array: str) -> tuple[Blocks, int] | None:
+    """The blocks in which ranks hold an array, and its dimension; None: each holds all of it."""
+    return next(((b, x.position) for b in blocks for x in b.arrays if x.array == array), None)
 
 
 def block_params(blocks: Sequence[Blocks], *who: str) -> tuple[Param, ...]:
@@ -120,6 +138,22 @@ def ordered(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
             for less, more in ((low, begin), (begin, end), (end, high)):
                 pairs = isl.Map.lex_le(less.get_space()).intersect_domain(less).intersect_range(more)
                 out = out.intersect(pairs.params())
+    return out
+
+
+def cut_evenly(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
+    """What `tw_part` makes of ranges, whether there is something in them or not: blocks inside a range, or empty ones at
+    its first value. Nothing is known of ranges that have no ends because their loops do not run."""
+    out = isl.Set.universe(space)
+    for b in blocks:
+        low, high = (isl.Set.from_pw_aff(v).align_params(space) for v in (b.first, b.past))
+        some = isl.Map.lex_lt(low.get_space()).intersect_domain(low).intersect_range(high).params()
+        none = isl.Map.lex_ge(low.get_space()).intersect_domain(low).intersect_range(high).params()
+        for name in (name for w in who for name in b.ends(w)):
+            none = none.intersect(_value_of(space, name).intersect(low).params())
+        inside = ordered(space, (b,), *who).intersect(some)
+        unknown = low.params().intersect(high.params()).complement()
+        out = out.intersect(inside.union(none).union(unknown)).coalesce()
     return out
 
 

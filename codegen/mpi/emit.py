@@ -41,7 +41,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
     guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1"))
     summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
-    other = deeper(one.rstrip("\n"))
+    other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values = {
         "views": views,
         "indent": indent(job.original, s.region.indent),
@@ -73,6 +73,15 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
 MARK = "/* one rank */"
 
 
+def _only_alone(job: Job, ranks: RankViews, one: str) -> str:
+    """The text for one rank; where ranks hold blocks of arrays, several may not come to it."""
+    if not any(b.arrays for b in ranks.blocks):
+        return one
+    name = job.model.program.scop.function
+    why = f"a region of {name} cannot work on blocks of arrays: its arrays overlap, or its sizes are too large"
+    return f'{job.slice.region.indent}tw_whole("{why}");\n{one}'
+
+
 def _remark(ranks: RankViews) -> str:
     """Which loops are shared out, and what moves."""
     shared = [f"{q.shared.name} around {', '.join(q.stmts)}" for q in ranks.cut.shared if q.shared is not None]
@@ -82,7 +91,8 @@ def _remark(ranks: RankViews) -> str:
     for x, parts in ranks.found:
         arrays = ", ".join(t.array for t in parts)
         behind = next((", ".join(q.stmts) for q in ranks.cut.phases if q.name == x.phase), "")
-        words += f"; behind {behind} they send parts of {arrays}" if behind else f"; at the end they send {arrays}"
+        when = f"behind {behind}" if behind else "first" if x.phase else "at the end"
+        words += f"; {when} they send parts of {arrays}"
     return words
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_params, blocks_for, with_params, within
+from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, block_params, blocks_for, cut_evenly, with_params, within
 from codegen.mpi.inner import fixed, outer_names
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
@@ -23,9 +23,13 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 END = "End"  # a reader of everything, behind the region
 
 
+START = "start"  # ahead of all phases
+
+
 @record
 class Exchange:
-    """What moves behind a phase, or at the end of the region (no phase): for each array a set of elements."""
+    """What moves behind a phase, at the end of the region (no phase), or at its start: for each array a set of
+    elements."""
 
     phase: str
     outer: tuple[str, ...]
@@ -55,12 +59,18 @@ def two_ranks(space: isl.Space, blocks: Sequence[Blocks]) -> isl.Set:
             for k in range(3):
                 one = at_most(one, ends[k], ends[k + 1])
         out = out.union(one)
-    return out
+    return out.intersect(cut_evenly(space, blocks, GIVER, TAKER)).coalesce()
 
 
 def exchanges(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> tuple[Exchange, ...]:
     """All that is needed, in the order of the phases; those at which nothing moves are left out."""
     out = []
+    first: dict[str, isl.Set] = {}
+    for b in blocks:
+        for x in b.arrays:
+            _add(first, x.array, _halo(p, cut, blocks, x.array))
+    if first:
+        out.append(Exchange(START, (), first))
     for q in cut.shared:
         found: dict[str, isl.Set] = {}
         for array in sorted(p.deps.flows):
@@ -114,6 +124,30 @@ def _with_end(times: isl.UnionMap, end: isl.Set, width: int) -> isl.UnionMap:
     return out.union(isl.UnionMap.from_map(isl.Map.from_domain_and_range(end, last)))
 
 
+def _halo(p: Program, cut: Cut, blocks: Sequence[Blocks], array: str) -> isl.Set | None:
+    """The elements in a giver's block that a taker reads before anybody writes them."""
+    held = block_of(blocks, array)
+    assert held is not None
+    space = message_space(p, (), blocks)
+    total: isl.Set | None = None
+    for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
+        m = m.align_params(space)
+        r = cut.phase_of(str(m.get_tuple_name(_IN)))
+        if r.shared is not None:
+            m = m.intersect_domain(within(m.domain(), r.depth, blocks_for(blocks, r.name).ends(TAKER)))
+        elements = within(m.range(), held[1], held[0].ends(GIVER)).coalesce()
+        total = elements if total is None else total.union(elements).coalesce()
+    return None if total is None else _simple(total, two_ranks(space, blocks))
+
+
+def _simple(elements: isl.Set, ranks: isl.Set) -> isl.Set | None:
+    """The same elements for all ranks that there can be, in few pieces; None: none."""
+    exact = elements.intersect_params(ranks).coalesce()
+    if exact.is_empty():
+        return None
+    return exact if exact.n_basic_set() < elements.n_basic_set() else elements
+
+
 def _crossing(
     p: Program, cut: Cut, q: Phase, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], at_end: bool = False
 ) -> isl.Set | None:
@@ -137,7 +171,8 @@ def _crossing(
             given = fixed(writer.domain, outer, space)
             written, relation = written.preimage_multi_aff(given), relation.preimage_domain_multi_aff(given)
         elements = written.apply(relation).coalesce()
+        held = block_of(blocks, array) if at_end else None
+        if held is not None:
+            elements = within(elements, held[1], held[0].ends(TAKER))
         total = elements if total is None else total.union(elements).coalesce()
-    if total is None or total.intersect_params(two_ranks(space, blocks)).is_empty():
-        return None
-    return total
+    return None if total is None else _simple(total, two_ranks(space, blocks))

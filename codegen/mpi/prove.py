@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.mpi.blocks import GIVER, TAKER, Blocks, blocks_for, within
+from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, blocks_for, within
 from codegen.mpi.inner import fixed, outer_names
-from codegen.mpi.messages import END, Exchange, final_writers, message_space, two_ranks
+from codegen.mpi.messages import END, START, Exchange, final_writers, message_space, two_ranks
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer, no_dependences
 from codegen.scop.dependences import Dependence, Dependences, order_map, param_space
@@ -72,6 +72,11 @@ def wrong_message(
             problem = _behind(p, cut, q, blocks, array, flow, sent.get((q.name, array)))
             if problem:
                 return problem
+    for b in blocks:
+        for x in b.arrays:
+            problem = _at_start(p, cut, blocks, x.array, sent.get((START, x.array)))
+            if problem:
+                return problem
     for array in sorted(finals):
         problem = _at_end(p, cut, blocks, array, finals[array], sent.get(("", array)))
         if problem:
@@ -121,6 +126,28 @@ def _behind(
     return ""
 
 
+def _at_start(p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, t: Transfer | None) -> str:
+    """The first message, for an array of which ranks hold blocks: all that a taker reads before it is written, and
+    nothing but what its giver holds."""
+    held = block_of(blocks, array)
+    assert held is not None
+    space = message_space(p, (), blocks)
+    ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
+    giver = held[0].ends(GIVER)
+    for m in (m for m in maps_of(p.deps.live_in) if m.get_tuple_name(_OUT) == array):
+        reader = cut.phase_of(str(m.get_tuple_name(_IN)))
+        m = m.align_params(space)
+        if reader.shared is not None:
+            m = m.intersect_domain(within(m.domain(), reader.depth, blocks_for(blocks, reader.name).ends(TAKER)))
+        needed = within(m.range(), held[1], giver).intersect_params(ranks)
+        if not needed.is_subset(got):
+            return f"`{array}` is held by one rank and read by another first, but not sent: {needed.sample_point()}"
+    whole = isl.Set.universe(got.get_space())
+    if not got.intersect_params(ranks).is_subset(within(whole, held[1], giver)):
+        return f"the first message has elements of `{array}` that its sender does not hold"
+    return ""
+
+
 def _at_end(
     p: Program, cut: Cut, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], t: Transfer | None
 ) -> str:
@@ -137,5 +164,8 @@ def _at_end(
         last = within(m.domain().align_params(space), q.depth, blocks_for(blocks, q.name).ends(GIVER))
         for a in (a for a in s.accesses if a.write and a.array == array):
             want = want.union(last.apply(a.relation.align_params(space)))
+    held = block_of(blocks, array)
+    if held is not None:
+        want = within(want, held[1], held[0].ends(TAKER))
     want, got = want.intersect_params(ranks), got.intersect_params(ranks)
     return "" if want.is_equal(got) else f"at the end, messages do not have what was last written of `{array}`"

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.diagnostics import Diagnostic, Severity
+from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.hosts.region import process as for_one_rank
 from codegen.mpi.blocks import Blocks, blocks_of
 from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.inner import phase_program
+from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, exchanges
 from codegen.mpi.phases import Cut, NotShared, Phase, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
@@ -34,6 +35,7 @@ def process(job: RegionJob) -> RegionOutcome:
         with at_most(part(job.options.timeout, 4)):
             text = _for_ranks(job, one.text)
     except (NotShared, Exhausted, isl.Error) as error:
+        _needs_ranks(job, error)
         return replace(one, diagnostics=(*one.diagnostics, _replicated(job.model.program.scop, error)))
     return replace(
         one,
@@ -52,6 +54,15 @@ def _shared(scop: Scop, text: RanksText) -> Diagnostic:
     return Diagnostic(Severity.REMARK, "ranks", text.remark, scop.loc, kind="analysis")
 
 
+def _needs_ranks(job: Job, error: Exception) -> None:
+    """A region that uses arrays of which ranks hold blocks cannot run on every rank as a whole."""
+    scop = job.model.program.scop
+    for x in layouts(scop, job.options.distribute):
+        why = _replicated(scop, error).message
+        message = f"ranks hold blocks of `{scop.arrays[x.array].base}`, but {why}"
+        raise InputError("bad-distribution", message, scop.loc, "leave the array out of --distribute")
+
+
 def _replicated(scop: Scop, error: Exception) -> Diagnostic:
     """A remark on a region that ranks do not share."""
     why = str(error)
@@ -66,13 +77,14 @@ def _replicated(scop: Scop, error: Exception) -> Diagnostic:
 def _for_ranks(job: RegionJob, one: str) -> RanksText:
     """The text for several ranks, proven, with that for one as what runs elsewhere."""
     p = job.model.program
+    held = layouts(p.scop, job.options.distribute)
     if job.model.alone:
         raise NotShared("it runs on the thread that comes to it")
     found = cut(p)
     if not found.shared:
         raise NotShared(found.why or "every loop of it carries a dependence")
     _check_arrays(p.scop, found)
-    blocks = blocks_of(p.scop, found)
+    blocks = blocks_of(p.scop, found, held)
     results = {q.name: _result(job, p, q, blocks) for q in found.phases}
     around = skeleton(p, found)
     moves = tuple((x, transfers(p, found, x, blocks)) for x in exchanges(p, found, blocks))

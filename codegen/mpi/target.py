@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
@@ -24,13 +24,18 @@ class Mpi(Target):
         text = f"the region stays on one thread: each thread has its own `{name}`"
         return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
 
+    options = ("distribute",)
+
+    def words(self, options: GenOptions) -> Sequence[str]:
+        return (f"--distribute={options.distribute}",) if options.distribute else ()
+
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process
 
         return process(job)
 
     def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
-        if not any(o.part == RANKS for o in outcomes):
+        if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
         from codegen.target.text.templates import environment
 

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.ast.ctree import CNode
 from codegen.ast.generate import generate
 from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_params, ordered, running
-from codegen.mpi.messages import Exchange, message_space
+from codegen.mpi.messages import START, Exchange, message_space
 from codegen.mpi.phases import Cut, Phase
 from codegen.record import record
 from codegen.scop.dependences import Dependences, param_space
@@ -104,7 +104,7 @@ def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[Blocks]) -> tu
     """The loops over the elements that an exchange moves, array by array."""
     space = message_space(p, x.outer, blocks)
     known = p.scop.context.align_params(space)
-    if x.phase:
+    if x.phase and x.phase != START:
         q = next(q for q in cut.phases if q.name == x.phase)
         runs = running(p.scop, q, x.outer, space)
         own = [b for b in blocks if x.phase in b.phases]
@@ -115,7 +115,7 @@ def transfers(p: Program, cut: Cut, x: Exchange, blocks: Sequence[Blocks]) -> tu
 def _transfer(p: Program, x: Exchange, blocks: Sequence[Blocks], array: str, known: isl.Set) -> Transfer:
     space = known.get_space()
     elements = x.elements[array].align_params(space)
-    like, reach = next((s, a) for s, a in p.scop.accesses_to(array) if a.write)
+    like, reach = p.scop.accesses_to(array)[0]
     domain = elements.set_tuple_name("X")
     access = _identity(reach, domain)
     names = tuple(f"e{k}" for k in range(domain.dim(isl.dim_type.set)))

@@ -12,7 +12,7 @@ from codegen.ast.generate import expression
 from codegen.lower.shift import simple
 from codegen.mpi.blocks import GIVER, MINE, TAKER, Blocks
 from codegen.mpi.inner import outer_names
-from codegen.mpi.messages import Exchange
+from codegen.mpi.messages import START, Exchange
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer
 from codegen.region import Made as Result
@@ -42,8 +42,9 @@ class RankViews:
     def region(self, skeleton: Made) -> tuple[View, ...]:
         """Everything, from the blocks of this rank to the last exchange."""
         inside = self._around(skeleton.code, {}, reserved(self.scop), skeleton)
+        first = next((self._exchange(x, parts, {}) for x, parts in self.found if x.phase == START), ())
         last = next((self._exchange(x, parts, {}) for x, parts in self.found if not x.phase), ())
-        views = (*inside, *last)
+        views = (*first, *inside, *last)
         return (*self._ends(MINE, "tw_rank()", words_of(views)), *views)
 
     def _ints(self, names: Mapping[str, str], params: Sequence[Param] = ()) -> IntPrinter:
@@ -107,7 +108,7 @@ class RankViews:
         words = words_of(inside)
         ends = (*self._ends(GIVER, "tw_giver(tw_k)", words), *self._ends(TAKER, "tw_taker(tw_k)", words))
         arrays = ", ".join(self.scop.arrays[t.array].base for t in parts)
-        what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what each rank has not computed itself"
+        what = f"what other ranks read of {arrays}" if x.phase else f"{arrays}: what others hold and this rank computed"
         head = "long tw_k = 0; tw_k < tw_messages(); tw_k++"
         return View("for", head, what, body=(*ends, *inside)), View("decl", "tw_exchange();")
 

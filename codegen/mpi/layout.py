@@ -1,0 +1,72 @@
+"""Arrays of which each rank holds a block: `--distribute 'A: block, *; B: *, block'`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import islpy as isl
+
+from codegen.diagnostics import InputError, Loc
+from codegen.record import record
+from codegen.scop.dependences import param_space
+from codegen.scop.model import Array, Scop
+
+HINT = "write --distribute 'A: block, *' for the rows of a matrix A, more arrays behind a semicolon"
+
+
+@record
+class Layout:
+    """The dimension of an array whose indices, from 0 to before `extent`, are shared out among ranks in blocks."""
+
+    array: str
+    position: int
+    extent: isl.PwAff
+
+
+def words(text: str) -> Mapping[str, tuple[str, ...]]:
+    """The arrays of the option with a word for each of their dimensions. Raises InputError."""
+    out: dict[str, tuple[str, ...]] = {}
+    for part in filter(str.strip, text.split(";")):
+        name, colon, rest = (x.strip() for x in part.partition(":"))
+        dims = tuple(x.strip() for x in rest.split(","))
+        if not colon or not re.fullmatch(r"[A-Za-z_]\w*", name) or any(x not in ("block", "*") for x in dims):
+            raise _bad(f"`{part.strip()}` is no distribution of an array")
+        if dims.count("block") != 1:
+            raise _bad(f"`{name}` needs one dimension in blocks, and `*` for the others")
+        if name in out:
+            raise _bad(f"`{name}` is distributed twice")
+        out[name] = dims
+    return out
+
+
+def _bad(message: str, hint: str = HINT) -> InputError:
+    return InputError("bad-distribution", message, Loc("--distribute"), hint)
+
+
+def layouts(scop: Scop, text: str) -> tuple[Layout, ...]:
+    """The arrays of a region of which ranks hold blocks. Raises InputError."""
+    out = []
+    for name, dims in words(text).items():
+        for array in (scop.arrays[n] for n in sorted(scop.arrays)):
+            if array.base == name and not array.inside:
+                out.append(_layout(scop, array, dims))
+    return tuple(out)
+
+
+def _layout(scop: Scop, array: Array, dims: tuple[str, ...]) -> Layout:
+    if array.rank != len(dims) or array.opaque or array.mixed:
+        raise _bad(f"`{array.base}` has {array.rank} dimension(s) in the region, not {len(dims)}")
+    position = dims.index("block")
+    text = array.extents[position] if position < len(array.extents) else ""
+    space = param_space(scop)
+    local = isl.LocalSpace.from_space(space)
+    zero = isl.Aff.zero_on_domain(local)
+    if text.isdigit():
+        return Layout(array.name, position, isl.PwAff.from_aff(zero.add_constant_val(isl.Val(int(text)))))
+    param = next((p for p in scop.params if p.text == text), None)
+    if param is None:
+        hint = "declare it with its size, as in `double A[n][n]`, and do not change the size before the region"
+        raise _bad(f"how many elements `{array.base}` has in dimension {position + 1} is not known", hint)
+    at = space.find_dim_by_name(isl.dim_type.param, param.name)
+    return Layout(array.name, position, isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, at)))
