@@ -332,6 +332,12 @@ TABLE: tuple[Entry, ...] = (
         "map {[n] -> [i, j] : row(n) = i and 0 <= n < NNZ}",
     ),
     _error(
+        "bad-distribution",
+        "What `--distribute` says of an array cannot be read, or a region cannot work on blocks of it.",
+        "Write `A: block, *` for the rows of A, and declare the array with its size; or leave it out.",
+        "--distribute 'A: rows'",
+    ),
+    _error(
         "bad-hint",
         "`#pragma tilewright` is followed by something unknown, or names a plan outside the folder of the source.",
         "Known hints are `assume(condition)`, `pure(function, ...)`, `reassociate`, `plan(file)`; `--plan-path DIR` "

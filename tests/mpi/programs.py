@@ -37,12 +37,12 @@ def compiled(compiler: str, text: str, at: Path, flags: Sequence[str] = ()) -> P
 
 
 def on_ranks(
-    program: Path, ranks: int, arguments: Sequence[str] = (), threads: int = 1
+    program: Path, ranks: int, arguments: Sequence[str] = (), threads: int = 1, limit: float = 60, at: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """What a program says on so many ranks."""
     command = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *arguments]
     env = {**os.environ, **ROOT, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=limit, env=env, cwd=at)
 
 
 def results(output: str) -> set[str]:

@@ -1,0 +1,149 @@
+"""The functions that move messages: blocks, sizes, ranks that die, and arrays in blocks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from codegen.target.text.templates import environment
+from tests.corpus import KERNELS
+from tests.mpi.programs import compiled, for_ranks, needs_mpi, on_ranks
+
+EXAMPLE = KERNELS.parent / "heat-mpi"
+PARTS = """
+int main(void)
+{
+  for (tw_world.size = 1; tw_world.size < 12; tw_world.size++)
+    for (long first = -3; first < 4; first++)
+      for (long past = first - 2; past < first + 30; past++) {
+        const long end = past > first ? past : first;
+        if (tw_part(first, past, 0) != first || tw_part(first, past, tw_world.size) != end)
+          return 1;
+        for (int r = 0; r < tw_world.size; r++) {
+          const long n = tw_part(first, past, r + 1) - tw_part(first, past, r), each = (end - first) / tw_world.size;
+          if (n != each && n != each + 1)
+            return 2;
+        }
+        for (tw_world.rank = 0; tw_world.rank < tw_world.size; tw_world.rank++)
+          for (long k = 0; k < tw_messages(); k++)
+            if (tw_giver(k) == tw_taker(k) || (k < tw_world.size - 1 ? tw_giver(k) : tw_taker(k)) != tw_world.rank
+                || tw_giver(k) < 0 || tw_giver(k) >= tw_world.size || tw_taker(k) < 0 || tw_taker(k) >= tw_world.size)
+              return 3;
+      }
+  return 0;
+}
+"""
+# All ranks send their number to the others, in two parts.
+SEND = """
+int main(void)
+{
+  int got[99] = { 0 };
+  const int ranks = tw_ranks();
+  for (int round = 1; round < 4; round++) {
+    got[2 * tw_rank()] = got[2 * tw_rank() + 50] = tw_rank() + round;
+    for (long k = 0; k < tw_messages(); k++) {
+      tw_run(k, &got[2 * tw_giver(k)], 1, sizeof(int));
+      tw_run(k, &got[2 * tw_giver(k) + 50], 1, sizeof(int));
+    }
+    FAULT
+    tw_exchange();
+    for (int r = 0; r < ranks; r++)
+      if (got[2 * r] != r + round || got[2 * r + 50] != r + round)
+        return 1;
+  }
+  return 0;
+}
+"""
+
+
+def support() -> str:
+    return environment().get_template("mpi.c.j2").render()
+
+
+@needs_mpi
+def test_parts_and_peers(tmp_path: Path) -> None:
+    program = compiled("mpicc", support() + PARTS, tmp_path / "parts")
+    assert subprocess.run([str(program)], timeout=60).returncode == 0
+
+
+@needs_mpi
+def test_messages_arrive(tmp_path: Path) -> None:
+    program = compiled("mpicc", support() + SEND.replace("FAULT", ""), tmp_path / "send")
+    for ranks in (1, 2, 5):
+        done = on_ranks(program, ranks)
+        assert done.returncode == 0, done.stderr
+
+
+@needs_mpi
+def test_a_message_of_another_size_ends_the_job(tmp_path: Path) -> None:
+    """One element less where it is sent than where it is received."""
+    fault = "if (tw_rank() == 1) tw_world.messages[0].count = 1, tw_world.messages[0].bytes = sizeof(int);"
+    done = on_ranks(compiled("mpicc", support() + SEND.replace("FAULT", fault), tmp_path / "short"), 2)
+    assert done.returncode != 0 and "shorter than it should be" in done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_dies_ends_the_job(tmp_path: Path) -> None:
+    fault = "if (tw_rank() == 1) abort();"
+    done = on_ranks(compiled("mpicc", support() + SEND.replace("FAULT", fault), tmp_path / "dead"), 3)
+    assert done.returncode != 0 and "mpirun noticed" in done.stderr
+
+
+@needs_mpi
+def test_waits_receivers_and_tags_matter(tmp_path: Path) -> None:
+    """Faults in the functions themselves: no wait, a message to a wrong rank, a tag mixed up."""
+    text = support()
+    faults = {
+        "wait": text.replace("  MPI_Waitall((int)n, tw_world.requests, tw_world.states);\n", ""),
+        "rank": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, (tw_taker(k) + 1) % tw_world.size, 0,"),
+        "tag": text.replace("MPI_BYTE, tw_taker(k), 0,", "MPI_BYTE, tw_taker(k), 7,"),
+    }
+    for name, faulty in faults.items():
+        assert faulty != text
+        program = compiled("mpicc", faulty + SEND.replace("FAULT", ""), tmp_path / name)
+        try:
+            done = on_ranks(program, 3, limit=4)
+        except subprocess.TimeoutExpired:
+            continue
+        assert done.returncode != 0, name
+
+
+@needs_mpi
+def test_the_example(tmp_path: Path) -> None:
+    """Heat in blocks of rows: the same picture on any number of ranks, each with its part of the memory."""
+    shutil.copy(EXAMPLE / "heat.c", tmp_path / "heat.c")
+    source = (EXAMPLE / "heat.c").read_text()
+    one = compiled("cc", source, tmp_path / "serial", ("-Wno-unknown-pragmas",))
+    made = for_ranks("heat.c", source, distribute="u: block, *; v: block, *")
+    many = compiled("mpicc", made, tmp_path / "heat", ("-fopenmp",))
+    for sizes, counts in ((("40", "20"), (1, 3)), (("5", "8"), (7,)), (("2", "4"), (3,))):
+        said = subprocess.run([str(one), *sizes], cwd=tmp_path, capture_output=True, text=True, timeout=60).stdout
+        want = (tmp_path / "heat.pgm").read_bytes()
+        for ranks in counts:
+            (tmp_path / "heat.pgm").unlink()
+            done = on_ranks(many, ranks, sizes, at=tmp_path)
+            assert (done.returncode, done.stdout) == (0, said), done.stderr
+            assert (tmp_path / "heat.pgm").read_bytes() == want
+
+
+@needs_mpi
+def test_blocks_take_their_part_of_the_memory(tmp_path: Path) -> None:
+    program = """#include <sys/resource.h>
+int main(void)
+{
+  const long n = 4096;
+  struct rusage before, after;
+  double (*const a)[n] = tw_block(sizeof(double[n][n]));
+  tw_ranks();
+  getrusage(RUSAGE_SELF, &before);
+  for (long i = tw_first(n); i < tw_past(n); i++)
+    for (long j = 0; j < n; j++)
+      a[i][j] = 1;
+  getrusage(RUSAGE_SELF, &after);
+  const long share = (long)sizeof(double[n][n]) / 1024 / tw_ranks(), used = after.ru_maxrss - before.ru_maxrss;
+  return used > share + share / 4;
+}
+"""
+    done = on_ranks(compiled("mpicc", support() + program, tmp_path / "blocks"), 4)
+    assert done.returncode == 0, done.stderr
