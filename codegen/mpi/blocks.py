@@ -142,8 +142,8 @@ def ordered(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
 
 
 def cut_evenly(space: isl.Space, blocks: Sequence[Blocks], *who: str) -> isl.Set:
-    """What `tw_part` makes of ranges, whether there is something in them or not: blocks inside a range, or empty ones at
-    its first value. Nothing is known of ranges that have no ends because their loops do not run."""
+    """What `tw_part` makes of ranges, whether there is something in them or not: blocks inside a range, or empty ones
+    at its first value. Nothing is known of ranges that have no ends because their loops do not run."""
     out = isl.Set.universe(space)
     for b in blocks:
         low, high = (isl.Set.from_pw_aff(v).align_params(space) for v in (b.first, b.past))

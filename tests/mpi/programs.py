@@ -37,7 +37,12 @@ def compiled(compiler: str, text: str, at: Path, flags: Sequence[str] = ()) -> P
 
 
 def on_ranks(
-    program: Path, ranks: int, arguments: Sequence[str] = (), threads: int = 1, limit: float = 60, at: Path | None = None
+    program: Path,
+    ranks: int,
+    arguments: Sequence[str] = (),
+    threads: int = 1,
+    limit: float = 60,
+    at: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """What a program says on so many ranks."""
     command = ["mpirun", "--oversubscribe", "-n", str(ranks), str(program), *arguments]

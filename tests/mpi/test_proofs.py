@@ -49,8 +49,9 @@ def opened(text: str, distribute: str = "") -> tuple[Program, Cut, tuple[Blocks,
     return p, found, blocks, moves
 
 
-def with_elements(moves: Moves, p: Program, found: Cut, blocks: tuple[Blocks, ...], change: Callable[[isl.Set], isl.Set],
-                  which: int = 0) -> Moves:  # fmt: skip
+def with_elements(
+    moves: Moves, p: Program, found: Cut, blocks: tuple[Blocks, ...], change: Callable[[isl.Set], isl.Set], which: int
+) -> Moves:
     """One exchange with other elements, and the loops for those."""
     x = replace(moves[which][0], elements={a: change(e) for a, e in moves[which][0].elements.items()})
     return (*moves[:which], (x, transfers(p, found, x, blocks)), *moves[which + 1 :])
