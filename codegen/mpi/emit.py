@@ -73,7 +73,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
 MARK = "/* one rank */"
 
 
-def _only_alone(job: Job, ranks: RankViews, one: str) -> str:
+def _only_alone(job: RegionJob, ranks: RankViews, one: str) -> str:
     """The text for one rank; where ranks hold blocks of arrays, several may not come to it."""
     if not any(b.arrays for b in ranks.blocks):
         return one

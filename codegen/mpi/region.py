@@ -54,7 +54,7 @@ def _shared(scop: Scop, text: RanksText) -> Diagnostic:
     return Diagnostic(Severity.REMARK, "ranks", text.remark, scop.loc, kind="analysis")
 
 
-def _needs_ranks(job: Job, error: Exception) -> None:
+def _needs_ranks(job: RegionJob, error: Exception) -> None:
     """A region that uses arrays of which ranks hold blocks cannot run on every rank as a whole."""
     scop = job.model.program.scop
     for x in layouts(scop, job.options.distribute):
