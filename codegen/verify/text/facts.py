@@ -8,13 +8,27 @@ bound on the number of steps, not on time, says when to give up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
 from itertools import count
 from math import gcd
 
 from codegen.verify.text.poly import ONE, ZERO, Monomial, Poly, poly, var
 from codegen.verify.text.samples import Samples
 from codegen.verify.text.search import Defined, extremes, shown, whole_form
+
+
+SHORT = re.compile(r"~[0-9a-f]{20}")
+
+
+@cache
+def short_name(op: str, args: tuple[Poly, ...]) -> str:
+    """The same for the same operation, whoever asks. Nested operations would have names of thousands of characters."""
+    if not args:
+        return f"{op}()"
+    return "~" + blake2b(f"{op}({', '.join(map(str, args))})".encode(), digest_size=10).hexdigest()
 
 
 class Facts:
@@ -152,9 +166,18 @@ class Facts:
         return self._name(text, *args)
 
     def _name(self, op: str, *args: Poly) -> Poly:
-        name = f"{op}({', '.join(map(str, args))})"
+        name = short_name(op, args)
         self.defined.setdefault(name, Defined(op, args))
         return var(name)
+
+    def spelled(self, text: str) -> str:
+        """A text about polynomials with operations in place of their short names."""
+
+        def operation(m: re.Match[str]) -> str:
+            d = self.defined.get(m[0])
+            return m[0] if d is None else f"{d.op}({', '.join(self.spelled(str(a)) for a in d.args)})"
+
+        return SHORT.sub(operation, text)
 
     def put(self, p: Poly, values: Mapping[str, Poly]) -> Poly:
         """With values in place of names, within operations, too."""

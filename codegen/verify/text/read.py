@@ -197,8 +197,11 @@ class _Reader:
     def _declares(self) -> bool:
         if self.kind != "name":
             return False
-        (kind, text), (_, after) = self.peek(), self.peek(2)
-        return self.text in self.types or kind == "name" or (text == "*" and after == "const")
+        (kind, text), (name, after) = self.peek(), self.peek(2)
+        if self.text in self.types or kind == "name":
+            return True
+        # Nothing is assigned to a product: `T *x = ...` declares.
+        return text == "*" and (after == "const" or (name == "name" and self.peek(3)[1] == "="))
 
     def _declaration(self) -> Node:
         """Several names of one type: a node for each, in a `several` node."""

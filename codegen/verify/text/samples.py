@@ -1,24 +1,40 @@
 """Numbers for the names in a proof: what is false for them need not be proven.
 
-They only save work. Nothing is taken to be true because of them.
+They only save work. Nothing is taken to be true because of them. Values are kept by name, one list for all samples:
+most questions are about one polynomial in all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Union
 
 from codegen.verify.text.poly import Poly
 
-Sample = dict[Union[str, Poly], int]
-Operations = Mapping[str, tuple[str, Sequence[Poly]]]
-ENOUGH, FEW, TRIES = 160, 24, 3000
+Values = list[int]  # one for each sample; never changed
+ENOUGH, FEW, TRIES = 160, 24, 1000
 # Many are multiples of what register tiles have rows and columns, so that edges of all kinds occur.
 _SIZES = (
     *(1, 2, 3, 5, 7, 8, 16, 24, 32, 33, 48, 64, 80, 90, 96, 112, 128, 144, 150, 160, 176),
     *(200, 208, 240, 331, 336, 500, 512, 777, 1000, 2500),
 )
+
+
+class Rows:
+    """Samples of which nothing but new names is ever added: all that is known of them, and whose selection they are."""
+
+    def __init__(self, size: int, source: Rows | None = None, picked: Sequence[int] = ()) -> None:
+        self.size, self.source, self.picked = size, source, picked
+        self.names: dict[str, Values] = {}
+        self.polys: dict[Poly, Values] = {}
+
+    def find(self, name: str) -> Values | None:
+        found = self.names.get(name)
+        if found is None and self.source is not None:
+            above = self.source.find(name)
+            if above is not None:
+                found = self.names[name] = [above[k] for k in self.picked]
+        return found
 
 
 class Samples:
@@ -27,101 +43,115 @@ class Samples:
     def __init__(self, defined: Mapping[str, tuple[str, Sequence[Poly]]]) -> None:
         self.defined = defined
         self.random = Random(1)
-        self.all: list[Sample] = []
+        self.rows = Rows(0)
 
     def copy(self) -> Samples:
         other = Samples.__new__(Samples)
-        other.defined, other.random, other.all = self.defined, self.random, list(self.all)
+        other.defined, other.random, other.rows = self.defined, self.random, self.rows
         return other
 
     def draw(self, conditions: Sequence[Poly], enough: int = ENOUGH) -> None:
         """New ones, in which conditions hold."""
-        found: list[Sample] = []
-        for _ in range(TRIES):
-            s: Sample = {}
-            if all(self.value(p, s) >= 0 for p in conditions):
-                found.append(s)
-            if len(found) == enough:
-                break
-        self.all = found
+        self.rows = Rows(TRIES)
+        for p in conditions:
+            self.keep(p)
+        if self.rows.size > enough:
+            self._select(range(enough))
 
     def contradict(self, goal: Poly) -> bool:
-        """Is the goal negative in one of them? That one is asked first the next time."""
-        for k, s in enumerate(self.all):
-            if self.value(goal, s) < 0:
-                if k:
-                    self.all.insert(0, self.all.pop(k))
-                return True
-        return False
+        """Is the goal negative in one of them?"""
+        return min(self.values(goal), default=0) < 0
 
-    def values(self, p: Poly) -> list[int]:
-        """What it is in the first of them."""
-        return [self.value(p, s) for s in self.all[:FEW]]
+    def values(self, p: Poly) -> Values:
+        """What it is in each of them."""
+        found = self.rows.polys.get(p)
+        if found is None:
+            found = self.rows.polys[p] = self._evaluated(p)
+        return found
 
-    def less(self, values: Sequence[int], scale: int, fact: Poly, times: int) -> bool:
+    def less(self, values: Values, scale: int, fact: Poly, times: int) -> bool:
         """Would values, so many times each, less a fact so many times, still not be negative anywhere?"""
-        for v, s in zip(values, self.all, strict=False):
-            x = s.get(fact)
-            if x is None:
-                x = s[fact] = self.value(fact, s)
+        for v, x in zip(values, self.values(fact), strict=True):
             if v * scale + scale - 1 < x * times:
                 return False
         return True
 
     def keep(self, fact: Poly) -> None:
         """Only those in which a fact is one."""
-        self.all = [s for s in self.all if self.value(fact, s) >= 0]
+        values = self.values(fact)
+        if min(values, default=0) < 0:
+            self._select([k for k, x in enumerate(values) if x >= 0])
 
-    def give(self, name: str, value: Callable[[Sample], int | None]) -> None:
-        """A number for a new name in each; those without one are dropped."""
-        found = []
-        for s in self.all:
-            x = value(s)
-            if x is not None:
-                found.append({**s, name: x})
-        self.all = found
+    def give(self, name: str, value: Callable[..., int], *of: Poly) -> None:
+        """A number for a new name in each."""
+        columns = [self.values(p) for p in of]
+        self._select(range(self.rows.size))  # others may give the name another meaning
+        self.rows.names[name] = list(map(value, *columns))
 
     def iterate(self, name: str, counter: str, first: Poly, past: Poly, step: Poly) -> None:
         """Iterations of a loop: several for each where there are few."""
-        found: list[Sample] = []
-        each = min(8, max(1, ENOUGH // max(1, len(self.all))))
-        for s in self.all:
-            a, b, by = (self.value(p, s) for p in (first, past, step))
+        found: list[tuple[int, int, int]] = []
+        each = min(8, max(1, ENOUGH // max(1, self.rows.size)))
+        for k, (a, b, by) in enumerate(zip(*map(self.values, (first, past, step)), strict=True)):
             if a < b and by > 0:
                 most = (b - a - 1) // by
-                picked = {0, most} | {self.random.randint(0, most) for _ in range(each)}
+                picked = {0, most} | {self._below(most + 1) for _ in range(each)}
                 some = sorted(picked) if each > 1 else [self.random.choice(sorted(picked))]
-                found += [{**s, counter: n, name: a + by * n} for n in some]
-        self.random.shuffle(found)
-        self.all = found[:ENOUGH]
+                found += [(k, n, a + by * n) for n in some]
+        if len(found) > ENOUGH:
+            found = self.random.sample(found, ENOUGH)
+        self._select([k for k, _, _ in found])
+        self.rows.names[counter] = [n for _, n, _ in found]
+        self.rows.names[name] = [x for _, _, x in found]
 
-    def value(self, p: Poly, s: Sample) -> int:
-        total = 0
+    def _select(self, picked: Sequence[int]) -> None:
+        self.rows = Rows(len(picked), self.rows, picked)
+
+    def _below(self, n: int) -> int:
+        return int(self.random.random() * n)
+
+    def _evaluated(self, p: Poly) -> Values:
+        total: Values | None = None
         for m, c in p.terms.items():
-            for x in m:
-                known = s.get(x)
-                c *= self._name(x, s) if known is None else known
-            total += c
-        return total
+            if not m:
+                continue
+            product = self._name(m[0])
+            for x in m[1:]:
+                product = [a * b for a, b in zip(product, self._name(x), strict=True)]
+            if total is None:
+                start = p.constant
+                total = [c * a + start for a in product]
+            else:
+                total = [t + c * a for t, a in zip(total, product, strict=True)]
+        return [p.constant] * self.rows.size if total is None else total
 
-    def _name(self, x: str, s: Sample) -> int:
-        op, args = self.defined.get(x, ("", ()))
-        values = [self.value(a, s) for a in args]
-        s[x] = found = self._computed(op, values)
+    def _name(self, x: str) -> Values:
+        found = self.rows.find(x)
+        if found is None:
+            op, args = self.defined.get(x, ("", ()))
+            found = self.rows.names[x] = self._computed(op, [self.values(a) for a in args])
         return found
 
-    def _computed(self, op: str, args: list[int]) -> int:
+    def _computed(self, op: str, args: list[Values]) -> Values:
         if op in ("min", "max"):
-            return min(args) if op == "min" else max(args)
+            return list(map(min if op == "min" else max, *args))
         if op == "is":
             return args[0]
         if op == "div":
-            n, d = args
-            return 0 if not d else n // d if (n >= 0) == (d > 0) else -(-n // d)
-        if op == "tw_share" and min(args) > 0:
-            n, most, unit = args
-            shares = (n + most - 1) // most
-            return ((n + shares - 1) // shares + unit - 1) // unit
+            return list(map(_quotient, *args))
+        if op == "tw_share":
+            return list(map(_share, *args))
         if op == "?":
-            return self.random.choice(args[:2])
-        return self.random.choice(_SIZES if op else (*_SIZES, -3, 0))
+            return [a if self.random.random() < 0.5 else b for a, b in zip(*args[:2], strict=True)]
+        return self.random.choices(_SIZES if op else (*_SIZES, -3, 0), k=self.rows.size)
+
+
+def _quotient(n: int, d: int) -> int:
+    return 0 if not d else n // d if (n >= 0) == (d > 0) else -(-n // d)
+
+
+def _share(n: int, most: int, unit: int) -> int:
+    if min(n, most, unit) <= 0:
+        return 1
+    shares = (n + most - 1) // most
+    return ((n + shares - 1) // shares + unit - 1) // unit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import floordiv, mod
+
 from codegen.verify.text.blocked.depths import Depths
 from codegen.verify.text.blocked.offsets import NEXT, Table
 from codegen.verify.text.blocked.state import NOUGHT, Array, Heap, Pointer
@@ -52,7 +54,7 @@ class Declarations(Depths):
         if value.kind == "call" and value.text == "tw_grid":
             size = self._integers().value(value.kids[0])
             down = var("tw_grid()")
-            self.facts.samples.give(str(down), lambda s: s[str(size)] // 2 if s[str(size)] in (2, 4, 6) else 1)
+            self.facts.samples.give(str(down), lambda n: n // 2 if n in (2, 4, 6) else 1, size)
             self.facts.learn(down - 1, size - down)
             self.team.grid["down"] = down
             return down
@@ -70,8 +72,8 @@ class Declarations(Depths):
             raise Unread("threads outside of a team")
         size, me = var("tw_team_size()"), var("tw_thread()")
         team, samples = self.team.most, self.facts.samples
-        samples.give(str(size), lambda s: max(1, min(6, samples.value(team, s))))
-        samples.give(str(me), lambda s: samples.random.randrange(s[str(size)]))
+        samples.give(str(size), lambda most: max(1, min(6, most)), team)
+        samples.give(str(me), samples.random.randrange, size)
         self.facts.learn(size - 1, self.team.most - size, me, size - 1 - me)
         return size if call == "tw_team_size" else me
 
@@ -79,9 +81,9 @@ class Declarations(Depths):
         """The grid's rows divide the threads, so its columns are a whole number, and each thread has a place in it."""
         across, g, h = var("tw_team_size()/tw_grid()"), var("row of tw_me"), var("column of tw_me")
         f = self.facts
-        f.samples.give(str(across), lambda s: s[str(size)] // s[str(down)])
-        f.samples.give(str(g), lambda s: s["tw_thread()"] // s[str(across)])
-        f.samples.give(str(h), lambda s: s["tw_thread()"] % s[str(across)])
+        f.samples.give(str(across), floordiv, size, down)
+        f.samples.give(str(g), floordiv, var("tw_thread()"), across)
+        f.samples.give(str(h), mod, var("tw_thread()"), across)
         f.learn(across - 1, g, down - 1 - g, h, across - 1 - h).same(size, down * across)
         f.same(var("tw_thread()"), g * across + h)
         self.team.grid["across"] = across

@@ -25,7 +25,7 @@ from codegen.verify.text.kernel import layout
 from codegen.verify.text.poly import poly, var
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
-_BEGIN = re.compile(r"\{\s*const long tw_rows = [^;]*,\s*tw_columns = [^;]*,\s*tw_depth = ")
+_BEGIN = re.compile(r"\{\s*const long\s+tw_rows\s*=[^;]*,\s*tw_columns\s*=[^;]*,\s*tw_depth\s*=")
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 

@@ -11,7 +11,7 @@ from codegen.verify.text.read import Unread, read_expression, read_statements
 from codegen.verify.text.sweep.block import SweepBlock
 from codegen.verify.text.sweep.operands import claimed
 
-_BEGIN = re.compile(r"\{\s*const long tw_rows = (?:(?!tw_columns)[^;])*,\s*tw_depth = [^;]*;\s*const double tw_work = ")
+_BEGIN = re.compile(r"\{\s*const long\s+tw_rows\s*=(?:(?!tw_columns)[^;])*,\s*tw_depth\s*=[^;]*;\s*const double\s+tw_work\s*=")
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 

@@ -145,8 +145,8 @@ class Operands:
             if self.team is None:
                 raise Unread("threads outside of a team")
             me, team, samples = var(ME), self.team, self.facts.samples
-            samples.give(str(SIZE), lambda s: max(1, min(6, samples.value(team, s))))
-            samples.give(ME, lambda s: samples.random.randrange(s[str(SIZE)]))
+            samples.give(str(SIZE), lambda most: max(1, min(6, most)), team)
+            samples.give(ME, samples.random.randrange, SIZE)
             self.facts.learn(SIZE - 1, self.team - SIZE, me, SIZE - 1 - me)
             return SIZE if value.text == "tw_team_size" else me
         if value.kind == "choose" and self._cond(value.kids[0]) == UNKNOWN:
