@@ -110,6 +110,7 @@ class Made:
     code: CNode
     remarks: tuple[Diagnostic, ...]
     considered: tuple[Considered, ...] = ()  # techniques that the planner thought of
+    author: int | None = None  # which one's plan it is; None: the user's
 
 
 def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
@@ -260,9 +261,11 @@ def refused(s: RegionSlice, error: Unsupported) -> RegionOutcome:
     return RegionOutcome(index, loc.line, None, frozenset(), frozenset(), "", f"left as it is ({error.id})", (warning,))
 
 
-def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 0) -> Made:
+def make(
+    model: Modelled, options: GenOptions, machine: Machine, skipped: int = 0, since: Sequence[Diagnostic] = ()
+) -> Made:
     """A proven program: by the user's plan if there is one, else by the best plan that works out. The first authors,
-    as many as have `crashed`, are left out."""
+    as many as are `skipped`, are left out; `since` says why."""
     scop = model.program.scop
     if options.plan_text is not None:
         from codegen.plan_reader.parse import parse  # only then: start-up time counts in a build
@@ -283,12 +286,12 @@ def make(model: Modelled, options: GenOptions, machine: Machine, crashed: int = 
         lambda: default_plan(model.program, machine, fusion, 0),
         lambda: source_plan(model.program, machine),
     )
-    problems = [_simpler(scop.loc, "isl crashed")] if crashed else []
+    problems = list(since)
     tried: set[str] = set()
-    for author, share in list(zip(authors, AUTHORS, strict=True))[crashed:]:
+    for k, (author, share) in list(enumerate(zip(authors, AUTHORS, strict=True)))[skipped:]:
         made, problem = attempt(model, author, tried, part(options.timeout, share))
         if made is not None:
-            return replace(made, remarks=(*problems, *made.remarks))
+            return replace(made, remarks=(*problems, *made.remarks), author=k)
         if problem is not None:
             problems.append(problem)
     if problems[-1].message.endswith(TOO_MUCH):
@@ -326,7 +329,7 @@ def attempt(
     if made is not None and not findings:
         return made, None
     severity = Severity.REMARK if findings[0].check in ("storage", "effort") else Severity.WARNING
-    return None, _simpler(loc, findings[0].message, severity)
+    return None, simpler(loc, findings[0].message, severity)
 
 
 TOO_MUCH = "its part of the counted work was used up"
@@ -342,7 +345,8 @@ def too_much(options: GenOptions, loc: Loc) -> Unsupported:
     )
 
 
-def _simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
+    """The remark that a plan did not work out."""
     return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
 
 

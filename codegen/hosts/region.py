@@ -13,7 +13,7 @@ from codegen.obeyed import summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
-from codegen.region import Made, Modelled, RegionOutcome, as_written, indent, make
+from codegen.region import AUTHORS, Made, Modelled, RegionOutcome, as_written, indent, make, simpler
 from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
 from codegen.strategy.cost.cycles import shape
@@ -26,11 +26,24 @@ from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
 
+class Unproven(Unsupported):
+    """What was printed could not be proven, whatever was proven of its tree."""
+
+
 def process(job: RegionJob) -> RegionOutcome:
     """The region's new text by the best plan that works out. Raises Unsupported."""
-    made = make(job.model, job.options, job.machine, job.crashed)
-    gain = _gain(job.model, made, job.options, job.machine)
-    return replace(printed(job.slice, job.model, made, job.original, job.options), gain=gain)
+    loc = job.model.program.scop.loc
+    skipped, since = job.crashed, [simpler(loc, "isl crashed")] if job.crashed else []
+    while True:
+        made = make(job.model, job.options, job.machine, skipped, since)
+        try:
+            found = printed(job.slice, job.model, made, job.original, job.options)
+        except Unproven as error:
+            if made.author is None or made.author + 1 == len(AUTHORS):
+                raise
+            skipped, since = made.author + 1, [*since, simpler(loc, error.message, Severity.WARNING)]
+        else:
+            return replace(found, gain=_gain(job.model, made, job.options, job.machine))
 
 
 def _gain(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> Gain | None:
@@ -55,7 +68,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )  # fmt: skip
     problem, unread = read_back(emitted)
     if problem:
-        raise Unsupported(
+        raise Unproven(
             "no-proof",
             f"what was printed for it could not be proven: {problem}",
             scop.loc,

@@ -93,11 +93,11 @@ class ProductPrinter:
             self._work(how),
             what.step.careful,
             self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
-            self._wanted(how, corners),
+            self._wanted(how, corners, (left.few, right.few)),
             self._calls(how, corners),
         )
 
-    def _wanted(self, how: Blocking, corners: tuple[CExpr, ...]) -> Wanted:
+    def _wanted(self, how: Blocking, corners: tuple[CExpr, ...], few: tuple[int | None, int | None]) -> Wanted:
         """The statement's parts, printed in coordinates that have one name each."""
         step, bundles = self.what.step, (self.rows, self.columns, self.depth)
         env: dict[str, CExpr] = {}
@@ -118,6 +118,7 @@ class ProductPrinter:
             (self.rows.name, self.columns.name, self.depth.name),
             tuple(tuple((self.ints.text(lp.lower), self.ints.text(lp.upper)) for lp in b.loops) for b in bundles),
             tuple(self._wanted_table(number, name, t.name) for (number, name), t in self.tables.items()),
+            few,
         )
 
     def _wanted_table(self, number: int, coordinate: str, name: str) -> WantedTable:
@@ -227,9 +228,9 @@ class ProductPrinter:
         lines_of = (d, self.what.depth[-1])
         loose = not any(along(self.scop, self.s, operands, x) for x in lines_of)
         most = self._most(side)
-        full = most is None or not width.isdigit() or most >= int(width)
+        few = most if most is not None and width.isdigit() and most < int(width) else None
         return Packing(
-            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, full=full
+            values, count, bool(numbers), width.isdigit(), tuple(ahead), steps=STEPS if loose else 0, few=few
         )
 
     def _most(self, side: Bundle) -> int | None:

@@ -36,7 +36,12 @@ class Packing:
     copies: int = 1  # how often every value is stored
     distance: int = AHEAD
     steps: int = 0  # of the depth that are copied at a time, 0: all
-    full: bool = True  # can a sliver be full at all? Compilers see it reach beyond arrays where it cannot
+    few: int | None = None  # rows or columns there are at most, where that does not fill a sliver
+
+    @property
+    def full(self) -> bool:
+        """Can a sliver be full at all? Compilers see it reach beyond arrays where it cannot."""
+        return self.few is None
 
 
 def along(scop: Scop, s: Statement, operands: tuple[Expr, ...], d: int) -> tuple[int, ...]:

@@ -76,6 +76,7 @@ class Wanted:
     names: tuple[str, str, str]
     loops: tuple[tuple[tuple[str, str], ...], ...]  # of each coordinate
     tables: tuple[WantedTable, ...]
+    few: tuple[int | None, int | None]  # rows and columns there are at most, where no tile can be full
 
 
 @record

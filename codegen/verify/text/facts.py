@@ -19,7 +19,6 @@ from codegen.verify.text.poly import ONE, ZERO, Monomial, Poly, poly, var
 from codegen.verify.text.samples import Samples
 from codegen.verify.text.search import Defined, extremes, shown, whole_form
 
-
 SHORT = re.compile(r"~[0-9a-f]{20}")
 
 

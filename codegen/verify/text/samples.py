@@ -71,10 +71,7 @@ class Samples:
 
     def less(self, values: Values, scale: int, fact: Poly, times: int) -> bool:
         """Would values, so many times each, less a fact so many times, still not be negative anywhere?"""
-        for v, x in zip(values, self.values(fact), strict=True):
-            if v * scale + scale - 1 < x * times:
-                return False
-        return True
+        return all(v * scale + scale - 1 >= x * times for v, x in zip(values, self.values(fact), strict=True))
 
     def keep(self, fact: Poly) -> None:
         """Only those in which a fact is one."""

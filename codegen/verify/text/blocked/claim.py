@@ -65,6 +65,7 @@ class Claim:
     tables: dict[str, TableClaim]
     digits: dict[str, int]  # how many loops make a coordinate, where they are several
     target_base: str  # what tables of the target begin with
+    few: tuple[int | None, int | None]  # rows and columns there are at most, where isl says that tiles are never full
 
     @property
     def bases(self) -> dict[str, str]:

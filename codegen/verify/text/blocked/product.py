@@ -77,7 +77,7 @@ def _key(block: Node, c: Claim) -> str:
 
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
-    rest = (*sizes, c.kernels, c.rounds, c.packed, c.careful, c.elem)
+    rest = (*sizes, c.kernels, c.rounds, c.packed, c.careful, c.elem, c.few)
     tables = [
         (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
         for n, t in sorted(c.tables.items())
@@ -114,6 +114,7 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         {t.name: _table(w, t, short) for t in w.tables},
         {c: len(loops) for c, loops in zip("ijk", w.loops, strict=True) if len(loops) > 1},
         next((t.base for t in w.tables if t.target), ""),
+        w.few,
     )
 
 
@@ -164,6 +165,7 @@ def _prove(block: Node, c: Claim) -> None:
     ints = Integers(facts, {})
     ranges = {x: (ints.value(a), ints.value(b)) for x, a, b in zip("ijk", c.first, c.past, strict=True)}
     given = [hi - lo - 1 for lo, hi in ranges.values()]  # the product stands where there is something to do
+    given += [n - ranges[x][1] + ranges[x][0] for x, n in zip("ij", c.few, strict=True) if n is not None]
     facts.samples.draw(given)
     facts.learn(*given)
     for a, b in (lp for t in c.tables.values() for lp in t.loops):
@@ -172,10 +174,13 @@ def _prove(block: Node, c: Claim) -> None:
         for name in sorted(c.right.width.names):
             facts.units[name] = None
             facts.learn(var(name) - 1, c.longest - c.right.width)
-    done = BlockRun(c, facts).block((block,)).get(TARGET)
-    if done is None:
-        raise Unread("it updates nothing")
-    for x, (lo, hi) in ranges.items():
-        span = done.spans[x]
-        if not facts.equal(span.lo, lo) or not facts.equal(span.hi, hi):
-            raise Unread(f"coordinate {x} runs from {span.lo} to {span.hi} in place of {lo} to {hi}")
+    try:
+        done = BlockRun(c, facts).block((block,)).get(TARGET)
+        if done is None:
+            raise Unread("it updates nothing")
+        for x, (lo, hi) in ranges.items():
+            span = done.spans[x]
+            if not facts.equal(span.lo, lo) or not facts.equal(span.hi, hi):
+                raise Unread(f"coordinate {x} runs from {span.lo} to {span.hi} in place of {lo} to {hi}")
+    except Unread as error:
+        raise Unread(facts.spelled(str(error))) from None

@@ -11,7 +11,9 @@ from codegen.verify.text.read import Unread, read_expression, read_statements
 from codegen.verify.text.sweep.block import SweepBlock
 from codegen.verify.text.sweep.operands import claimed
 
-_BEGIN = re.compile(r"\{\s*const long\s+tw_rows\s*=(?:(?!tw_columns)[^;])*,\s*tw_depth\s*=[^;]*;\s*const double\s+tw_work\s*=")
+_BEGIN = re.compile(
+    r"\{\s*const long\s+tw_rows\s*=(?:(?!tw_columns)[^;])*,\s*tw_depth\s*=[^;]*;\s*const double\s+tw_work\s*="
+)
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 
@@ -35,7 +37,11 @@ def wrong_sweep(text: str, v: MatvecView) -> str:
             (block,) = read_statements(text)
             short = bounds(block, zip(v.wanted.first, v.wanted.past, (v.rows, v.depth), strict=True), False)
             claim = claimed(v.wanted, lambda e: renamed(read_expression(e), short))
-            SweepBlock(claim).prove(renamed(block, short))
+            proof = SweepBlock(claim)
+            try:
+                proof.prove(renamed(block, short))
+            except Unread as error:
+                return proof.facts.spelled(str(error))
             _PROVEN.add(key)
     except Unread as error:
         return str(error)
