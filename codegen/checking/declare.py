@@ -38,6 +38,10 @@ def declarations(h: Harness) -> Iterator[str]:
         if i.how == "member":
             yield f"{i.text} = ({i.ctype.spelling})tw_in[{k}];"
     yield from (line for k, b in buffers if not b.of_structs for line in _pointer(h, k, b))
+    bases = {b.base for _, b in buffers}
+    for o in (o for o in h.site.own if not o.end and o.source not in bases):
+        kind = f"{h.site.variables[o.source].shape.elem.spelling} *"
+        yield f"{kind}{o.source} = ({kind}){o.name};"
     for d in h.site.derived:
         yield f"__typeof__(&{d.root}[0]) {d.name}{f' = &{d.element}' if d.element else ''};"
     yield from (f"__typeof__({o.source}) tw_first_{o.source} = {o.source};" for o in h.site.own if o.end)

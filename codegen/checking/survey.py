@@ -146,6 +146,9 @@ def _require_known(h: Harness, ranges: Ranges) -> None:
     """Every pointer that is followed at all needs indices that the model knows."""
     known = ranges.known
     used = {a.base for a in ranges.scop.arrays.values()}
+    twice = {o.source for o in h.site.own if not o.end} & {b.base for b in h.memory.buffers}
+    if twice:
+        raise Unsupported("unknown-size", f"`{min(twice)}` is used as elements and as their bytes", h.site.loc)
     for b in h.memory.buffers:
         if b.rows is None and not b.of_structs and b.base in used and (b.base, b.path) not in known:
             raise Unsupported("unknown-size", f"how much memory `{b.base}` needs is not known", h.site.loc)

@@ -14,7 +14,7 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.expressions.division import by_number, by_value
+from codegen.frontend.expressions.division import by_number, by_value, flipped
 from codegen.frontend.memory.layers import TypeTable, int_constant, parameters
 from codegen.frontend.parameters.ahead import Reading
 from codegen.frontend.statements.frame import Assumption, Binding, Frame
@@ -218,7 +218,7 @@ class Affiner:
             self.want(node, frame)
         left, lt = self.value(node.left, frame)
         right, rt = self.value(node.right, frame)
-        if node.op in ("<<", ">>", "&"):
+        if node.op in ("<<", ">>", "&", "^"):
             return self._bits(node, frame, left, promote(lt), right)
         ctype = common(lt, rt)
         left = self._convert(left, lt, ctype, frame, node)
@@ -251,8 +251,10 @@ class Affiner:
         self, node: c_ast.BinaryOp, frame: Frame, left: isl.PwAff, lt: CType, right: isl.PwAff
     ) -> tuple[isl.PwAff, CType]:
         amount = constant_of(right)
-        if amount is None or amount < 0 or (node.op != "&" and amount > 62):
+        if amount is None or amount < 0 or (node.op not in "&^" and amount > 62):
             raise NotAffine(node, f"`{c_text(node)}` needs a constant right-hand side")
+        if node.op == "^":
+            return flipped(left, amount), lt
         if node.op == "<<":
             scaled = left.scale_val(isl.Val(1 << amount, context=left.get_ctx()))
             return self._wrapped(scaled, lt, frame, node), lt

@@ -1,4 +1,4 @@
-"""C's / and % as piecewise affine functions."""
+"""C's /, % and ^ with a number as piecewise affine functions."""
 
 from __future__ import annotations
 
@@ -32,6 +32,23 @@ def by_value(op: str, left: isl.PwAff, right: isl.PwAff, where: isl.Set) -> isl.
         result = piece if result is None else result.union_add(piece)  # no dividend has two quotients
         where = where.subtract(holds)
     return result.coalesce() if result is not None and where.is_empty() else None
+
+
+def flipped(value: isl.PwAff, bits: int) -> isl.PwAff:
+    """`value ^ bits`: for each run of ones, 2^n - 1 less what the value has there, in place of that."""
+    out, at = value, 0
+    while bits >> at:
+        if not bits >> at & 1:
+            at += 1
+            continue
+        count = 0
+        while bits >> (at + count) & 1:
+            count += 1
+        low, many = (isl.Val(1 << k, context=value.get_ctx()) for k in (at, count))
+        there = value.scale_down_val(low).floor().mod_val(many)
+        change = _number(value, (1 << count) - 1).sub(there.add(there))
+        out, at = out.add(change.scale_val(low)), at + count
+    return out
 
 
 def _number(like: isl.PwAff, value: int) -> isl.PwAff:

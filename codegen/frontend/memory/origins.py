@@ -27,6 +27,7 @@ def origins_of(site: RegionSite) -> Origins:
     scan.carriers = frozenset(_carriers(site.function.body))
     scan.visit(site.function.body)
     scan.hide(sorted(site.hidden & {n for n, v in site.variables.items() if leads(v.shape)}))
+    scan.links += [((o.source,), (o.name,)) for o in site.own if not o.end]
     params = [d for d in parameters(site.function) if d.name]
     changed = scan.assigned | scan.exposed | site.hidden
     settled = {str(d.name) for d in params} - changed

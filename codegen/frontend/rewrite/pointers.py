@@ -33,6 +33,7 @@ from codegen.frontend.rewrite.tree import (
     with_statements,
 )
 from codegen.frontend.rewrite.values import Env
+from codegen.frontend.rewrite.views import Views
 from codegen.frontend.symbols import Derived, RegionSite, has_const_elements, location
 
 _TRUTH = ("&&", "||")
@@ -43,7 +44,9 @@ def with_bound(site: RegionSite) -> RegionSite:
     region = c_ast.Compound(list(site.statements))
     outer = {n for n in assigned(region) if n in site.variables and is_pointer(site.variables[n].shape)}
     shadowed = shadowing(site.statements, set(site.variables))
-    maker = _Pointers(site, fresh_names(site), prescan(site), shadowed, _exposed(region), outer)
+    fresh = fresh_names(site)
+    views = Views(site, fresh, shadowed)
+    maker = _Pointers(site, views, fresh, prescan(site), shadowed, _exposed(region), outer)
     shapes = {n: v.shape for n, v in site.variables.items()}
     const = frozenset(n for n, v in site.variables.items() if v.const)
     entry = {n: Address(c_ast.ID(n), shapes[n], const=n in const) for n in sorted(outer)}
@@ -54,11 +57,12 @@ def with_bound(site: RegionSite) -> RegionSite:
     made, _ = maker.block(site.statements, env)
     if all(a is b for a, b in zip(made, site.statements, strict=False)) and len(made) == len(site.statements):
         return site
-    kept = outer & set[str]().union(*(names(x) for x in made))  # arrays themselves, as they come from before the region
+    # Arrays themselves, as they come from before the region, or their bytes.
+    kept = outer & views.roots(made).union(*(names(x) for x in made))
     for name in sorted(n for n in kept if not site.dies(n)):
         raise _used_elsewhere(name, region, site)
     told = tuple(Derived(n, maker.roots[n], "") for n in sorted(outer - kept) if n in maker.roots)
-    return replace(with_statements(site, made), derived=(*site.derived, *told))
+    return views.into(replace(with_statements(site, made), derived=(*site.derived, *told)))
 
 
 def _used_elsewhere(name: str, region: c_ast.Node, site: RegionSite) -> Unsupported:

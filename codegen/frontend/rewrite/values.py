@@ -12,6 +12,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.rewrite.address import Address, element, is_aligned, is_null, is_plain, pointee, shape_of, total
 from codegen.frontend.rewrite.tree import mapped, names
+from codegen.frontend.rewrite.views import Views, xor_of
 from codegen.frontend.symbols import RegionSite, location
 from codegen.record import record
 
@@ -49,6 +50,7 @@ class Values:
     """Reads expressions in the light of an `Env`."""
 
     site: RegionSite
+    views: Views
 
     def condition(self, node: c_ast.Node, env: Env) -> c_ast.Node:
         """An expression that is asked whether it is zero: pointers are compared with 0."""
@@ -155,8 +157,7 @@ class Values:
             return at
         shape = shape_of(node, env.shapes, self.site.types)
         if isinstance(node, c_ast.Cast):
-            at = self.address(node.expr, env)
-            return at if at is not None and shape is not None and pointee(shape) == pointee(at.shape) else None
+            return self._cast(node, shape, env)
         if isinstance(node, c_ast.FuncCall):
             return self.address(node.args.exprs[0], env) if is_aligned(node) else None
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
@@ -171,6 +172,16 @@ class Values:
             root = self.value(node, env)
             return Address(root, shape, const=self._is_const(root, env))
         return None
+
+    def _cast(self, node: c_ast.Cast, shape: DeclaredType | None, env: Env) -> Address | None:
+        """A pointer with another type: the same memory, or the bytes of it."""
+        turned = xor_of(node.expr, self.site.types.shape)
+        at = self.address(node.expr if turned is None else turned[0], env)
+        if at is not None and turned is not None:
+            at = self.views.turned(at, turned[1], lambda v: is_plain(v, env.shapes, self.site.enums))
+        if at is None or shape is None or pointee(shape) == pointee(at.shape):
+            return at if shape is not None else None
+        return self.views.bytes_of(at, shape)
 
     def _address_of(self, node: c_ast.Node, env: Env) -> Address | None:
         if isinstance(node, c_ast.ArrayRef):
