@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codegen.hosts.region import read_back
-from codegen.mpi.phases import NotShared
+from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
@@ -31,6 +31,7 @@ class RanksText:
     names: frozenset[str]
     summary: str
     remark: str
+    cut: Cut
 
 
 def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: str) -> RanksText:
@@ -67,7 +68,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
     folded, _ = fold(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
     folded = folded if folded.endswith("\n") else folded + "\n"
-    return RanksText(folded, used, kernels, names.new(text), summary, _remark(ranks))
+    return RanksText(folded, used, kernels, names.new(text), summary, _remark(ranks), ranks.cut)
 
 
 MARK = "/* one rank */"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
@@ -13,14 +15,17 @@ from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.inner import phase_program
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, exchanges
-from codegen.mpi.phases import Cut, NotShared, Phase, cut
+from codegen.mpi.phases import Cut, NotShared, Phase, any_loop, cut
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.target import RANKS
 from codegen.mpi.trees import Transfer, skeleton, transfers
 from codegen.mpi.views import RankViews
+from codegen.plan.model import Ranks
+from codegen.plan_reader.parse import parse
 from codegen.region import Made, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
+from codegen.scop.tree import Loop
 from codegen.strategy.planner import source_plan
 from codegen.target.guards.buffers import room_of
 from codegen.targets.base import RegionJob
@@ -42,6 +47,7 @@ def process(job: RegionJob) -> RegionOutcome:
         text=text.text,
         helpers=one.helpers | text.helpers,
         kernels=one.kernels | text.kernels,
+        plan=_with_ranks(one.plan, text.cut),
         summary=text.summary,
         names=one.names | text.names,
         links=(),
@@ -80,7 +86,14 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     held = layouts(p.scop, job.options.distribute)
     if job.model.alone:
         raise NotShared("it runs on the thread that comes to it")
-    found = cut(p)
+    asked = _asked(job)
+    found = cut(p, any_loop if asked is None else partial(_wanted, asked))
+    for d in asked or ():
+        if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
+            why = found.why or "a loop around it is shared, or loops around it count something else"
+            raise InputError("illegal-plan", f"ranks cannot share loop {d.loop}: {why}", d.loc, "leave it out")
+    if asked == ():
+        raise NotShared("its plan shares no loop among ranks")
     if not found.shared:
         raise NotShared(found.why or "every loop of it carries a dependence")
     _check_arrays(p.scop, found)
@@ -91,6 +104,28 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     _prove(p, found, blocks, moves, wrong_order(around))
     views = RankViews(p.scop, found, blocks, results, moves, job.model.threads(job.options))
     return emit_ranks(job, views, views.region(around), one)
+
+
+def _asked(job: RegionJob) -> tuple[Ranks, ...] | None:
+    """What the user's plan says about ranks; None without a plan."""
+    if job.options.plan_text is None:
+        return None
+    scop = job.model.program.scop
+    plans = parse(job.options.plan_text, job.options.plan_name, {scop.region: scop}, job.model.piece)
+    return tuple(d for d in plans[0].directives if isinstance(d, Ranks)) if plans else None
+
+
+def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:
+    return any(d.loop.name == loop.name and (not d.loop.stmt or d.loop.stmt in stmts) for d in asked)
+
+
+def _with_ranks(plan: str, found: Cut) -> str:
+    """A plan that says which loops ranks share."""
+    if re.search(r"^  ranks ", plan, re.M):
+        return plan
+    lines = [f"  ranks {q.stmts[0]}.{q.shared.name}\n" for q in found.shared if q.shared is not None]
+    head, _, rest = plan.partition("\n")
+    return f"{head}\n{''.join(lines)}{rest}"
 
 
 def _prove(

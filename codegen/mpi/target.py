@@ -18,7 +18,7 @@ class Mpi(Target):
     """Every rank runs the program; a region is computed together."""
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
-    threads, runs_here, languages = True, False, ("c",)
+    threads, ranks, runs_here, languages = True, True, False, ("c",)
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
         text = f"the region stays on one thread: each thread has its own `{name}`"

@@ -161,6 +161,14 @@ class Parallel:
 
 
 @record
+class Ranks:
+    """Share a loop of the source out among the ranks of a communicator, in blocks."""
+
+    loop: LoopRef
+    loc: Loc = NOWHERE
+
+
+@record
 class Pipeline:
     """Run a loop's iterations on threads; each waits, at every step of the loop `along` inside it, until those before
     it have come as far."""
@@ -263,6 +271,7 @@ Directive = Union[
     Unskew,
     Distribute,
     Parallel,
+    Ranks,
     Pipeline,
     Vector,
     Unroll,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import Directive, Distribute, Interleave, Order, Plan, Reverse, ScalarReplace
+from codegen.plan.model import Directive, Distribute, Interleave, Order, Plan, Ranks, Reverse, ScalarReplace
 from codegen.plan_reader import data, loops, products, schedule
 from codegen.plan_reader.reader import Reader, tokens
 from codegen.scop.model import Scop
@@ -94,6 +94,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "skew": loops.skew,
     "distribute": lambda r, at: Distribute(r.loop(), at),
     "parallel": loops.parallel,
+    "ranks": lambda r, at: Ranks(r.loop(), at),
     "pipeline": loops.pipeline,
     "vector": loops.vector,
     "plain": loops.plain,

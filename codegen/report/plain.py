@@ -17,6 +17,7 @@ from codegen.plan.model import (
     Order,
     Parallel,
     Pipeline,
+    Ranks,
     Reverse,
     ScalarReplace,
     Schedule,
@@ -61,6 +62,8 @@ def _loops(d: Directive) -> str:
         also = f" and {d.also.name}, taken together," if d.also is not None else ""
         by = f", {d.by} iterations at a time in turn" if d.by else ""
         return f"Shares the iterations of {_names(d.loop)}{also} out to threads{by}."
+    if isinstance(d, Ranks):
+        return f"Shares the iterations of {_names(d.loop)} out among ranks, in blocks."
     if isinstance(d, Pipeline):
         return f"Shares {_names(d.loop)} out to threads that follow one another along {d.along.name}."
     if isinstance(d, Vector):

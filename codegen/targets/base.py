@@ -62,6 +62,7 @@ class Target(ABC):
 
     # What it can express.
     threads: bool = False  # loops share their iterations among threads
+    ranks: bool = False  # loops share their iterations among ranks of a communicator
     runs_here: bool = True  # results are C for this machine
     languages: tuple[str, ...] = ("c", "c++")  # of regions
     own_variables: bool = False  # results declare variables of their own ahead of a region, and use them in the end

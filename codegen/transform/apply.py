@@ -23,6 +23,7 @@ from codegen.plan.model import (
     Parallel,
     Pipeline,
     Plan,
+    Ranks,
     Reverse,
     ScalarReplace,
     Schedule,
@@ -185,8 +186,9 @@ def _by(name: str) -> Callable[[Program, Directive], Program]:
     return apply
 
 
-# What gives statements other names and other data. Everything else speaks of the statements that come of it.
-_REWRITE = (Forward, Expand, StripMine, CopyReads)
+# What speaks of the source's own loops, or gives statements other names and other data. Everything else speaks of the
+# statements that come of it.
+_REWRITE = (Ranks, Forward, Expand, StripMine, CopyReads)
 _APPLY: Mapping[type, Callable[..., Program]] = {
     Forward: _forward,
     Expand: _expand,
@@ -201,6 +203,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     Skew: order.skew,
     Distribute: order.distribute,
     Parallel: mark.parallel,
+    Ranks: mark.ranks,
     Pipeline: _by("pipeline"),
     Vector: mark.vector,
     Unskew: order.plain,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.plan.model import Interleave, Jam, LoopRef, Parallel, ScalarReplace, Tile, Unroll, Vector
+from codegen.plan.model import Interleave, Jam, LoopRef, Parallel, Ranks, ScalarReplace, Tile, Unroll, Vector
 from codegen.recognize.access.invariant_values import alike_reads, moved
 from codegen.recognize.access.reuse import reused
 from codegen.scop.distance import same_value
@@ -52,6 +52,21 @@ def parallel(p: Program, d: Parallel) -> Program:
         tree = set_loop(tree, place, replace(place.loop, share=d.by))
     p = p.with_tree(tree)
     return p if d.also is None else _shared(p, d, d.also)
+
+
+def ranks(p: Program, d: Ranks) -> Program:
+    """A loop that ranks share carries nothing from one iteration to another; refused when it does. How they do is the
+    target's affair, and nothing of the order changes."""
+    for place in find(p.tree, d.loop, d.loc):
+        found = carried(p, place, elements=True)
+        if found.blocker is not None and found.pairs is not None:
+            one = sample_pair(found.pairs)
+            why = f"is carried by loop `{place.loop.name}`, so ranks cannot share it"
+            raise illegal(describe_pair(p.scop, found.blocker, one, why), d.loc, "share another loop")
+        if found.reductions:
+            why = f"loop `{place.loop.name}` gathers a sum, so ranks cannot share it"
+            raise illegal(why, d.loc, "share another loop")
+    return p
 
 
 def _shared(p: Program, d: Parallel, inner: LoopRef) -> Program:

@@ -214,12 +214,13 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "carry": lambda n: [f"carry {n.ref(n.loops[-1])}"],
     "product": _product,
     "stay": _stay,
+    "ranks": lambda n: [f"ranks {n.ref(n.one())}"],
     "forward": _forward,
     "expand": _expand,
     "block": _block,
     "keep": _keep,
 }
-REWRITE = frozenset({"forward", "expand", "block", "keep"})
+REWRITE = frozenset({"ranks", "forward", "expand", "block", "keep"})
 COMMON: Sequence[str] = (
     "tile", "tile", "tile", "order", "reverse", "skew", "distribute", "parallel", "vector", "unroll",
 )
