@@ -41,6 +41,7 @@ KINDS = {
     "object": ("-c", "-fPIC", "-O2", "-fwrapv"),
     # As written, so that no store is optimized away; the calls before accesses go to code of the check's own.
     "watched": ("-c", "-fPIC", "-O0", "-fwrapv", "-fvisibility=hidden", "-fsanitize=thread"),
+    "program": ("-O1",),
     "linked": ("-shared", "-fPIC", "-Wl,-Bsymbolic,-z,lazy"),
     "syntax": ("-fsyntax-only",),
 }
@@ -101,7 +102,7 @@ class Compiler:
         command = [*self.words, *KINDS[kind], *_COMMON, *language.std, *first, *own, *files, "-o", str(out)]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
-                limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm"]), COMPILER),
+                limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm", "-ldl"]), COMPILER),
                 stdin=subprocess.DEVNULL,
                 stdout=messages,
                 stderr=messages,

@@ -9,8 +9,9 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from codegen.checking.build import HEADER, Build, Compiler, find_compiler
-from codegen.checking.emit import runtime_text, watch_text
-from codegen.checking.judge import Verdict, judge, try_case
+from codegen.checking.emit import ranks_text, runtime_text, watch_text
+from codegen.checking.judge import Tried, Verdict, judge, try_case
+from codegen.checking.ranks import on_ranks
 from codegen.checking.regions import Checked, extra_sources, file_texts, open_regions
 from codegen.checking.sanitize import SanitizedProgram
 from codegen.checking.trials import Pair
@@ -58,7 +59,8 @@ def _bench(path: str, options: GenOptions) -> Iterator[_Bench]:
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         compiler = find_compiler(path, options.cpp, Path(folder))
         emulator = target_named(options.target).emulator(options) or Emulator()
-        bench = _Bench(replace(compiler, flags=(*compiler.flags, *emulator.flags)), emulator)
+        words = emulator.compiler or compiler.words
+        bench = _Bench(replace(compiler, words=words, flags=(*compiler.flags, *emulator.flags)), emulator)
         try:
             yield bench
         finally:
@@ -105,7 +107,7 @@ def _verdicts(
     tried = []
     for case in checked.cases:
         progress(f"{case.title}: running")
-        tried.append(try_case(case, pair, options, folder))
+        tried.append(_with_ranks(bench, try_case(case, pair, options, folder), pair, checked, progress))
     missing = next((e for e in (b.error() for b in sanitized) if e is not None), None)
     watched, unwatched = _watched(bench, objects, pair)
     verdicts = []
@@ -115,6 +117,23 @@ def _verdicts(
         verdicts.append(judge(t, pair, programs[0], programs[1], watched, folder))
     remarks = (("no sanitizers were run", missing), ("stores were not watched", unwatched))
     return verdicts, tuple(f"{what}: {why}" for what, why in remarks if why)
+
+
+def _with_ranks(bench: _Bench, t: Tried, pair: Pair, checked: Checked, progress: Progress) -> Tried:
+    """A case after its runs on several ranks, if its target has some."""
+    if not bench.emulator.ranks or t.trials.failure or isinstance(t.survey, str) or t.case.outcome.part is None:
+        return t
+    program = bench.compiler.folder / "ranks"
+    if not program.exists():
+        bench.write("ranks.c", ranks_text())
+        wrong = bench.start("program", ("ranks.c",), "ranks").error()
+        if wrong is not None:
+            raise InputError("no-compiler", f"the compiler does not work: {wrong}", Loc(checked.source.name))
+    progress(f"{t.case.title}: ranks")
+    count, failure = on_ranks(t.case.harness, pair, t.survey, bench.emulator, program, bench.compiler.folder)
+    if failure is not None:
+        return replace(t, trials=replace(t.trials, failure=failure.message, vector=failure.vector))
+    return replace(t, ranks=(count, bench.emulator.ranks))
 
 
 def _watched(bench: _Bench, objects: Sequence[Build], pair: Pair) -> tuple[Pair | None, str]:

@@ -31,6 +31,11 @@ def runtime_text() -> str:
     return environment().get_template("check_runtime.c.j2").render()
 
 
+def ranks_text() -> str:
+    """What runs results on several ranks."""
+    return environment().get_template("check_ranks.c.j2").render()
+
+
 def watch_text() -> str:
     """What takes note of stores."""
     return environment().get_template("check_watch.c.j2").render()

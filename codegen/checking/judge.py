@@ -38,6 +38,7 @@ class Tried:
     survey: Survey | str
     trials: Trials
     overlap: int = 0
+    ranks: tuple[int, tuple[int, ...]] = (0, ())  # vectors that agree on several ranks, and the numbers of those
 
 
 def try_case(case: Case, pair: Pair, options: GenOptions, folder: Path) -> Tried:
@@ -145,6 +146,7 @@ def _sentence(t: Tried, s: Survey, sanitized: int, bad: tuple[Complaint, ...]) -
     line = f"{t.case.title}: {_count(r.agreed, 'size vector')} agree{'s' if r.agreed == 1 else ''}"
     line += f", {t.overlap} more with arrays that overlap" if t.overlap else ""
     line += f", {sanitized} under sanitizers" if sanitized else ""
+    line += f", {t.ranks[0]} on {', '.join(map(str, t.ranks[1]))} ranks" if t.ranks[0] else ""
     if s.statements:
         line += f", {s.reached} of {_count(s.statements, 'statement')} run"
     line += f"; {t.case.outcome.summary}"

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from codegen.diagnostics import Diagnostic, Loc, Severity
-from codegen.targets.base import Extra, RegionJob, Target
+from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.targets.base import Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
     from codegen.region import RegionOutcome
     from codegen.target.text.names import Names
+
+
+def support() -> str:
+    """The functions that generated code calls for ranks."""
+    from codegen.target.text.templates import environment
+
+    return environment().get_template("mpi.c.j2").render()
 
 
 class Mpi(Target):
@@ -37,10 +44,19 @@ class Mpi(Target):
     def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
         if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
-        from codegen.target.text.templates import environment
-
-        text = environment().get_template("mpi.c.j2").render()
+        text = support()
         return Extra(text if names is None else names.of(text))
+
+
+    def emulator(self, options: GenOptions) -> Emulator:
+        from shutil import which
+
+        flags = ("-DTW_SWITCH",)
+        if which("mpicc") is None:
+            raise InputError("no-compiler", "no mpicc found to check with", Loc("mpicc"), "install an MPI")
+        if which("mpirun") is None or options.distribute:  # blocks are part of what the whole program does
+            return Emulator(flags, compiler=("mpicc",))
+        return Emulator(flags, (), ("mpicc",), ("mpirun", "--oversubscribe", "-n"), (2, 3, 4, 6, 7))
 
 
 RANKS = "ranks"  # what a region says that calls the functions for ranks

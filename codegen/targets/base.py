@@ -48,10 +48,14 @@ class Extra:
 @record
 class Emulator:
     """What stands in for a machine that is not this one when results are run: flags for code that runs on it, and its
-    own sources. It has checks of its own, in place of sanitizers."""
+    own sources. It has checks of its own, in place of sanitizers. Results for ranks need a compiler of their own, and
+    are run on so many `ranks` at a time by the `launcher`, whose words the number of processes follows."""
 
     flags: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    compiler: tuple[str, ...] = ()
+    launcher: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
 
 
 class Target(ABC):

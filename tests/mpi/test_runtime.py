@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from codegen.target.text.templates import environment
+from codegen.mpi.target import support
 from tests.corpus import KERNELS
 from tests.mpi.programs import compiled, for_ranks, needs_mpi, on_ranks
 
@@ -55,10 +55,6 @@ int main(void)
   return 0;
 }
 """
-
-
-def support() -> str:
-    return environment().get_template("mpi.c.j2").render()
 
 
 @needs_mpi
