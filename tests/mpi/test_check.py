@@ -8,8 +8,8 @@ from dataclasses import replace
 import islpy as isl
 import pytest
 
-from codegen.checking import ranks
 from codegen.checking.compare import CheckReport, check
+from codegen.checking.ranks import run as ranks
 from codegen.mpi import region, target
 from codegen.mpi.messages import Exchange, exchanges
 from codegen.options import GenOptions

@@ -1,0 +1,1 @@
+"""Results that several processes run together."""
