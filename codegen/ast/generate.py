@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from codegen.ast.blocks import multiply
+from codegen.ast.contract import contracted
 from codegen.ast.ctree import (
     Bin,
     Block,
@@ -348,4 +349,4 @@ def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
             held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))
             result = _declare_rest(result, held, users, around)
     del keep
-    return result
+    return contracted(scop, result)

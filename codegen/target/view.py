@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
 from codegen.target.counters import int_counter
+from codegen.target.declarations import with_declarations
 from codegen.target.gathering import gathered_apart, with_variables
 from codegen.target.guards.buffers import memory_of, shape
 from codegen.target.pragmas import Maker, Pragma, collapsed
@@ -87,18 +88,11 @@ class ViewBuilder:
                 return code_views(printer, s, node)
             return (View("stmt", printer.statement(s, node), stmt=s.name),)
         if isinstance(node, If):
-            orelse = () if node.orelse is None else self._views(node.orelse, names, held, taken)
-            return (View("if", ints.text(node.cond), body=self._views(node.then, names, held, taken), orelse=orelse),)
+            return self._if(node, ints, partial(self._views, names=names, held=held, taken=taken))
         if isinstance(node, Declare):
             now = {**held, **{h.array: h for h in node.slots}}
-            inside = [self.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance)]
-            used = {a.array for s in inside for a in s.accesses}
-            read = {a.array for s in inside for a in s.reads}
-            decls = tuple(View("decl", self._declaration(h)) for h in node.slots if h.array in used)
-            # Those that read a variable may all be in another part of the code: compilers warn of one that is only set.
-            idle = (h.array for h in node.slots if h.array in used - read)
-            unread = tuple(View("decl", f"(void){self.scop.arrays[n].name};") for n in idle)
-            return (*decls, *self._views(node.body, names, now, taken), *unread)
+            body = self._views(node.body, names, now, taken)
+            return with_declarations(self.scop, node.slots, node.body, body, self._declaration)
         if isinstance(node, ProductNode):
             if isinstance(node.product.how, Sweep):
                 return (self._matvec(node, node.product.how, names, held, taken),)
@@ -113,6 +107,14 @@ class ViewBuilder:
         if stage is not None:
             return (self._pipeline(node, stage, names, held, taken),)
         return (self._ahead(node, names, held, taken),)
+
+    @staticmethod
+    def _if(node: If, ints: IntPrinter, views: Callable[[CNode], tuple[View, ...]]) -> tuple[View, ...]:
+        cond = ints.settled(node.cond)
+        if isinstance(cond, Int):  # by types alone
+            taken = node.then if cond.value else node.orelse
+            return () if taken is None else (View("block", body=views(taken)),)
+        return (View("if", ints.text(cond), body=views(node.then), orelse=views(node.orelse) if node.orelse else ()),)
 
     def _form(self, form: Form, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]) -> View:
         """A loop by the form that it has."""
@@ -335,13 +337,13 @@ class ViewBuilder:
         ahead, body, after = (
             tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
         )
-        body = (*(View("decl", self._declaration(h)) for h in slots), *body)
+        body = with_declarations(self.scop, slots, node.body, body, self._declaration)
         return _if_it_runs(node, ints, (*ahead, View("for", head, node.loop.note, body=body), *after))
 
 
 def _if_it_runs(node: For, ints: IntPrinter, body: tuple[View, ...]) -> View:
     """A loop and what is read ahead of it, which may not be there to be read where the loop has no iterations."""
-    if node.sure or ints.never_below(node.upper, node.lower, node.op):
+    if node.sure or ints.settled(Bin(node.op, node.lower, node.upper)) == Int(1):
         return View("block", body=body)
     return View("if", f"{ints.text(node.lower, 5)} {node.op} {ints.text(node.upper, 5)}", body=body)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.ast.ctree import CExpr, Held, Instance, Int
+from codegen.recognize.access.ctypes import type_of
 from codegen.record import record
 from codegen.scop.expr import (
     Affine,
@@ -27,7 +28,7 @@ from codegen.scop.expr import (
 from codegen.scop.model import Access, AccessStep, Scop, Statement
 from codegen.scop.types import INT
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.decided import decided
+from codegen.target.text.decided import decided, truth_value
 
 LEVEL = {
     "||": 3,
@@ -85,7 +86,14 @@ class BodyPrinter:
         return self._store(s.rhs, s, at) if s.op == "=" else self._plain(s.rhs, s, at)
 
     def _plain(self, value: Expr, s: Statement, at: Instance) -> str:
-        return f"{self.access(s, at, s.target)} {s.op} {self._text(value, s, at, 1)};"
+        target = self.access(s, at, s.target)
+        if not truth_value(self.scop, Ref(s.target), s):
+            return f"{target} {s.op} {self._text(value, s, at, 1)};"
+        # Compilers ask whether a truth value was meant where one becomes of a choice of numbers, or of twice a number.
+        if s.op == "=" and isinstance(value, Ternary):
+            return f"{target} = ({self._text(value, s, at, 1)}) != 0;"
+        text = self._text(value, s, at, 1)
+        return f"{target} = ({target} + {text}) != 0;" if (s.op, text) == ("+=", target) else f"{target} {s.op} {text};"
 
     def parts(self, s: Statement, at: Instance) -> tuple[str, str]:
         """The value that is stored, and where. The statement is a plain assignment."""
@@ -254,7 +262,7 @@ class BodyPrinter:
                 or (level in (5, 6, 7) and LEVEL[arg.op] in (8, 9))
             )
             sides.append(f"({text})" if own < need or careful else text)
-        if sides[0] == sides[1] and e.op in _SELF and self._whole(e, s):
+        if sides[0] == sides[1] and e.op in _SELF and self._whole(e.left, s):
             return _SELF[e.op], ATOM
         known = decided(self.scop, e, s, at)
         if known is not None:
@@ -262,13 +270,9 @@ class BodyPrinter:
         return f"{sides[0]} {e.op} {sides[1]}", level
 
     def _whole(self, e: Expr, s: Statement) -> bool:
-        """Is it made of elements of integer types, numbers and counters alone? Then it equals itself."""
-        if isinstance(e, Ref):
-            array = self.scop.arrays[s.accesses[e.access].array]
-            return array.elem.is_int and not array.mixed
-        if isinstance(e, Lit):
-            return e.text.isalnum() and (e.text.isdigit() or e.text.startswith(("0x", "0X")))
-        return isinstance(e, Affine) or (isinstance(e, Binary) and self._whole(e.left, s) and self._whole(e.right, s))
+        """Is it an integer? Then it equals itself."""
+        kind = type_of(self.scop, s, e)
+        return kind.is_int if kind is not None else truth_value(self.scop, e, s)
 
 
 @record

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
 from codegen.scop.model import Param
+from codegen.target.text.settled import settled
 
 _LEVEL = {"||": 1, "&&": 2, "==": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 _UNARY, _ATOM = 7, 8
@@ -56,6 +57,9 @@ class IntPrinter:
             return f"-{self.wide(e.arg, _ATOM)}", _UNARY
         if isinstance(e, Fun):
             return self._fun(e), _ATOM
+        e = self.settled(e)
+        if not isinstance(e, (Bin, Cond)):
+            return self._print(e)
         if isinstance(e, Cond):
             return f"{self.text(e.cond, 1)} ? {self.text(e.yes, 1)} : {self.text(e.no, 1)}", 0
         return self._bin(e)
@@ -108,10 +112,9 @@ class IntPrinter:
             lhs = self.text(left)
         return f"{lhs} {e.op} {rhs}", level
 
-    def never_below(self, e: CExpr, low: CExpr, op: str) -> bool:
-        """Does `low op e` (< or <=) hold by the type of an unsigned parameter? Compilers warn of such a test."""
-        least = 0 if op == "<=" else -1
-        return isinstance(e, Name) and self._unsigned(e) and isinstance(low, Int) and low.value <= least
+    def settled(self, e: CExpr) -> CExpr:
+        """An expression without what the types of parameters decide."""
+        return settled(e, self.params)
 
     def _unsigned(self, e: CExpr) -> bool:
         if isinstance(e, Name):

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from codegen.target.product.view import NestsView, ProductView
 
 
+# Where a variable gets a value, at the beginning of a statement.
+_SET = re.compile(r"(^|[;{)] |\belse )[A-Za-z_]\w* [-+*/%&|^<>]{0,2}= ")
+
+
 @record
 class View:
     """kind: for, if, stmt, decl, block, product, matvec, nested. The template uses only the fields its kind needs."""
@@ -40,6 +44,12 @@ def texts_of(views: Sequence[View]) -> list[str]:
 def words_of(views: Sequence[View]) -> set[str]:
     """The names in them."""
     return set(re.findall(r"[A-Za-z_]\w*", " ".join(texts_of(views))))
+
+
+def reads_of(views: Sequence[View]) -> set[str]:
+    """The names in them, but for variables that are only set."""
+    texts = (_SET.sub(r"\1", text) for text in texts_of(views))
+    return set(re.findall(r"[A-Za-z_]\w*", " ".join(texts)))
 
 
 def fresh(name: str, taken: frozenset[str], endings: tuple[str, ...] = ()) -> str:
