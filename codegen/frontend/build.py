@@ -257,6 +257,7 @@ def _assemble(
         frozenset({*_identifiers(site), *_replaced(site), *walker.made}),
         origins=site.origins,
         own=site.own,
+        read=_read(site),
     )
     by_name = {s.name: s for s in ordered}
     tree = _tree(nodes, {r: by_name[made[number[r]].name] for r in number if made[number[r]].name not in dead})
@@ -297,6 +298,24 @@ def _identifiers(site: RegionSite) -> set[str]:
     for s in site.statements:
         Collect().visit(s)
     return found
+
+
+def _read(site: RegionSite) -> frozenset[str]:
+    """Names whose values the text uses, other than to change them or to count."""
+    found: set[str] = set()
+
+    class Collect(c_ast.NodeVisitor):
+        def visit_ID(self, node: c_ast.ID) -> None:
+            found.add(node.name)
+
+        def visit_Assignment(self, node: c_ast.Assignment) -> None:
+            if not isinstance(node.lvalue, c_ast.ID):
+                self.visit(node.lvalue)
+            self.visit(node.rvalue)
+
+    for s in site.statements:
+        Collect().visit(s)
+    return frozenset(found) - prescan(site).counters
 
 
 def _textual_order(nodes: tuple[RawNode, ...]) -> list[int]:

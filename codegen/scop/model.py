@@ -244,6 +244,7 @@ class Scop:
     origins: Origins = Origins()
     computed: tuple[Computed, ...] = ()  # parameters that are evaluated ahead of the region, in this order
     own: tuple[OwnVariable, ...] = ()  # variables that generated code declares
+    read: frozenset[str] = frozenset()  # names that the source's text reads, some perhaps in what never runs
 
     def statement(self, name: str) -> Statement:
         known: dict[str, Statement] | None = self.__dict__.get("_by_name")

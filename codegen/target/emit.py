@@ -26,7 +26,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.cxx import in_language
 from codegen.target.text.links import FIRST, Links, spread, unmark
 from codegen.target.text.names import Names
-from codegen.target.text.pieces import View, texts_of, words_of
+from codegen.target.text.pieces import View, reads_of, texts_of, words_of
 from codegen.target.text.templates import environment
 from codegen.target.text.wrap import WIDTH, fold
 from codegen.target.view import ViewBuilder, reserved
@@ -190,17 +190,24 @@ def deeper(text: str) -> str:
 
 
 def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> list[str]:
-    """Variables of the function that only the old text mentioned; compilers would call them unused. No text is old when
-    it is kept."""
+    """Variables of the function that only the old text mentioned, or read; compilers would call them unused. No text is
+    old when it is kept."""
     if kept:
         return []
-    words = words_of(views) | set(re.findall(r"[A-Za-z_]\w*", ahead))
+    before = set(re.findall(r"[A-Za-z_]\w*", ahead))
+    words = words_of(views) | before
     bound = {a.base for a in scop.arrays.values() if a.inside}
     for text in texts_of(views):
         found = re.match(r"(?:long|int) (\w+) =", text)
         if found:
             bound.add(found.group(1))
-    return [n for n in scop.outside if n not in words or n in bound]
+    only_set = scop.read - reads_of(views) if not any(map(_templated, all_views(views))) else frozenset()
+    return [n for n in scop.outside if n not in words or n in bound or (n in only_set and n not in before)]
+
+
+def _templated(view: View) -> bool:
+    """Is its text a template's?"""
+    return bool(view.product or view.matvec or view.nested)
 
 
 def emit_banner(source: str, options: str, version: bool = True, plan: str = "") -> str:

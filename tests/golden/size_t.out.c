@@ -11,8 +11,9 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #endif
 #ifndef TW_FITS_UNSIGNED
 #define TW_FITS_UNSIGNED
-/* Is there room for bounds such as n + tile in 64 bits? */
-static inline int tw_fits_unsigned(unsigned long n) { return n <= 1UL << 60; }
+/* Is there room for bounds such as n + tile in 64 bits: n < 2^60? Asked such that compilers do
+ * not warn of what cannot be where it does not hold. */
+static inline int tw_fits_unsigned(unsigned long n) { return n >> 60 == n >> 63; }
 #endif
 #include <stddef.h>
 

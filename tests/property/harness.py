@@ -62,6 +62,11 @@ class Build:
     def warns(self) -> bool:
         return not (self.sanitized and self.compiler == "gcc")
 
+    @property
+    def words(self) -> list[str]:
+        """What is called. gcc is to say where a macro stands, not where it is defined: that is in another program."""
+        return [self.compiler, *FLAGS, *self.flags, *(["-ftrack-macro-expansion=0"] if self.compiler == "gcc" else ())]
+
 
 @cache
 def sanitizer(compiler: str) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ class _Run:
         """None when all is well; else the errors of each variant."""
         self._write()
         b, folder = self.build, self.folder
-        words = {f: [b.compiler, *FLAGS, *b.flags] for f in ("old", "new")}
+        words = dict.fromkeys(("old", "new"), b.words)
         # What the original stores is seen only where no compiler thinks about it.
         words |= {"plain": [b.compiler, *FLAGS, "-O0", "-w"], "main": [b.compiler, "-O1", "-w"]}
         said = {f: subprocess.run([*w, "-c", "-o", str(folder / f"{f}.o"), str(folder / f"{f}.c")],
@@ -236,8 +241,8 @@ class _Run:
         """Results of which the compiler says that subscripts leave arrays where it knows the sizes: it forgets them in
         what OpenMP makes functions of their own."""
         if self.bounds is None:
-            flags = [f if f != "-fopenmp" else "-fopenmp-simd" for f in (*FLAGS, *self.build.flags)]
-            words = [self.build.compiler, *flags, "-c", "-o", os.devnull, str(self.folder / "new.c")]
+            flags = [f if f != "-fopenmp" else "-fopenmp-simd" for f in self.build.words]
+            words = [*flags, "-c", "-o", os.devnull, str(self.folder / "new.c")]
             said = subprocess.run(words, capture_output=True, text=True, timeout=600).stderr
             found = (self._at(line) for line, _, what in messages(said, "new.c") if flag(what).startswith(BOUNDS))
             self.bounds = frozenset(found)
