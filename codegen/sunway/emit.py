@@ -37,9 +37,11 @@ from codegen.target.text.templates import environment
 from codegen.target.text.wrap import folded
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
-from codegen.verify.cores.check import KernelTask, wrong_kernel
+from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
+from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.records import Words
 from codegen.verify.readback import Point
+from codegen.verify.text.read import Unread
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MATH = frozenset(
@@ -255,27 +257,54 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
     """All functions of a launch, each with what it takes out of the arguments."""
     fields = _fields(scop, launch)
     w = launch.words
-    made = []
+    made: list[Function] = []
+    known: dict[str, tuple[str, KernelTask, Kernel | None]] = {}
     for k, f in enumerate(launch.functions):
         inner = prune(f.body)
         made.append(replace(f, body=prune((*_ids(launch, inner), *_unpacked(fields, inner), *inner))))
         if k in launch.tasks:
-            _prove(launch, launch.tasks[k], made[-1])
+            task = launch.tasks[k]
+            known[_title(f.head)] = f.head, task, _prove(launch, task, made[-1]) if task.read else None
     entry = Function(
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
+    _prove_entry(launch, known, entry)
     return fields, [*made, entry]
 
 
-def _prove(launch: Launch, task: KernelTask, f: Function) -> None:
+def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
     """Raises Unsupported unless the text of a kernel is shown to do what its tree does."""
-    w, grid = launch.words, launch.grid
-    words = Words(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
-    text = str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
-    problem = wrong_kernel(launch.source, launch.deps, task, text, words)
+    try:
+        return proven_kernel(launch.source, launch.deps, task, _text(f), _own_words(launch))
+    except Unread as problem:
+        raise Unsupported(
+            "no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc
+        ) from None
+
+
+def _prove_entry(launch: Launch, known: Mapping[str, tuple[str, KernelTask, Kernel | None]], entry: Function) -> None:
+    """Raises Unsupported unless kernels are called, and cores wait for each other, as the tree needs it. Tiles that
+    stay on their cores, and many steps at once, are not read."""
+    if launch.residents or launch.stencils or launch.model or launch.root is None:
+        return
+    task = EntryTask(*launch.root, known)
+    problem = wrong_entry(launch.source, launch.deps, task, _text(entry), _own_words(launch))
     if problem:
-        raise Unsupported("no-proof", f"what a core would run could not be proven: {problem}", launch.scop.loc)
+        raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
+
+
+def _text(f: Function) -> str:
+    return str(environment().get_template("sunway/lines.j2").module.lines(f.body, ""))  # type: ignore[attr-defined]
+
+
+def _title(head: str) -> str:
+    return head[len("void ") : head.index("(")]
+
+
+def _own_words(launch: Launch) -> Words:
+    w, grid = launch.words, launch.grid
+    return Words(w.args, w.id, w.row, w.column, w.turn, w.tile, w.stays, grid.rows, grid.columns)
 
 
 def _ids(launch: Launch, body: tuple[KernelView, ...]) -> tuple[KernelView, ...]:

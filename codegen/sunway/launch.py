@@ -71,7 +71,8 @@ class Launch:
     owned: list[Owned] = field(default_factory=list)
     residents: list[Resident] = field(default_factory=list)
     missed: dict[str, str] = field(default_factory=dict)  # arrays that pass through main memory between kernels
-    tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions whose text is to be proven, by their number
+    tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
+    root: tuple[CNode, Point] | None = None  # what every core runs
 
     def __post_init__(self) -> None:
         self.source = self.scop
@@ -82,11 +83,14 @@ class Launch:
 
     def entry(self, node: CNode, start: Point) -> tuple[KernelView, ...]:
         """The body of the function that every core runs."""
+        self.root = node, start
         self.survey.visit(node, start)
         self._decide(statements_of(node))
         mine = {o.array for o in self.owned}
         self._pairs: set[tuple[str, str]] = set()
-        for m in (m for d in self.deps.all if d.array not in mine for m in maps_of(d.relation)):
+        # Sums whose order is free are in each other's way all the same.
+        conflicts = [*((d.array, d.relation) for d in self.deps.all), *self.deps.folds.items()]
+        for m in (m for array, pairs in conflicts if array not in mine for m in maps_of(pairs)):
             a, b = tuple_names(m)
             self._pairs |= {(a, b), (b, a)}
         body, _ = self._node(node, start, {}, frozenset())
@@ -244,9 +248,8 @@ class Launch:
                 (*phase.declarations(), *body),
             )
         )
-        if mesh is None and not self.model:
-            task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node))
-            self.tasks[len(self.functions) - 1] = task
+        task = KernelTask(node, at, dict(names), dict(self.shared), width_of(node), mesh is None and not self.model)
+        self.tasks[len(self.functions) - 1] = task
         call = "".join(f", {n}" for n in (*outer, *(f"{r.box.name}_kept" for r in mine)))
         return [*before, line(f"{title}({self.words.args}, {self.words.id}{call});")], open_
 

@@ -13,7 +13,8 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
-from codegen.verify.cores.check import KernelTask, wrong_kernel
+from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry, wrong_kernel
+from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.records import Words
 
 
@@ -28,6 +29,19 @@ class Printed(NamedTuple):
 
     def wrong(self, text: str) -> str:
         return wrong_kernel(self.scop, self.deps, self.task, text, self.words)
+
+
+class PrintedEntry(NamedTuple):
+    """What the proof of a launch is asked."""
+
+    scop: Scop
+    deps: Dependences
+    task: EntryTask
+    text: str
+    words: Words
+
+    def wrong(self, text: str) -> str:
+        return wrong_entry(self.scop, self.deps, self.task, text, self.words)
 
 
 SOURCES = {
@@ -94,16 +108,26 @@ def printed(name: str) -> Printed:
 
 def kernels_of(source: str, **options: object) -> list[Printed]:
     """All kernels of a region."""
+    return launched(source, **options)[0]
+
+
+def launched(source: str, **options: object) -> tuple[list[Printed], list[PrintedEntry]]:
+    """All kernels of a region, and what every core runs of each launch."""
     chosen = GenOptions(target="sunway", stem="f", **options)  # type: ignore[arg-type]
     (s,) = open_source("f.c", source, chosen).slices
     model = model_region(s, chosen)
     assert model is not None
     found: list[Printed] = []
+    entries: list[PrintedEntry] = []
 
-    def note(*args: object) -> str:
+    def note(*args: object) -> Kernel:
         found.append(Printed(*args))  # type: ignore[arg-type]
-        return wrong_kernel(*args)  # type: ignore[arg-type]
+        return proven_kernel(*args)  # type: ignore[arg-type]
 
-    with mock.patch.object(emit, "wrong_kernel", note):
+    def note_entry(*args: object) -> str:
+        entries.append(PrintedEntry(*args))  # type: ignore[arg-type]
+        return wrong_entry(*args)  # type: ignore[arg-type]
+
+    with mock.patch.object(emit, "proven_kernel", note), mock.patch.object(emit, "wrong_entry", note_entry):
         for_cores(s, model, chosen, source)
-    return found
+    return found, entries

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from codegen.ast.ctree import CExpr, For, Held, Name
+from codegen.ast.ctree import CExpr, CNode, For, Held, Name
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
+from codegen.verify.cores.entry import Callee, Entry
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words
@@ -21,6 +22,7 @@ from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread, read_statements
 
 _ATTRIBUTE = re.compile(r"__attribute__\(\(aligned\(\d+\)\)\)")
+_PARAMETERS = re.compile(r"void (\w+)\(\w+_args \*(\w+), int (\w+)(.*)\)")
 
 
 @record
@@ -32,15 +34,51 @@ class KernelTask:
     names: Mapping[str, str]
     held: Mapping[str, Held]  # variables of the region in the arguments
     wide: int  # bound loops, one inside the other
+    read: bool = True  # its text is of a form that is read
+
+
+@record
+class EntryTask:
+    """What every core runs of a launch: the node of the proven tree and its place, and the functions that are called,
+    by name: the heads as they are printed, and each one's kernel."""
+
+    node: CNode
+    at: Point
+    functions: Mapping[str, tuple[str, KernelTask, Kernel | None]]
+
+
+def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> Kernel:
+    """The text of a kernel, which does the same as its tree. Raises Unread."""
+    walk = read_kernel(scop, task, text, words)
+    for nest in walk.nests:
+        check_order(scop, deps, nest)
+    check_staging(scop, deps, walk, len(task.at.vars))
+    return walk
 
 
 def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> str:
     """What the text of a kernel does differently from its tree; empty when it does the same."""
     try:
-        walk = read_kernel(scop, task, text, words)
-        for nest in walk.nests:
-            check_order(scop, deps, nest)
-        check_staging(scop, deps, walk, len(task.at.vars))
+        proven_kernel(scop, deps, task, text, words)
+    except Unread as problem:
+        return str(problem)
+    return ""
+
+
+def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words: Words) -> str:
+    """What the text that every core runs does differently from the tree; empty when it does the same."""
+    try:
+        callees = {}
+        for name, (head, kernel, walk) in task.functions.items():
+            variables = {c: v for v, c in kernel.names.items()}
+            inside = _PARAMETERS.fullmatch(head)
+            if inside is None or inside[1] != name or (inside[2], inside[3]) != (words.args, words.id):
+                raise Unread(f"`{name}` has another head")
+            parameters = re.findall(r", long (\w+)", inside[4])
+            if "".join(f", long {p}" for p in parameters) != inside[4] or not set(parameters) <= set(variables):
+                raise Unread(f"`{name}` has other parameters")
+            callees[name] = Callee(kernel.node, tuple(variables[p] for p in parameters), walk)
+        Entry(scop, deps, words, callees).run(read_statements(text), task.node, task.at)
     except Unread as problem:
         return str(problem)
     return ""

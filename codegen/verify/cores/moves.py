@@ -37,6 +37,11 @@ class Moves:
     _mine: bool = False  # this one is this core's
     _only: bool = False  # beside the second of two bound loops, on one of the cores that share the first one's tile
 
+    @property
+    def dealt_in_turn(self) -> bool:
+        """Do tiles go to the cores one by one, whatever loops they are of?"""
+        return self._turn
+
     def _find_puts(self, body: Sequence[Node], words: set[str]) -> None:
         """Which reply word counts the puts of which buffer, and what remembers how many there are."""
         for n in body:

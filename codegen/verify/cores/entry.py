@@ -1,0 +1,173 @@
+"""What every core runs from the first kernel of a launch to the last: read beside the tree, with its barriers.
+
+Loops and conditions have to be those of the tree, kernels are called where the tree has them, with the values of the
+loops around, and the first core alone runs what is no kernel. Cores wait for each other where one may use what another
+has used since they last waited, and one of them writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Name, walk
+from codegen.scop.dependences import Dependences
+from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED
+from codegen.verify.cores.commands import BARRIERS
+from codegen.verify.cores.expr import same
+from codegen.verify.cores.heads import check_end, step_of, with_integer
+from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.meeting import Phase, apart, phase_of
+from codegen.verify.cores.records import Words
+from codegen.verify.cores.values import Scope
+from codegen.verify.readback import Point, enter
+from codegen.verify.text.read import NOTHING, Node, Unread
+
+
+@dataclass
+class Callee:
+    """A function that runs a kernel: its place in the tree, what its parameters stand for, and its text as it was read;
+    None where no proof reads it."""
+
+    node: CNode
+    parameters: tuple[str, ...]  # loop variables of the tree
+    kernel: Kernel | None
+
+
+@dataclass
+class Entry:
+    """The text of a launch's entry. Raises Unread with what it does differently."""
+
+    scop: Scop
+    deps: Dependences
+    words: Words
+    callees: Mapping[str, Callee]
+    shared: dict[str, Held] = field(default_factory=dict)
+    unpacked: tuple[Node, ...] = ()
+    phases: dict[int, Phase] = field(default_factory=dict)  # by node of the tree
+
+    def run(self, body: Sequence[Node], node: CNode, at: Point) -> None:
+        first = Node("call", "athread_get_id", (Node("unary", "-", (Node("number", "1"),)),))
+        if not body or body[0].kind != "declare" or body[0].text != self.words.id or body[0].kids[2] != first:
+            raise Unread("a core does not ask for its number")
+        count = 1
+        while count < len(body) and body[count].kind in ("declare", "several"):
+            count += 1
+        self.unpacked = tuple(body[1:count])
+        self._inside(body[count:], node, at, self._scope(), frozenset())
+
+    def _scope(self) -> Scope:
+        params: dict[str, CExpr] = {p.text: Name(p.name) for p in self.scop.params}
+        integers = {**params, self.words.id: Name(self.words.id)}
+        return Scope(self.scop, integers, {}, {}, {}, frozenset(), {}, self.words.args)
+
+    # -- beside the tree ---------------------------------------------------------------------------
+
+    def _inside(self, body: Sequence[Node], node: CNode, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+        """A list of statements that is all of a node. Gives the phases since cores last waited, and so do the rest."""
+        left = list(body)
+        open_ = self._waits(left, self._node(left, node, at, sc, open_))
+        if left:
+            raise Unread(f"more than there is to do: `{left[0].kind}`")
+        return open_
+
+    def _waits(self, left: list[Node], open_: frozenset[int]) -> frozenset[int]:
+        while left and left[0].kind == "do" and left[0].kids[0] in BARRIERS:
+            left.pop(0)
+            open_ = frozenset()
+        return open_
+
+    def _node(self, left: list[Node], node: CNode, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+        open_ = self._waits(left, open_)
+        kernel = isinstance(node, For) and node.loop.kind in THREADED
+        if isinstance(node, Block) and has_kernel(node):
+            for child in node.children:
+                open_ = self._node(left, child, at, sc, open_)
+            return open_
+        if isinstance(node, Declare) and has_kernel(node):
+            self.shared |= {h.array: h for h in node.slots}
+            return self._node(left, node.body, at, sc, open_)
+        if not left:
+            raise Unread("a part of the launch is left out")
+        s = left.pop(0)
+        if kernel:
+            return self._meet(self._called(s, node, sc), open_)
+        if not has_kernel(node):
+            return self._meet(self._alone(s, node, at, sc), open_)
+        if isinstance(node, If):
+            return self._choice(s, node, at, sc, open_)
+        assert isinstance(node, For)
+        return self._loop(s, node, at, sc, open_)
+
+    def _choice(self, s: Node, node: If, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+        if s.kind != "if" or not same(sc.integer(s.kids[0]), node.cond):
+            raise Unread("another condition around kernels")
+        if (s.kids[2] == NOTHING) != (node.orelse is None):
+            raise Unread("a condition that leaves a side out")
+        cond = at.condition(node.cond)
+        yes = replace(at, domain=at.domain.intersect(cond).coalesce())
+        found = self._inside(_body(s.kids[1]), node.then, yes, sc, open_)
+        if node.orelse is None:
+            return found | open_
+        no = replace(at, domain=at.domain.subtract(cond).coalesce())
+        return found | self._inside(_body(s.kids[2]), node.orelse, no, sc, open_)
+
+    def _loop(self, s: Node, node: For, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+        begin, cond, step, body = s.kids if s.kind == "for" else (NOTHING,) * 4
+        if begin.kind != "declare" or not same(sc.integer(begin.kids[2]), node.lower):
+            raise Unread("a loop around kernels begins elsewhere")
+        if step_of(step, begin.text) != node.step:
+            raise Unread(f"the loop over `{begin.text}` goes on elsewhere")
+        inner = with_integer(sc, begin.text, Name(node.var))
+        check_end(inner, cond, begin.text, node)
+        after = self._inside(_body(body), node.body, enter(node, at), inner, open_)
+        again = self._inside(_body(body), node.body, enter(node, at), inner, after)  # behind another iteration
+        return open_ | after | again
+
+    def _called(self, s: Node, node: CNode, sc: Scope) -> int:
+        call = s.kids[0] if s.kind == "do" else s
+        callee = self.callees.get(call.text) if call.kind == "call" else None
+        if callee is None or callee.node is not node:
+            raise Unread("another kernel than the tree's")
+        given = (Node("name", self.words.args), Node("name", self.words.id))
+        values = [sc.integers.get(x.text) if x.kind == "name" else None for x in call.kids[2:]]
+        if call.kids[:2] != given or values != [Name(v) for v in callee.parameters]:
+            raise Unread(f"`{call.text}` is called with other values")
+        self.phases.setdefault(id(node), phase_of(self.scop, node, callee.kernel))
+        return id(node)
+
+    def _alone(self, s: Node, node: CNode, at: Point, sc: Scope) -> int:
+        """What is no kernel runs on the first core, in main memory."""
+        test = Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
+        if s.kind != "if" or s.kids[0] != test or s.kids[2] != NOTHING:
+            raise Unread("what is no kernel runs on more than one core")
+        if id(node) not in self.phases:
+            names = {v.name: c for c, v in sc.integers.items() if isinstance(v, Name) and v.name in at.vars}
+            kernel = Kernel(self.scop, self.words, 0, names)
+            held = {**sc.held, **self.shared}
+            scope = sc._replace(held=held, shared=frozenset(self.shared))
+            kernel.run((*self.unpacked, *_body(s.kids[1])), node, scope, at)
+            if kernel.buffers or kernel.nests:
+                raise Unread("the first core moves data where it runs alone")
+            self.phases[id(node)] = replace(phase_of(self.scop, node, kernel), alone=True)
+        return id(node)
+
+    # -- waiting for each other --------------------------------------------------------------------
+
+    def _meet(self, mine: int, open_: frozenset[int]) -> frozenset[int]:
+        """Another part of the launch runs: nothing that ran since cores last waited may be in its way."""
+        for other in sorted(open_, key=list(self.phases).index):
+            a, b = self.phases[other], self.phases[mine]
+            common = apart(self.scop, self.deps, a, b, frozenset(self.shared))
+            if common:
+                raise Unread(f"cores do not wait between {a.title} and {b.title}, which both use `{common}`")
+        return open_ | {mine}
+
+
+def has_kernel(node: CNode) -> bool:
+    return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))
+
+
+def _body(s: Node) -> tuple[Node, ...]:
+    return s.kids if s.kind == "block" else () if s == NOTHING else (s,)

@@ -1,0 +1,136 @@
+"""Parts of a launch between two barriers: may one core use what another one does?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from codegen.ast.ctree import CNode, For, Instance, Name, expr_names, substitute, walk
+from codegen.record import record
+from codegen.scop.dependences import Dependences
+from codegen.scop.isl_helpers import maps_of
+from codegen.scop.model import Scop
+from codegen.scop.tree import THREADED
+from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.records import Leaf
+from codegen.verify.cores.relations import IN, OUT, box_of, executes, touches
+
+
+@record
+class Phase:
+    """A kernel, or what the first core runs alone: its statements as its text has them; None where it was not read."""
+
+    statements: frozenset[str]
+    leaves: tuple[Leaf, ...] | None
+    deal: tuple[object, ...] | None  # how tiles go to cores, equal where the same tile goes to the same one
+    loose: frozenset[str]  # arrays of which more is brought back than is written
+    alone: bool = False
+
+    @property
+    def title(self) -> str:
+        return ", ".join(sorted(self.statements))
+
+
+def phase_of(scop: Scop, node: CNode, kernel: Kernel | None) -> Phase:
+    stmts = frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
+    if kernel is None:
+        return Phase(stmts, None, None, frozenset(a.array for n in stmts for a in scop.statement(n).accesses))
+    return Phase(stmts, tuple(kernel.leaves), _deal(kernel), frozenset(_loose(scop, kernel)))
+
+
+def _deal(kernel: Kernel) -> tuple[object, ...] | None:
+    """How the tiles of a kernel go to the cores; None where they differ from time to time."""
+    nests = [[lp for lp in x.at.loops if lp.loop.kind in THREADED] for x in kernel.leaves]
+    longest = max(nests, key=len, default=[])
+    if any(lp is not longest[k] for n in nests for k, lp in enumerate(n)):
+        return None
+    names = {lp.var: Name(f"tile {k}") for k, lp in enumerate(longest)}
+    outside = {v for x in kernel.leaves for v in x.at.vars[: _outer(x)]}
+    if any(expr_names(e) & outside for lp in longest for e in (lp.lower, lp.upper)):
+        return None
+    loops = ((substitute(b.lower, dict(names)), b.op, substitute(b.upper, dict(names)), b.step) for b in longest)
+    return (kernel.wide, kernel.dealt_in_turn, *loops)
+
+
+def _outer(leaf: Leaf) -> int:
+    """Loops around the kernel."""
+    kinds = [lp.loop.kind in THREADED for lp in leaf.at.loops]
+    return kinds.index(True) if True in kinds else len(kinds)
+
+
+def _loose(scop: Scop, kernel: Kernel) -> Iterator[str]:
+    """Arrays with a box of which more is brought back than is written in it."""
+    for leaf in kernel.leaves:
+        for stage in leaf.stages:
+            for copy in stage.copies:
+                if copy.put and not _all_written(scop, kernel, copy.array, box_of(stage, copy)):
+                    yield copy.array
+
+
+def _all_written(scop: Scop, kernel: Kernel, array: str, box: isl.Map) -> bool:
+    written = isl.Map.empty(box.get_space())
+    for leaf in kernel.leaves:
+        for k, a in enumerate(scop.statement(leaf.instance.stmt).accesses):
+            if a.write and a.array == array:
+                m = touches(leaf, k)
+                written = written.union(m.project_out(IN, box.dim(IN), m.dim(IN) - box.dim(IN)))
+    return bool(box.is_subset(written))
+
+
+def apart(scop: Scop, deps: Dependences, a: Phase, b: Phase, shared: frozenset[str]) -> str:
+    """An array by which cores may be in each other's way; empty where there is none."""
+    if a.alone and b.alone:
+        return ""
+    uses = [_uses(scop, p) for p in (a, b)]
+    for array in sorted(uses[0].keys() & uses[1].keys()):
+        if not uses[0][array] and not uses[1][array]:
+            continue
+        if array in shared or scop.arrays[array].inside or array in a.loose | b.loose:
+            return array
+        relations = [d.relation for d in deps.all if d.array == array]
+        relations += [deps.folds[array]] if array in deps.folds else []
+        if not all(_one_core(scop, m, a, b) and _one_core(scop, m, b, a) for r in relations for m in maps_of(r)):
+            return array
+    return ""
+
+
+def _uses(scop: Scop, p: Phase) -> dict[str, bool]:
+    """Arrays, and whether they are written."""
+    found: dict[str, bool] = {}
+    for n in sorted(p.statements):
+        for x in scop.statement(n).accesses:
+            found[x.array] = found.get(x.array, False) or x.write
+    return found
+
+
+def _one_core(scop: Scop, m: isl.Map, first: Phase, then: Phase) -> bool:
+    """Do instances that depend on each other run on one core?"""
+    one, two = m.get_tuple_name(IN), m.get_tuple_name(OUT)
+    if one not in first.statements or two not in then.statements:
+        return True
+    if first.leaves is None or then.leaves is None:
+        return False
+    alike = first.deal is not None and first.deal == then.deal
+    for x in (x for x in first.leaves if x.instance.stmt == one):
+        for y in (y for y in then.leaves if y.instance.stmt == two):
+            pairs = executes(scop, x).apply_range(m).apply_range(executes(scop, y).reverse())
+            if not pairs.is_empty() and not (alike and _same_tile(pairs, x, y)):
+                return False
+    return True
+
+
+def _same_tile(pairs: isl.Map, x: Leaf, y: Leaf) -> bool:
+    mine, theirs = (_tile(leaf) for leaf in (x, y))
+    if not mine or len(mine) != len(theirs):
+        return False
+    same = isl.Map.universe(pairs.get_space())
+    for k, n in zip(mine, theirs, strict=True):
+        same = same.equate(IN, k, OUT, n)
+    return bool(pairs.is_subset(same))
+
+
+def _tile(leaf: Leaf) -> list[int]:
+    """Where the variables of bound loops stand."""
+    bound: list[For] = [lp for lp in leaf.at.loops if lp.loop.kind in THREADED]
+    return [leaf.at.vars.index(lp.var) for lp in bound]
