@@ -13,7 +13,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.records import Leaf
+from codegen.verify.cores.records import PrintedStatement
 from codegen.verify.cores.relations import IN, OUT, box_of, executes, touches
 
 
@@ -22,7 +22,7 @@ class Phase:
     """A kernel, or what the first core runs alone: its statements as its text has them; None where it was not read."""
 
     statements: frozenset[str]
-    leaves: tuple[Leaf, ...] | None
+    leaves: tuple[PrintedStatement, ...] | None
     deal: tuple[object, ...] | None  # how tiles go to cores, equal where the same tile goes to the same one
     loose: frozenset[str]  # arrays of which more is brought back than is written
     alone: bool = False
@@ -53,7 +53,7 @@ def _deal(kernel: Kernel) -> tuple[object, ...] | None:
     return (kernel.wide, kernel.dealt_in_turn, *loops)
 
 
-def _outer(leaf: Leaf) -> int:
+def _outer(leaf: PrintedStatement) -> int:
     """Loops around the kernel."""
     kinds = [lp.loop.kind in THREADED for lp in leaf.at.loops]
     return kinds.index(True) if True in kinds else len(kinds)
@@ -120,7 +120,7 @@ def _one_core(scop: Scop, m: isl.Map, first: Phase, then: Phase) -> bool:
     return True
 
 
-def _same_tile(pairs: isl.Map, x: Leaf, y: Leaf) -> bool:
+def _same_tile(pairs: isl.Map, x: PrintedStatement, y: PrintedStatement) -> bool:
     mine, theirs = (_tile(leaf) for leaf in (x, y))
     if not mine or len(mine) != len(theirs):
         return False
@@ -130,7 +130,7 @@ def _same_tile(pairs: isl.Map, x: Leaf, y: Leaf) -> bool:
     return bool(pairs.is_subset(same))
 
 
-def _tile(leaf: Leaf) -> list[int]:
+def _tile(leaf: PrintedStatement) -> list[int]:
     """Where the variables of bound loops stand."""
     bound: list[For] = [lp for lp in leaf.at.loops if lp.loop.kind in THREADED]
     return [leaf.at.vars.index(lp.var) for lp in bound]
