@@ -57,6 +57,8 @@ class GenOptions:
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
     scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
+    arrays: str = "host"  # devices: where the arrays of regions are
+    device: str = "generic"  # which device, or a file that describes one
     auto: bool = False  # nests that nobody marked, too, where they gain
     cpp: CppOptions = field(default_factory=CppOptions)
 

@@ -78,7 +78,8 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "data-dependent-subscript",
         "A subscript is read from memory or changes inside the region, and its array is declared in the region, or is "
-        "one of unions or of structs that are used as a whole, too. With `--target sunway`, of any array.",
+        "one of unions or of structs that are used as a whole, too. With `--target sunway`, `cuda` or `hip`, of any "
+        "array.",
         "Declare the array before the region; else use loop variables and integers that the region does not change.",
         "double t[4]; t[p[i]] = 0;",
     ),
@@ -88,6 +89,25 @@ TABLE: tuple[Entry, ...] = (
         "before it; dropping it could change what the program means. Or the region is part of what such a pragma hands "
         "to a device, or, with `--target sunway`, to threads.",
         "Remove it, or mark regions outside of it: the tool makes loops parallel itself.",
+    ),
+    _refusal(
+        "gpu-array",
+        "With `--target cuda` or `hip`: an array cannot be given to a device. It is reached through other pointers, "
+        "has elements of no plain type or rows of unknown length, or which of its elements are used falls into many "
+        "cases.",
+        "Pass a plain array of numbers, or split the region.",
+        "double **A; ... A[i][j] = 0;",
+    ),
+    _refusal(
+        "gpu-call",
+        "With `--target cuda` or `hip`: a function is called that devices do not have.",
+        "Write its formula into the region, or use functions of <math.h>.",
+    ),
+    _refusal(
+        "gpu-value",
+        "With `--target cuda` or `hip`: a value has no plain name and type under which it could be passed to a device.",
+        "Copy it into a variable before the region.",
+        "b[i] = p->scale * a[i];",
     ),
     _refusal(
         "isl-failed",
@@ -141,8 +161,9 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "no-parallelism",
         "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
-        "stays on the management core.",
-        "Nothing is wrong; other regions of the file may still use the cores.",
+        "stays on the management core. With `--target cuda` or `hip`: none around the statement can run on threads of "
+        "a device, so it stays on the host.",
+        "Nothing is wrong; other regions of the file, or other parts of this one, may still be transformed.",
     ),
     _refusal(
         "no-proof",
@@ -258,7 +279,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "thread-local",
-        "With `--target sunway`: the region uses a variable of which each thread has its own, and cores have none.",
+        "With `--target sunway`, `cuda` or `hip`: the region uses a variable of which each thread has its own; cores "
+        "and devices have none.",
         "Copy it to a plain variable before the region, and back behind it.",
         "static _Thread_local double t; ... b[i] = t;",
     ),
@@ -376,8 +398,9 @@ TABLE: tuple[Entry, ...] = (
     _error(
         "bad-target",
         "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
-        "C++ file; or a C++ file was given to `--target sunway`.",
-        "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` runs on the emulator.",
+        "C++ file; or a C++ file was given to `--target sunway`, `cuda` or `hip`.",
+        "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` and `check --target cuda` run on "
+        "emulators.",
     ),
     _error(
         "bad-threads",
@@ -606,7 +629,7 @@ TABLE: tuple[Entry, ...] = (
         "Remove them, or mark the nest with `#pragma scop`, and the tool shares the work out itself.",
         "#pragma omp parallel for",
     ),
-    Entry("kernel", REMARK, "A nest runs on the compute cores in tiles.", ""),
+    Entry("kernel", REMARK, "A nest runs on the compute cores in tiles, or on threads of a device.", ""),
     Entry("main-memory", REMARK, "Compute cores reach an array in main memory instead of a local copy, and why.", ""),
     Entry(
         "nest-refused",
@@ -646,7 +669,9 @@ TABLE: tuple[Entry, ...] = (
         "one-thread",
         REMARK,
         "The region uses a variable of which each thread has its own (`_Thread_local`, `threadprivate`). Other threads "
-        "would use theirs, so the region stays on the thread that comes to it.",
+        "would use theirs, so the region stays on the thread that comes to it. On a device: a statement between "
+        "kernels has no loop that can run on threads, and runs on a single one, so that data need not come back for "
+        "it.",
         "Copy it to a plain variable before the region, and back behind it.",
         "static _Thread_local double t; ... t = a[i]; b[i] = t * t;",
     ),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from codegen.target.text.links import Links
 
 # Refusals after which smaller pieces may do.
-_TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large"})
+_TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large", "no-parallelism"})
 
 
 def run_region(source: Opened, s: RegionSlice, options: GenOptions, machine: Machine) -> RegionOutcome:

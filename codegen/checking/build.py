@@ -90,7 +90,7 @@ class Compiler:
     folder: Path
     language: Language = C
 
-    def start(self, kind: str, sources: Sequence[str], result: str) -> Build:
+    def start(self, kind: str, sources: Sequence[str], result: str, links: Sequence[str] = ()) -> Build:
         """Begin to compile files of the folder. The caller waits with `error`, or gives up with `stop`."""
         out, log = self.folder / result, self.folder / f"{result}.log"
         files = [str(self.folder / s) for s in sources]
@@ -100,15 +100,25 @@ class Compiler:
         if language is not self.language and not sources[0].endswith(".o"):
             files = ["-x", language.name, *files]  # what the check brings along is C
         command = [*self.words, *KINDS[kind], *_COMMON, *language.std, *first, *own, *files, "-o", str(out)]
+        libraries = [] if kind in ("object", "watched", "syntax") else [*links, "-lm", "-ldl"]
         with open(log, "wb") as messages:
             process = subprocess.Popen(
-                limited(command + ([] if kind in ("object", "watched", "syntax") else ["-lm", "-ldl"]), COMPILER),
+                limited(command + libraries, COMPILER),
                 stdin=subprocess.DEVNULL,
                 stdout=messages,
                 stderr=messages,
                 env={**os.environ, "LC_ALL": "C"},
                 start_new_session=True,
             )
+        return Build(process, log, out)
+
+    def companion(self, words: Sequence[str], source: str) -> Build:
+        """Begin to compile a file of the folder that is no C, by a command of its target."""
+        out, log = self.folder / f"{source}.o", self.folder / f"{source}.log"
+        command = [*words, "-c", str(self.folder / source), "-o", str(out)]
+        with open(log, "wb") as messages:
+            process = subprocess.Popen(limited(command, COMPILER), stdin=subprocess.DEVNULL, stdout=messages,
+                                       stderr=messages, start_new_session=True)  # fmt: skip
         return Build(process, log, out)
 
     def own(self, source: str, flags: tuple[str, ...]) -> Build:

@@ -12,7 +12,7 @@ from codegen.checking.build import HEADER, Build, Compiler, find_compiler
 from codegen.checking.emit import ranks_text, runtime_text, watch_text
 from codegen.checking.judge import Tried, Verdict, judge, try_case
 from codegen.checking.ranks.run import on_ranks
-from codegen.checking.regions import Checked, extra_sources, file_texts, open_regions
+from codegen.checking.regions import STEM, Checked, extra_sources, file_texts, open_regions
 from codegen.checking.sanitize import SanitizedProgram
 from codegen.checking.trials import Pair
 from codegen.diagnostics import Diagnostic, InputError, Loc
@@ -42,8 +42,12 @@ class _Bench:
     emulator: Emulator
     builds: list[Build] = field(default_factory=list)
 
-    def start(self, kind: str, sources: tuple[str, ...], result: str) -> Build:
-        self.builds.append(self.compiler.start(kind, sources, result))
+    def start(self, kind: str, sources: tuple[str, ...], result: str, links: tuple[str, ...] = ()) -> Build:
+        self.builds.append(self.compiler.start(kind, sources, result, links))
+        return self.builds[-1]
+
+    def companion(self, words: tuple[str, ...], source: str) -> Build:
+        self.builds.append(self.compiler.companion(words, source))
         return self.builds[-1]
 
     def own(self, source: str, flags: tuple[str, ...] = ()) -> Build:
@@ -98,7 +102,8 @@ def _verdicts(
     problem = _problem(bench, runtime, checked, options)
     if problem:
         return [Verdict(False, f"{c.title}: {problem}") for c in checked.cases], ()
-    names = () if bench.emulator.sources else ("original", "result")  # sanitizers know no emulated cores
+    elsewhere = bench.emulator.companions or bench.emulator.sources  # sanitizers know nothing of other machines
+    names = () if elsewhere else ("original", "result")
     ending = checked.source.pre.language.endings[0]
     sanitized = [bench.start("sanitized", (f"{n}{ending}", "runtime.o"), n) for n in names]
     objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
@@ -159,9 +164,10 @@ def _problem(bench: _Bench, runtime: Build, checked: Checked, options: GenOption
     ending = checked.source.pre.language.endings[0]
     original = bench.start("shared", (f"original{ending}", "runtime.o"), "original.so")
     cores = [bench.own(path, bench.emulator.flags) for path in bench.emulator.sources]
+    cores += [bench.companion(words, f"{STEM}{end}") for end, words in bench.emulator.companions]
     failed = next((e for e in (b.error() for b in cores) if e is not None), None)
     objects = (*(b.result.name for b in cores), *extra_sources(options), "runtime.o")
-    result = bench.start("shared", (f"result{ending}", *objects), "result.so")
+    result = bench.start("shared", (f"result{ending}", *objects), "result.so", bench.emulator.links)
     wrong, failed = original.error(), failed or result.error()
     if wrong is not None:
         own = bench.start("syntax", (f"source{ending}",), "source").error()

@@ -146,6 +146,8 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         threads=values.get("threads", rest.threads),
         distribute=values.get("distribute", rest.distribute),
         scheme=values.get("scheme", rest.scheme),
+        arrays=values.get("arrays", rest.arrays),
+        device=values.get("device", rest.device),
         stem=_stem(arguments),
         auto=values.get("auto", False),
         cpp=_cpp(arguments, command),
@@ -166,7 +168,8 @@ def _cpp(arguments: argparse.Namespace, command: tuple[str, ...]) -> CppOptions:
 def _stem(arguments: argparse.Namespace) -> str:
     """What the names of generated files begin with, where one file mentions another."""
     output = vars(arguments).get("output") or ""
-    name = stem_of(os.path.basename(output if output not in ("", "-") else arguments.file))
+    name = os.path.basename(output if output not in ("", "-") else arguments.file)
+    name = stem_of(target_named(arguments.target).stem(name) if "target" in arguments else name)
     return name if name not in ("", "-") else "region"
 
 

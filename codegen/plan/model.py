@@ -245,6 +245,15 @@ class Stay:
 
 
 @record
+class Grid:
+    """On a device: run the iterations of loops, each right inside the one before, on a grid of threads, as many in a
+    block along each loop as it says. Neighbouring threads take neighbouring iterations of the last one."""
+
+    loops: tuple[tuple[LoopRef, int], ...]
+    loc: Loc = NOWHERE
+
+
+@record
 class Multiply:
     """Carry a statement's loops out as a blocked product of rows, columns and depth."""
 
@@ -280,6 +289,7 @@ Directive = Union[
     ScalarReplace,
     StoreIn,
     Stay,
+    Grid,
     Multiply,
 ]
 

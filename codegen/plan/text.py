@@ -15,6 +15,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Grid,
     Interleave,
     Jam,
     Multiply,
@@ -199,5 +200,6 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     StoreIn: _store,
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
+    Grid: lambda d, s: ["grid " + ", ".join(f"{ref}:{n}" for ref, n in d.loops)],
     Multiply: _multiply,
 }

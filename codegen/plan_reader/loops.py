@@ -7,6 +7,7 @@ from codegen.plan.model import (
     Balance,
     Diamond,
     Directive,
+    Grid,
     Jam,
     LoopRef,
     Parallel,
@@ -31,6 +32,19 @@ def tile(r: Reader, at: Loc) -> Directive:
         items.append((ref, size))
         if not r.accept(","):
             return Tile(tuple(items), r.accept("full"), at)
+
+
+def grid(r: Reader, at: Loc) -> Directive:
+    items = []
+    while True:
+        ref = r.loop()
+        r.take(":")
+        loc, count = r.loc(), r.number()
+        if not 0 < count <= 1024:
+            raise InputError("bad-plan", "a block has 1 to 1024 threads along a loop", loc, "")
+        items.append((ref, count))
+        if not r.accept(","):
+            return Grid(tuple(items), at)
 
 
 def balance(r: Reader, at: Loc) -> Directive:

@@ -104,6 +104,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "unroll": loops.unroll,
     "store": data.store,
     "stay": data.stay,
+    "grid": loops.grid,
     "product": products.multiply,
 }
 DIRECTIVES = frozenset(_READ)

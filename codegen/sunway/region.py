@@ -32,9 +32,9 @@ from codegen.scop.expr import is_code
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
+from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import SunwayText, emit_sunway
 from codegen.sunway.plan.machine import CoreGroup, group_for
-from codegen.sunway.plan.split import split_at
 from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid

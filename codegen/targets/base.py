@@ -56,6 +56,9 @@ class Emulator:
     compiler: tuple[str, ...] = ()
     launcher: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
+    # How files of the target are compiled that are no C: endings of their names, and the words of a command.
+    companions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    links: tuple[str, ...] = ()  # what results are linked with
 
 
 class Target(ABC):
@@ -83,6 +86,10 @@ class Target(ABC):
     keeps_original: bool = True  # --keep-original makes sense
 
     options: tuple[str, ...] = ()  # fields of GenOptions that only this target looks at
+
+    def stem(self, output: str) -> str:
+        """What the names of its files begin with, if -o says `output`."""
+        return output.removesuffix(self.endings["c"][0]).removesuffix(".c")
 
     def prepared(self, scop: Scop) -> Scop:
         """The model in a form that the target can carry out."""

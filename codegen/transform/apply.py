@@ -16,6 +16,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Grid,
     Interleave,
     Jam,
     Multiply,
@@ -213,5 +214,6 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     ScalarReplace: mark.carry,
     StoreIn: _store,
     Stay: _stay,
+    Grid: _by("grid"),
     Multiply: _by("product"),
 }

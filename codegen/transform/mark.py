@@ -158,7 +158,7 @@ def _mark(p: Program, d: Parallel | Vector | Jam | Interleave, kind: str) -> Pro
         found = carried(p, place, isinstance(d, Vector) and d.width > 0)
         if found.blocker is not None:
             assert found.pairs is not None
-            one = _across(found.pairs, place)
+            one = across(found.pairs, place)
             raise illegal(
                 describe_pair(
                     p.scop, found.blocker, one, f"is carried by loop `{place.loop.name}`, so it cannot be {kind}"
@@ -225,7 +225,7 @@ def _shared_fold(p: Program, place: Place, folded: set[str]) -> tuple[str, str] 
     return None
 
 
-def _across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
+def across(pairs: isl.UnionMap, place: Place) -> isl.UnionMap:
     """One pair of iterations that the loop really separates."""
     apart = pairs.subtract(same_value(pairs, place.loop.exprs))
     return sample_pair(apart)

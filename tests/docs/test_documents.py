@@ -10,7 +10,7 @@ import pytest
 from tests.docs.runner import ROOT, follow, matches, steps
 
 HOWTO = sorted(f"howto/{p.name}" for p in (ROOT / "docs" / "howto").glob("*.md"))
-TRIED = ("tutorial.md", "regions.md", "nests.md", "sunway.md", *HOWTO)
+TRIED = ("tutorial.md", "regions.md", "nests.md", "sunway.md", "gpu.md", *HOWTO)
 pytestmark = pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="needs make and cc")
 
 

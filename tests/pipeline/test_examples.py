@@ -46,7 +46,7 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"auto-flow", "auto-net", "auto-photo", "auto-wave", "builds", "core-group", "cpp", "notebook",
+    others = {"auto-flow", "auto-net", "auto-photo", "auto-wave", "builds", "core-group", "cpp", "device", "notebook",
               "quickstart", "real-style", "sparse-matrix", "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 

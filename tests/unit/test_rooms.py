@@ -18,7 +18,7 @@ ROOMS = (
     "ast", "lower", "plan", "target", "verify", "transform", "strategy", "plan_reader",
     "opened", "worker", "partial", "obeyed", "region", "supervise", "auto", "pipeline",
     "refusals", "checking", "hosts", "tune", "report", "library", "sparse", "sarif", "render", "bench", "serve",
-    "sunway", "mpi", "cli", "api",
+    "sunway", "mpi", "gpu", "cli", "api",
 )  # fmt: skip
 MOST = 22  # files of a folder
 

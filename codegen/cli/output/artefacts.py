@@ -74,7 +74,7 @@ def _written(arguments: argparse.Namespace, emits: tuple[str, ...]) -> list[str]
     target = target_named(arguments.target)
     if not _several(target):
         return [path_of(e, arguments.output, emits) for e in emits]
-    stem = arguments.output.removesuffix(".c")
+    stem = target.stem(arguments.output)
     return [f"{stem}{end}" for e in emits for end in target.endings.get(e, (_EXTENSIONS[e],))]
 
 
@@ -117,7 +117,7 @@ def _several_outputs(job: Invocation, made: Generated, emits: tuple[str, ...], o
     from codegen.cli.output.report import report_text
 
     endings = target_named(job.options.target).endings
-    stem, program = output.removesuffix(".c"), endings["c"]
+    stem, program = target_named(job.options.target).stem(output), endings["c"]
     texts = {program[0]: made.text, **dict(made.extra.files)}
     out: list[Artefact] = []
     if "c" in emits or "harness" in emits:

@@ -35,6 +35,12 @@ def _emulator(_: str) -> str:
     return f"{emulator_folder()}\n"
 
 
+def _device_emulator(_: str) -> str:
+    from codegen.gpu.emulation import emulator_folder
+
+    return f"{emulator_folder()}\n"
+
+
 def _targets(_: str) -> str:
     from codegen.cli.options import TABLE
     from codegen.isa.known import ISAS
@@ -57,6 +63,8 @@ PRINTS: tuple[Print, ...] = (
     Print("--print-cmake-dir", "the folder for Tilewright_DIR, as find_package() wants it",
           lambda _: f"{share_dir() / 'cmake'}\n"),
     Print("--print-emulator", "the folder of the emulator of Sunway core groups, to compile with", _emulator),
+    Print("--print-device-emulator", "the folder of the emulator of devices, to compile CUDA and HIP files with",
+          _device_emulator),
     Print("--print-completion", "completion of the command line for a shell", _completion, ("bash", "zsh", "fish")),
     Print("--print-man", "the manual page", _manual),
     Print("--print-targets", "targets, processors and instruction sets, a word and a name in each line", _targets),

@@ -61,7 +61,7 @@ def _level(
             parts.append(arrange(group) if depth == 0 else below(only(source, group), depth))
             rest.clear()
 
-    for circle in circles(scop, must.union(_held(scop, deps, depth)), names):
+    for circle in circles(scop, must.union(handed_on(scop, deps, depth)), names):
         if len(circle) == 1 and is_product(circle[0], depth):
             flush()
             found.append(ProductNest(circle[0], depth))
@@ -79,7 +79,7 @@ def _level(
     return seq(parts)
 
 
-def _held(scop: Scop, deps: Dependences, depth: int) -> isl.UnionMap:
+def handed_on(scop: Scop, deps: Dependences, depth: int) -> isl.UnionMap:
     """Ties, both ways, between statements that pass values on in a variable of which each iteration of the loop at this
     depth has one: with a loop for each of them, one object would not do."""
     total = isl.UnionMap.empty(param_space(scop))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
+from codegen.ast.boxes import condition_text
 from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, expr_names, walk
 from codegen.diagnostics import Unsupported
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.staging.footprint import Use, box_of, condition_text, level_domain, runs_below, unfed, uses_below
+from codegen.sunway.staging.footprint import Use, box_of, level_domain, runs_below, unfed, uses_below
 from codegen.sunway.staging.gather import gathered, nobody_else_writes, size, unfit, union, untouched
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.verify.readback import Point, StatementRun, enter

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from codegen.ast.boxes import value_text
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Int, Name, walk
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
 from codegen.sunway.names import tuple_names
-from codegen.sunway.staging.footprint import runs_below, value_text
+from codegen.sunway.staging.footprint import runs_below
 from codegen.verify.readback import Point, enter
 
 

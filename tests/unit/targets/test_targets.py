@@ -77,7 +77,7 @@ def test_it_says_what_it_cannot_do() -> None:
 
 
 def test_names_and_their_order() -> None:
-    assert target_names() == ("c", "openmp", "sunway", "mpi") and host_names() == ("c", "openmp")
+    assert target_names() == ("c", "openmp", "sunway", "mpi", "cuda", "hip") and host_names() == ("c", "openmp")
     assert (host(True), host(False)) == ("openmp", "c")
 
 
@@ -90,10 +90,10 @@ def test_an_unknown_target_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_no_name_of_a_target_outside_its_room() -> None:
     """But where targets are listed; `openmp` is also what `doctor` looks for."""
     root = Path(__file__).parents[3] / "codegen"
-    rooms = ("sunway", "hosts", "mpi", "targets")
+    rooms = ("sunway", "gpu", "hosts", "mpi", "targets")
     found = []
     for path in sorted(root.rglob("*.py")):
         inside = path.relative_to(root)
         if inside.parts[0] not in rooms and str(inside) != "cli/doctor.py":
-            found += [str(inside) for _ in re.findall(r"""["'](?:sunway|openmp|mpi)["']""", path.read_text())]
+            found += [str(inside) for _ in re.findall(r"""["'](?:sunway|openmp|mpi|cuda|hip)["']""", path.read_text())]
     assert found == []

@@ -1,0 +1,1 @@
+"""Devices: the targets `cuda`, `hip` and `opencl`. A region becomes kernels and a launcher that calls them."""

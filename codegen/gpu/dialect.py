@@ -1,0 +1,73 @@
+"""How the devices' interfaces spell memory, copies and launches: CUDA, and HIP, which has other names for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from codegen.gpu.transfers import ArrayText
+from codegen.record import record
+
+MOST = (2147483647, 65535, 65535)  # blocks along each axis
+
+
+@record
+class Dialect:
+    """An interface in the style of CUDA."""
+
+    name: str
+    api: str
+    include: str
+    ending: str
+    compiler: str
+    calls: Mapping[str, str] = field(default_factory=dict)  # functions of C that have other names on the device
+
+    def pointer(self, a: ArrayText, written: bool) -> str:
+        """A parameter of a kernel, which writes the array or does not. No two arrays overlap."""
+        return f"{'' if written else 'const '}{a.kind} *__restrict__ {a.name}"
+
+    def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str]) -> str:
+        """Sizes of a block along x, y and z; none for a single thread."""
+        axes = zip("xyz", sizes, MOST, strict=False)
+        blocks = ", ".join(f"tw_blocks(tw_count_{x}, {n}, {most})" for x, n, most in axes)
+        threads = ", ".join(map(str, sizes))
+        return f"TW_LAUNCH({kernel}, dim3({blocks or 1}), dim3({threads or 1}), {', '.join(arguments)});"
+
+    def started(self, region: str, kept: bool) -> str:
+        """Behind a launch: it may have failed at once."""
+        call = f"{self.api}GetLastError()"
+        return self._kept(call, region) if kept else self._try(call, region)
+
+    def finished(self, region: str, kept: bool) -> str:
+        """All kernels are through, and none of them failed."""
+        call = f"{self.api}DeviceSynchronize()"
+        return self._kept(call, region) if kept else self._try(call, region)
+
+    def present(self, region: str) -> str:
+        """Is there a device at all?"""
+        return self._try(f"{self.api}Free(NULL)", region)
+
+    def reserve(self, a: ArrayText, box: str, region: str) -> list[str]:
+        return [
+            f"static thread_local tw_memory tw_{a.name}_memory;",
+            f"{a.kind} *{a.name} = NULL;",
+            self._try(f"tw_reserve(&tw_{a.name}_memory, &{box}, sizeof *{a.name}, (void **)&{a.name})", region),
+        ]
+
+    def copy_in(self, a: ArrayText, box: str, region: str) -> str:
+        kind = f"{self.api}MemcpyHostToDevice"
+        return self._try(f"tw_copy({a.name}, tw_{a.name}, sizeof *{a.name}, &{box}, {kind})", region)
+
+    def copy_out(self, a: ArrayText, box: str, region: str) -> str:
+        kind = f"{self.api}MemcpyDeviceToHost"
+        return self._kept(f"tw_copy(tw_{a.name}, {a.name}, sizeof *{a.name}, &{box}, {kind})", region)
+
+    def _try(self, call: str, region: str) -> str:
+        return f'TW_TRY({call}, "{region}");'
+
+    def _kept(self, call: str, region: str) -> str:
+        return f'tw_kept({call}, "{region}");'
+
+
+CUDA = Dialect("cuda", "cuda", "cuda_runtime.h", ".tw.cu", "nvcc")
+HIP = Dialect("hip", "hip", "hip/hip_runtime.h", ".tw.hip", "hipcc")

@@ -1,0 +1,276 @@
+"""A region for a device: the text that replaces it on the host, and its part of the device's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from codegen.ast.ctree import CNode
+from codegen.gpu.body import plain_type
+from codegen.gpu.dialect import Dialect
+from codegen.gpu.kernels import AXES, Kernel, Kernels, Launch
+from codegen.gpu.sizes import Sizes, with_sizes
+from codegen.gpu.transfers import ArrayText, BoxText, array_text
+from codegen.recognize.access.struct_members import layout_tests
+from codegen.record import record
+from codegen.scop.dependences import Dependences
+from codegen.scop.expr import Sym
+from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Scop
+from codegen.target.emit import deeper
+from codegen.target.guards.alias import SEPARATE
+from codegen.target.guards.computed import ComputedText, computed_texts, needed
+from codegen.target.guards.guard import all_of, guard_text
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.names import Names, entries_of
+from codegen.target.text.pieces import View
+from codegen.target.text.templates import environment
+from codegen.target.text.wrap import folded
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@record
+class KernelText:
+    """A kernel of the device's file."""
+
+    name: str
+    comment: str
+    parameters: str
+    body: tuple[View, ...]
+    block: int  # threads
+
+
+@record
+class DevicePart:
+    """What one region adds to the device's file and to the header. Can be pickled."""
+
+    name: str
+    prototype: str
+    comment: str
+    kernels: tuple[KernelText, ...]
+    before: tuple[str, ...]
+    body: tuple[View, ...]
+    after: tuple[str, ...]
+    helpers: frozenset[str]
+    rank: int  # the most subscripts of an array that is copied; 0: nothing is
+    report: str
+
+
+@record
+class DeviceText:
+    """The region on the host, and what it calls."""
+
+    host: str
+    helpers: frozenset[str]
+    part: DevicePart
+    names: frozenset[str]
+    computed: tuple[ComputedText, ...]
+
+
+@record
+class _Value:
+    """What a launcher takes by value."""
+
+    name: str
+    kind: str
+    text: str  # on the host
+
+
+def emit_device(
+    scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, dialect: Dialect, arrays: str,
+    names: Names, alias: str,
+) -> DeviceText:  # fmt: skip
+    """The texts of a proven tree. `arrays` says where those of the user are: host, device or managed."""
+    sizes = with_sizes(scop)
+    part, texts = device_part(scop, deps, code, dialect, arrays)
+    host: set[str] = set()
+    guards = (alias, *sizes.tests)
+    values = _values(scop, sizes)
+    text, computed = _host_text(scop, part, texts, original, indent, summary, arrays, guards, host, values)
+    names = replace(names, entries=entries_of([part.name]))
+    new = names.new(text)
+    text = folded(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+    return DeviceText(text, frozenset(host), part, new, computed)
+
+
+def device_part(
+    scop: Scop, deps: Dependences, code: CNode, dialect: Dialect, arrays: str
+) -> tuple[DevicePart, tuple[ArrayText, ...]]:
+    """Kernels and launcher of a proven tree, and the arrays that they use. Raises Unsupported."""
+    sizes = with_sizes(scop)
+    scop = sizes.scop
+    name = f"{scop.function}_r{scop.region}"
+    kernels = Kernels(scop, name, dialect.calls)
+    views = kernels.host(code)
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
+    texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
+    scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
+    return _part(scop, name, kernels, views, texts, scratch, dialect, arrays, _values(scop, sizes)), texts
+
+
+def _outside(scop: Scop) -> list[str]:
+    """Arrays that the region shares with the rest of the program."""
+    return [n for n in sorted(scop.arrays) if not scop.arrays[n].inside and scop.accesses_to(n)]
+
+
+def _scratch(scop: Scop, name: str) -> ArrayText:
+    """A variable of the region that several kernels use, in memory of the device alone."""
+    array = scop.arrays[name]
+    count = str(prod(map(int, array.extents)))
+    every = BoxText(("0",), (count,), "")
+    return ArrayText(array.name, plain_type(array.elem), "", ("1",), every, None, None, True)
+
+
+def _values(scop: Scop, sizes: Sizes) -> list[_Value]:
+    out = {p.text: plain_type(p.ctype) for p in scop.params}
+    for s in scop.statements:
+        for e in walk_expr(s.rhs):
+            if isinstance(e, Sym) and e.ctype is not None:
+                out.setdefault(e.text, plain_type(e.ctype))
+    return [*(_Value(n, k, n) for n, k in out.items()), *(_Value(n, "long", text) for n, text in sizes.values)]
+
+
+def _part(
+    scop: Scop, name: str, found: Kernels, views: Sequence[View], texts: Sequence[ArrayText],
+    scratch: Sequence[ArrayText], dialect: Dialect, arrays: str, given: Sequence[_Value],
+) -> DevicePart:  # fmt: skip
+    kinds = {v.name: f"const {v.kind} {v.name}" for v in given}
+    counters = {c: f"const long {c}" for c in found.counters}
+    every = {a.name: a for a in (*texts, *scratch)}
+    known = [*kinds, *counters, *every]
+    arguments = {k.name: [n for n in known if n in k.arguments] for k in found.kernels}
+
+    def declared(k: Kernel, name: str) -> str:
+        if name not in every:
+            return kinds.get(name) or counters[name]
+        return dialect.pointer(every[name], name in _written(scop, k))
+
+    kernels = tuple(
+        KernelText(k.name, _comment(k), ", ".join(declared(k, n) for n in arguments[k.name]), k.body,
+                   prod(x.threads for x in k.axes))
+        for k in found.kernels
+    )  # fmt: skip
+    region = f"region {scop.region} of {scop.function}"
+    by_name = {k.name: k for k in found.kernels}
+    body = tuple(_launches(views, by_name, arguments, dialect, region, arrays))
+    before, after = _transfers(texts, scratch, dialect, region, arrays)
+    words = _words((*before, *after, *_all(body), *(a for v in arguments.values() for a in v)))
+    values = [f"{v.kind} {v.name}" for v in given if v.name in words]
+    pointer = [f"{a.kind} *tw_{a.name}" for a in texts]
+    prototype = f"int {name}({', '.join((*values, *pointer)) or 'void'})"
+    moved = [a for a in (*texts, *scratch) if _moved(a, arrays)]
+    rank = max((len(a.strides) for a in moved), default=0) or (1 if moved else 0)
+    count = f"{len(kernels)} kernel{'s' if len(kernels) != 1 else ''}"
+    report = "\n".join([f"{region}: {count}", *(f"  {k.name}: {k.comment}" for k in kernels)])
+    return DevicePart(name, prototype, f"{region}: {count}", kernels, tuple(before), body, tuple(after),
+                      frozenset(found.helpers), rank, report)
+
+
+def _written(scop: Scop, k: Kernel) -> set[str]:
+    """Pointers through which a kernel writes."""
+    arrays = (scop.arrays[a.array] for n in k.stmts for a in scop.statement(n).writes)
+    return {x.name if x.inside else x.base for x in arrays}
+
+
+def _comment(k: Kernel) -> str:
+    what = ", ".join(k.stmts)
+    if not k.axes:
+        return f"{what}: one thread"
+    along = " by ".join(f"{x.threads} along {x.loop}" for x in reversed(k.axes))
+    return f"{what}: one thread for each {', '.join(x.loop for x in k.axes)}; blocks of {along}"
+
+
+def _moved(a: ArrayText, arrays: str) -> bool:
+    """Has the array memory on the device that the launcher looks after?"""
+    return arrays == "host" or a.scalar or not a.host
+
+
+def _launches(
+    views: Sequence[View], kernels: Mapping[str, Kernel], arguments: Mapping[str, Sequence[str]], dialect: Dialect,
+    region: str, arrays: str,
+) -> Iterable[View]:  # fmt: skip
+    for v in views:
+        if isinstance(v, Launch):
+            k = kernels[v.kernel]
+            counts = [f"tw_count_{axis} = {x.count}" for axis, x in zip(AXES, reversed(k.axes), strict=False)]
+            sizes = [x.threads for x in reversed(k.axes)] or [1]
+            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], arguments[k.name]))
+            some = " && ".join(f"tw_count_{axis} > 0" for axis, _ in zip(AXES, k.axes, strict=False))
+            lines = [View("decl", f"const long {', '.join(counts)};")] if counts else []
+            lines.append(View("if", some, body=(start,)) if some else start)
+            yield View("block", body=(*lines, View("stmt", dialect.started(region, arrays != "host"))))
+        else:
+            body = tuple(_launches(v.body, kernels, arguments, dialect, region, arrays))
+            orelse = tuple(_launches(v.orelse, kernels, arguments, dialect, region, arrays))
+            yield replace(v, body=body, orelse=orelse)
+
+
+def _transfers(
+    texts: Sequence[ArrayText], scratch: Sequence[ArrayText], dialect: Dialect, region: str, arrays: str
+) -> tuple[list[str], list[str]]:
+    """What a launcher does ahead of its kernels, and behind them."""
+    before: list[str] = []
+    copies: list[str] = []
+    after: list[str] = []
+    for a in (*texts, *scratch):
+        if not _moved(a, arrays):
+            before.append(f"{a.kind} *const {a.name} = tw_{a.name};")
+            continue
+        boxes = {"all": a.all, "in": a.come, "out": a.go}
+        given: dict[BoxText, str] = {}
+        for word, b in boxes.items():
+            if b is not None and b not in given:
+                given[b] = f"tw_{a.name}_{word}"
+                before.append(_box(given[b], a, b))
+        before += dialect.reserve(a, given[a.all], region)
+        if a.come is not None:
+            copies.append(_when(a.come, dialect.copy_in(a, given[a.come], region)))
+        if a.go is not None:
+            after.append(_when(a.go, dialect.copy_out(a, given[a.go], region)))
+    if arrays == "managed":
+        before.insert(0, dialect.present(region))
+    return [*before, *copies], [dialect.finished(region, arrays != "host"), *after]
+
+
+def _when(b: BoxText, line: str) -> str:
+    return f"if ({b.when}) {line}" if b.when else line
+
+
+def _box(name: str, a: ArrayText, b: BoxText) -> str:
+    if not b.lows:
+        return f"const tw_box {name} = {{ 0, {{ 0 }}, {{ 0 }}, {{ 0 }} }};"
+    parts = (", ".join(x) for x in (b.lows, b.counts, a.strides))
+    return f"const tw_box {name} = {{ {len(b.lows)}, {', '.join(f'{{ {p} }}' for p in parts)} }};"
+
+
+def _all(views: Sequence[View]) -> list[str]:
+    return [t for v in views for t in (v.head, *_all(v.body), *_all(v.orelse))]
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return set(_WORD.findall(" ".join(texts)))
+
+
+def _host_text(
+    scop: Scop, part: DevicePart, texts: Sequence[ArrayText], original: str, indent: str, summary: str, arrays: str,
+    guards: Sequence[str], helpers: set[str], given: Sequence[_Value],
+) -> tuple[str, tuple[ComputedText, ...]]:  # fmt: skip
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
+    layouts = layout_tests(scop)
+    guard = all_of((guard_text(scop, ints), *guards, *layouts.values()))
+    reasons = [*scop.guard.reasons, *([SEPARATE] if guards[0] else [])]
+    reasons += ["rows are as long as their arrays were declared"] if guards[1:] else []
+    reasons += [f"members of {a} lie side by side" for a in layouts]
+    computed = computed_texts(scop, ints)
+    values = [v.text for v in given if re.search(rf"\b{v.name}\b", part.prototype.partition("(")[2])]
+    call = f"{part.name}({', '.join((*values, *(f'({a.kind} *){a.host}' for a in texts)))}) != 0"
+    stop = f'tw_device_stop("region {scop.region} of {scop.function}");' if arrays == "device" else ""
+    text = environment().get_template("gpu/region.c.j2").render(
+        indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard, call=call, stop=stop,
+        ahead=needed(computed, f"{guard} {call}"), reasons=", and ".join(reasons),
+        original=deeper(original.rstrip("\n")),
+    )  # fmt: skip
+    return text, computed

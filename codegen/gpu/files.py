@@ -1,0 +1,40 @@
+"""The files of a device's program: kernels with their launchers, and the header that both sides include."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codegen.gpu.dialect import Dialect
+from codegen.gpu.emit import DevicePart
+from codegen.target.text.names import Names
+from codegen.target.text.pieces import texts_of
+from codegen.target.text.templates import environment
+from codegen.target.text.wrap import folded
+
+
+def host_support(parts: Sequence[DevicePart], stem: str) -> str:
+    """What stands above the user's own text."""
+    return f'#include "{stem}.tw.h"\n' if parts else ""
+
+
+def _calls(parts: Sequence[DevicePart], word: str) -> bool:
+    """Does a launcher call this?"""
+    return any(word in text for p in parts for text in (*p.before, *p.after, *texts_of(p.body)))
+
+
+def device_files(
+    parts: Sequence[DevicePart], stem: str, banner: str, dialect: Dialect, arrays: str, names: Names | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Texts by the ending of their file's name."""
+    env, of = environment(), (names or Names()).of
+    guard = f"TW_{''.join(c if c.isalnum() else '_' for c in stem).upper()}_H"
+    stops = arrays == "device"
+    header = env.get_template("gpu/header.h.j2").render(
+        banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts
+    )
+    device = env.get_template("gpu/device.cu.j2").render(
+        banner=banner, include=dialect.include, header=f"{stem}.tw.h", api=dialect.api, regions=parts, stops=stops,
+        helpers=frozenset[str]().union(*(p.helpers for p in parts)), rank=max((p.rank for p in parts), default=0),
+        buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
+    )  # fmt: skip
+    return ((dialect.ending, folded(of(device.rstrip("\n") + "\n"))), (".tw.h", folded(of(header))))

@@ -1,0 +1,248 @@
+"""A proven tree as kernels, and the host's loops that launch them.
+
+A nest whose outer loops are marked as a grid becomes a kernel: the values of those loops are dealt out to threads. What
+stands outside of all grids and has none inside runs as a kernel of one thread, so that data stay where they are. Loops
+around kernels run on the host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
+from codegen.ast.generate import expression
+from codegen.diagnostics import Unsupported
+from codegen.gpu.body import DeviceBody, plain_type
+from codegen.record import record
+from codegen.scop.dependences import param_space
+from codegen.scop.model import Scop
+from codegen.scop.tree import GRID
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.pieces import View, fresh, texts_of
+from codegen.target.view import reserved
+from codegen.verify.readback import Point, enter
+
+AXES = ("x", "y", "z")  # the last loop of a grid runs along x
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@record
+class Axis:
+    """One loop of a grid: how many iterations it has at most, and its threads in a block."""
+
+    loop: str
+    count: str
+    threads: int
+
+
+@record
+class Kernel:
+    """A kernel with everything that templates print of it."""
+
+    name: str
+    axes: tuple[Axis, ...]  # outermost first
+    body: tuple[View, ...]
+    arguments: tuple[str, ...]  # names; what they are, the region knows
+    stmts: tuple[str, ...]
+
+
+@record
+class Launch(View):
+    """A view of the host's code: the kernel starts here, with these arguments."""
+
+    kernel: str = ""
+
+
+@dataclass
+class Kernels:
+    """Takes a tree apart."""
+
+    scop: Scop
+    name: str
+    calls: Mapping[str, str] = field(default_factory=dict)
+    kernels: list[Kernel] = field(default_factory=list)
+    helpers: set[str] = field(default_factory=set)
+    scratch: list[Held] = field(default_factory=list)  # variables of the region that several kernels use
+    counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
+
+    def host(self, node: CNode) -> tuple[View, ...]:
+        """What the launcher does."""
+        start = isl.Set.universe(param_space(self.scop).set_from_params()).intersect_params(self.scop.context)
+        return self._host(node, {}, Point(start, (), (), (), ()), reserved(self.scop))
+
+    def _host(
+        self, node: CNode, names: Mapping[str, str], at: Point, taken: frozenset[str]
+    ) -> tuple[View, ...]:
+        if isinstance(node, Declare):
+            self._keep(node)
+            return self._host(node.body, names, at, taken)
+        if not has_grid(node) or (isinstance(node, For) and node.loop.kind == GRID):
+            return (self._kernel(node, names, at, taken),)
+        ints = self._ints(names)
+        if isinstance(node, Block):
+            return tuple(v for part in _runs(node.children) for v in self._host(part, names, at, taken))
+        if isinstance(node, If):
+            inside = _within(at, node, True)
+            orelse = () if node.orelse is None else self._host(node.orelse, names, _within(at, node, False), taken)
+            return (View("if", ints.text(node.cond), body=self._host(node.then, names, inside, taken), orelse=orelse),)
+        assert isinstance(node, For)
+        name = fresh(node.loop.name, taken)
+        self.counters[name] = node.var
+        body = self._host(node.body, {**names, node.var: name}, enter(node, at), taken | {name})
+        return (View("for", _head(node, name, ints, "", ""), body=body),)
+
+    def _keep(self, node: Declare) -> None:
+        """A variable outside of all kernels: memory of the device, of which there is one object at a time."""
+        for h in node.slots:
+            array = self.scop.arrays[h.array]
+            if any(h.sizes[: array.scope]) or not all(e.isdigit() for e in array.extents):
+                raise Unsupported("gpu-array", f"`{array.name}` would need room for several values at once",
+                                  self.scop.loc, "declare it inside the loops that use it")
+            if all(h.array != x.array for x in self.scratch):
+                self.scratch.append(h)
+
+    def _ints(self, names: Mapping[str, str]) -> IntPrinter:
+        return IntPrinter({p.name: p for p in self.scop.params}, names, self.helpers)
+
+    def _kernel(self, node: CNode, names: Mapping[str, str], at: Point, taken: frozenset[str]) -> View:
+        chain = _chain(node)
+        counts = _counts(self.scop, chain, at)
+        ints = self._ints(names)
+        axes = tuple(
+            Axis(lp.loop.name, ints.text(c), lp.loop.factor) for lp, c in zip(chain, counts, strict=True)
+        )
+        name = f"{self.name}_{len(self.kernels) + 1}"
+        shared = frozenset(h.array for h in self.scratch)
+        body = _Thread(self, shared, tuple(id(lp) for lp in chain)).views(node, names, {}, taken)
+        words = set(_WORD.findall(" ".join(texts_of(body)))) - (self.counters.keys() - set(names.values()))
+        stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
+        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), stmts))
+        return Launch("launch", kernel=name)
+
+
+@record
+class _Thread:
+    """What one thread of a kernel does."""
+
+    kernels: Kernels
+    scratch: frozenset[str]
+    chain: tuple[int, ...]
+
+    def views(
+        self, node: CNode, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
+    ) -> tuple[View, ...]:
+        scop, ints = self.kernels.scop, self.kernels._ints(names)
+        if isinstance(node, Block):
+            out: list[View] = []
+            for child in node.children:
+                views = self.views(child, names, held, taken)
+                out.extend((View("block", body=views),) if isinstance(child, Declare) else views)
+            return tuple(out)
+        if isinstance(node, Instance):
+            s = scop.statement(node.stmt)
+            printer = DeviceBody(scop, ints, held, self.scratch, dict(self.kernels.calls))
+            return (View("stmt", printer.statement(s, node), stmt=s.name),)
+        if isinstance(node, If):
+            orelse = () if node.orelse is None else self.views(node.orelse, names, held, taken)
+            return (View("if", ints.text(node.cond), body=self.views(node.then, names, held, taken), orelse=orelse),)
+        if isinstance(node, Declare):
+            now = {**held, **{h.array: h for h in node.slots}}
+            decls = tuple(View("decl", self._declaration(h)) for h in node.slots if h.array not in self.scratch)
+            return (*decls, *self.views(node.body, names, now, taken))
+        assert isinstance(node, For)
+        name = fresh(node.loop.name, taken)
+        inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
+        first = step = pragma = ""
+        if id(node) in self.chain:
+            axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
+            first, step, pragma = f"TW_THREAD_{axis.upper()}", f"TW_THREADS_{axis.upper()}", "TW_EACH"
+        return (View("for", _head(node, name, ints, first, step), pragma=pragma, body=inner),)
+
+    def _declaration(self, h: Held) -> str:
+        array = self.kernels.scop.arrays[h.array]
+        sizes = [array.extents[k - array.scope] if size < 0 else str(size) for k, size in enumerate(h.sizes) if size]
+        return f"{plain_type(array.elem)} {array.name}{''.join(f'[{s}]' for s in sizes)};"
+
+
+def _head(node: For, name: str, ints: IntPrinter, first: str, threads: str) -> str:
+    """A loop's head; with threads, this one's values of it."""
+    lower, step = ints.text(node.lower), str(node.step)
+    if first:
+        own = first if node.step == 1 else f"{node.step} * {first}"
+        lower = own if lower == "0" else f"{ints.wide(node.lower, 5)} + {own}"
+        step = threads if node.step == 1 else f"{node.step} * {threads}"
+    advance = f"{name}++" if step == "1" else f"{name} += {step}"
+    return f"long {name} = {lower}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
+
+
+def has_grid(node: CNode) -> bool:
+    """Are there loops for threads in it?"""
+    return any(isinstance(x, For) and x.loop.kind == GRID for x in walk(node))
+
+
+def _runs(children: Sequence[CNode]) -> list[CNode]:
+    """Neighbours without loops for threads are one kernel."""
+    out: list[list[CNode]] = []
+    for c in children:
+        if out and not has_grid(c) and not has_grid(out[-1][0]) and not isinstance(c, Declare):
+            out[-1].append(c)
+        else:
+            out.append([c])
+    return [Block(tuple(run)) if len(run) > 1 else run[0] for run in out]
+
+
+def _chain(node: CNode) -> list[For]:
+    """The loops for threads around everything that a kernel does, outermost first."""
+    out: list[For] = []
+    while isinstance(node, (For, If)) and len(out) < len(AXES):
+        if isinstance(node, If):
+            if node.orelse is not None:
+                break
+            node = node.then
+        elif node.loop.kind == GRID:
+            out.append(node)
+            node = node.body
+        else:
+            break
+    return out
+
+
+def _within(at: Point, node: If, holds: bool) -> Point:
+    from dataclasses import replace
+
+    cond = at.condition(node.cond)
+    domain = at.domain.intersect(cond) if holds else at.domain.subtract(cond)
+    return replace(at, domain=domain.coalesce())
+
+
+def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list:  # type: ignore[type-arg]
+    """How many iterations each loop has at most, by the parameters and the host's loops."""
+    outer = len(at.vars)
+    for lp in chain:
+        at = enter(lp, at)
+    out = []
+    for k in range(len(chain)):
+        line = _line(at.domain, at.vars, outer, outer + k)
+        size = line.dim_max(0).sub(line.dim_min(0)).add_constant_val(isl.Val(1))
+        if size.n_piece() > 4:
+            hull = isl.Set.from_basic_set(line.simple_hull().remove_divs())
+            size = hull.dim_max(0).sub(hull.dim_min(0)).add_constant_val(isl.Val(1))
+        build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
+        out.append(expression(build.expr_from_pw_aff(size.coalesce())))
+    return out
+
+
+def _line(domain: isl.Set, names: Sequence[str], outer: int, which: int) -> isl.Set:
+    """The values of one loop variable, with those of the host's loops as parameters."""
+    have = domain.dim(isl.dim_type.set)
+    domain = domain.project_out(isl.dim_type.set, which + 1, have - which - 1)
+    domain = domain.project_out(isl.dim_type.set, outer, which - outer)
+    first = domain.dim(isl.dim_type.param)
+    domain = domain.move_dims(isl.dim_type.param, first, isl.dim_type.set, 0, outer) if outer else domain
+    for k in range(outer):
+        domain = domain.set_dim_name(isl.dim_type.param, first + k, names[k])
+    return domain.coalesce()

@@ -1,0 +1,1 @@
+"""Which loops become threads of a device: orders, grids, processors."""

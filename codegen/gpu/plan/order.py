@@ -1,0 +1,144 @@
+"""The order of loops for a device: threads outside, what ties them together on the host around, the rest inside.
+
+Allen and Kennedy's way. Statements that depend on each other in a circle share a nest. Loops that carry none of its
+dependences become threads; where there is none, the outermost loop stays on the host, and what is left of the circle
+within one of its iterations is taken apart again. Iterators stay those of the source: nothing is skewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.recognize.access.strides import move
+from codegen.scop.distance import is_zero, same_value
+from codegen.scop.model import Scop
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements, with_kids
+from codegen.strategy.orders.distribution import circles, handed_on, only, universe
+from codegen.transform.program import Program
+
+Own = Mapping[str, tuple[Loop, ...]]  # the loops that a statement still has to run through
+
+
+def device_order(p: Program) -> Node:
+    """The region with loops that can be threads outermost in their nests, marked as coincident."""
+    names = statements(p.tree)
+    ties = p.must
+    for array in sorted(p.deps.folds):
+        ties = ties.union(p.deps.folds[array])  # sums that may be reordered, but that threads cannot share
+    return _level(p, ties, names, {n: enclosing(p.tree, n) for n in names}, 0)
+
+
+def _level(p: Program, ties: isl.UnionMap, names: Sequence[str], own: Own, depth: int) -> Node:
+    parts = [
+        _circle(p, _among(p.scop, ties, circle), circle, own, depth)
+        for circle in circles(p.scop, ties.union(handed_on(p.scop, p.deps, depth)), names)
+    ]
+    return seq(_joined(p, ties, parts))
+
+
+def _circle(p: Program, ties: isl.UnionMap, circle: tuple[str, ...], own: Own, depth: int) -> Node:
+    """The nest of statements that belong together."""
+    shared = [_of(lp, circle) for lp in own[circle[0]] if all(n in lp.exprs for n in circle)]
+    free = [lp for lp in shared if is_zero(ties, lp.exprs)]
+    if free:
+        bound = [replace(lp, coincident=True) for lp in as_axes(p.scop, free, circle)]
+        return Band(tuple(bound), _inside(p, circle, own, {lp.name for lp in bound}), len(bound) > 1)
+    if not shared:
+        return _inside(p, circle, own, set())
+    first = shared[0]
+    rest = {n: tuple(lp for lp in own[n] if lp.name != first.name) for n in circle}
+    return Band((first,), _level(p, same_value(ties, first.exprs), circle, rest, depth + 1))
+
+
+def _of(lp: Loop, names: Sequence[str]) -> Loop:
+    return replace(lp, exprs={n: lp.exprs[n] for n in names})
+
+
+def _inside(p: Program, circle: Sequence[str], own: Own, bound: set[str]) -> Node:
+    """What one thread does, in the order of the source: the loops that are neither threads nor on the host."""
+    left = {lp.name for n in circle for lp in own[n]} - bound
+    return _without(only(p.tree, circle), left)
+
+
+def _without(node: Node, left: set[str]) -> Node:
+    """The tree with these loops only."""
+    if isinstance(node, Leaf):
+        return node
+    below = with_kids(node, tuple(_without(k, left) for k in kids(node)))
+    if not isinstance(below, Band):
+        return below
+    loops = tuple(lp for lp in below.loops if lp.name in left)
+    return replace(below, loops=loops, permutable=False) if loops else below.child
+
+
+def _among(scop: Scop, ties: isl.UnionMap, names: Sequence[str]) -> isl.UnionMap:
+    here = universe(scop, names)
+    return ties.intersect_domain(here).intersect_range(here)
+
+
+def as_axes(scop: Scop, loops: Sequence[Loop], names: Sequence[str]) -> list[Loop]:
+    """At most three of the loops, outermost first. Along the last one threads touch neighbours in memory."""
+    last = max(loops, key=lambda lp: (_coalesced(scop, lp, loops, names), loops.index(lp)))
+    others = [lp for lp in loops if lp is not last]
+    return [*others[:2], last]
+
+
+def _coalesced(scop: Scop, lp: Loop, loops: Sequence[Loop], names: Sequence[str]) -> int:
+    """References that move by one element with the loop, less those that jump."""
+    total = 0
+    for s in (scop.statement(n) for n in names):
+        for a in (a for a in s.accesses if not scop.arrays[a.array].inside):
+            found = move(scop, s, a, [lp], 0)
+            total += 1 if found.unit else 0 if found.still else -1
+    return total
+
+
+def _joined(p: Program, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
+    """Neighbours with the same threads, none of which waits for another one's, as one nest: fewer launches, and values
+    stay in registers."""
+    out: list[Node] = []
+    for part in parts:
+        both = _both(p, ties, out[-1], part) if out else None
+        out[-1:] = [both] if both is not None else [*out[-1:], part]
+    return out
+
+
+def _both(p: Program, ties: isl.UnionMap, a: Node, b: Node) -> Node | None:
+    if not (isinstance(a, Band) and isinstance(b, Band) and _names(a) == _names(b) and _all_threads(a, b)):
+        return None
+    loops = [replace(x, exprs={**x.exprs, **y.exprs}) for x, y in zip(a.loops, b.loops, strict=True)]
+    among = _among(p.scop, ties, (*statements(a), *statements(b)))
+    if not all(is_zero(among, lp.exprs) for lp in loops) or not _same_values(p.scop, a, b):
+        return None
+    return Band(tuple(loops), seq([a.child, b.child]), a.permutable)
+
+
+def _names(band: Band) -> list[str]:
+    return [lp.name for lp in band.loops]
+
+
+def _all_threads(*bands: Band) -> bool:
+    return all(lp.coincident for band in bands for lp in band.loops)
+
+
+def _same_values(scop: Scop, a: Band, b: Band) -> bool:
+    """Do all statements of both run on the same threads, for parameters for which they run at all?"""
+    found = [_values(scop, band.loops, n).intersect_params(scop.context) for band in (a, b) for n in statements(band)]
+    every = found[0]
+    for one in found[1:]:
+        every = every.union(one)
+    return all(one.is_equal(every.intersect_params(one.params())) for one in found)
+
+
+def _values(scop: Scop, loops: Sequence[Loop], name: str) -> isl.Set:
+    """The threads that run a statement, as values of their loops."""
+    domain = scop.statement(name).domain
+    total: isl.Map | None = None
+    for lp in loops:
+        one = isl.Map.from_pw_aff(lp.exprs[name])
+        total = one if total is None else total.flat_range_product(one)
+    assert total is not None
+    return total.intersect_domain(domain).range()

@@ -1,0 +1,174 @@
+"""Which loops become threads, and in blocks of how many: plans for devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, InputError, Severity
+from codegen.gpu.plan.order import as_axes, device_order
+from codegen.gpu.plan.processor import Processor
+from codegen.plan.model import Directive, Grid, LoopRef, Plan, Schedule
+from codegen.recognize.access.extent import longest
+from codegen.record import record
+from codegen.scop.tree import GRID, Band, Loop, Node, enclosing, kids, statements, with_kids
+from codegen.strategy.choice import Decision
+from codegen.strategy.orders.isl_schedule import isl_schedule
+from codegen.strategy.orders.reshape import active
+from codegen.strategy.orders.split import split_at
+from codegen.transform.apply import apply
+from codegen.transform.program import Program
+
+SIZE = 1000.0  # what a loop of unknown length is taken for
+LATENCY = 4e-7  # seconds for one step of a thread that waits for memory
+STEPS = 4e11  # steps that all threads make in a second, if there are enough of them
+SCATTERED = 4.0  # how much longer steps take whose neighbours do not touch neighbours in memory
+
+
+def device_plan(source: Program, processor: Processor) -> Decision:
+    """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew."""
+    found = [_planned(source, device_order(source), processor)]
+    if _cost(found[0].program, processor) > _bound(source):
+        found += _other(source, processor)
+    if not any(_grids(d) for d in found):
+        found += _split(source, processor)
+    return min(found, key=lambda d: _cost(d.program, processor))
+
+
+def _grids(d: Decision) -> bool:
+    return any(isinstance(x, Grid) for x in d.plan.directives)
+
+
+def _other(source: Program, processor: Processor) -> list[Decision]:
+    try:
+        tree = isl_schedule(source.scop, source.deps, source.tree, "smart")
+        return [_planned(source, _threads_first(source, tree), processor)]
+    except (InputError, isl.Error):
+        return []
+
+
+def _split(source: Program, processor: Processor) -> list[Decision]:
+    """With instances told apart that stand in each other's way: the row and the column of a step."""
+    cut = split_at(source)
+    if cut is None:
+        return []
+    try:
+        apart = apply(source, cut)
+        found = _planned(apart, device_order(apart), processor)
+    except (InputError, isl.Error):
+        return []
+    return [replace(found, plan=replace(found.plan, directives=(cut, *found.plan.directives)))]
+
+
+def _bound(source: Program) -> float:
+    """What no order of this region can do without, with a little room: then there is no need to look for others."""
+    steps = sum(SIZE ** len(enclosing(source.tree, s.name)) for s in source.scop.statements)
+    return 4e-5 + 2 * steps / STEPS
+
+
+def _planned(source: Program, tree: Node, processor: Processor) -> Decision:
+    p, out = source.with_tree(tree), [Schedule(tree)]
+    directives: list[Directive] = [*out]
+    remarks: list[Diagnostic] = []
+    p = apply(p, out[0])
+    for band in _kernels(tree):
+        name = statements(band)[0]
+        loops = _threads(p, band, processor)
+        directive = Grid(tuple((LoopRef(lp.name, name), n) for lp, n in loops))
+        p = apply(p, directive)
+        directives.append(directive)
+        words = ", ".join(f"{lp.name}:{n}" for lp, n in loops)
+        remarks.append(_remark("kernel", f"one thread for each iteration of {words} (threads of a block)", p, name))
+    return Decision(Plan(source.scop.region, tuple(directives)), tuple(remarks), p)
+
+
+def _remark(id: str, text: str, p: Program, stmt: str) -> Diagnostic:
+    return Diagnostic(Severity.REMARK, id, text, p.scop.statement(stmt).loc, kind="passed")
+
+
+def _kernels(node: Node) -> Iterator[Band]:
+    """The outermost bands that begin with loops for threads."""
+    if isinstance(node, Band) and any(lp.coincident for lp in node.loops):
+        yield node
+        return
+    for k in kids(node):
+        yield from _kernels(k)
+
+
+def _threads(p: Program, band: Band, processor: Processor) -> list[tuple[Loop, int]]:
+    """The loops that become threads with the threads of a block along each."""
+    bound = [lp for lp in band.loops if lp.coincident][:3]
+    wide = 2 * processor.warp
+    single = wide if _works(p, band, bound) else min(4 * wide, processor.threads_per_block)
+    sizes = {1: [single], 2: [4, wide], 3: [1, 4, wide]}[len(bound)]
+    return [(lp, _short(p, lp, n)) for lp, n in zip(bound, sizes, strict=True)]
+
+
+def _works(p: Program, band: Band, bound: Sequence[Loop]) -> bool:
+    """Has a thread loops of its own? Then many small blocks fill the device better than few large ones."""
+    return any(len(enclosing(band, n)) > len(bound) for n in statements(band))
+
+
+def _short(p: Program, lp: Loop, threads: int) -> int:
+    """No more threads than a short loop has iterations, in powers of two."""
+    most = longest(p.scop, lp)
+    while most is not None and threads > 1 and threads // 2 >= most:
+        threads //= 2
+    return threads
+
+
+def _threads_first(p: Program, node: Node) -> Node:
+    """isl's tree with the loops for threads in front of their bands, and those alone marked."""
+    if isinstance(node, Band):
+        names = statements(node)
+        free = [lp for lp in node.loops if lp.coincident and any(active(p.scop, lp, n) for n in names)]
+        if free and (node.permutable or node.loops[0] in free):
+            front = as_axes(p.scop, free if node.permutable else _leading(node.loops, free), names)
+            rest = tuple(replace(lp, coincident=False) for lp in node.loops if lp not in front)
+            return replace(node, loops=(*front, *rest), child=_plain(node.child))
+        node = replace(node, loops=tuple(replace(lp, coincident=False) for lp in node.loops))
+    return with_kids(node, tuple(_threads_first(p, k) for k in kids(node)))
+
+
+def _leading(loops: Sequence[Loop], free: Sequence[Loop]) -> list[Loop]:
+    """Those in front that may be threads."""
+    count = next((k for k, lp in enumerate(loops) if lp not in free), len(loops))
+    return list(loops[:count])
+
+
+def _plain(node: Node) -> Node:
+    """Without marks."""
+    if isinstance(node, Band):
+        node = replace(node, loops=tuple(replace(lp, coincident=False) for lp in node.loops))
+    return with_kids(node, tuple(_plain(k) for k in kids(node)))
+
+
+@record
+class Shape:
+    """Loops around a statement that really vary: on the host, as threads, and in a thread."""
+
+    host: int
+    threads: int
+    inside: int
+
+
+def shape(p: Program, stmt: str) -> Shape:
+    """Where the loops of a statement are."""
+    around = [lp for lp in enclosing(p.tree, stmt) if active(p.scop, lp, stmt)]
+    grid = [k for k, lp in enumerate(around) if lp.kind == GRID]
+    if not grid:
+        return Shape(max(0, len(around) - 1), 0, min(1, len(around)))
+    return Shape(grid[0], len(grid), len(around) - grid[-1] - 1)
+
+
+def _cost(p: Program, processor: Processor) -> float:
+    """Seconds, with loops of a usual length: launches, steps one after the other, and all steps together."""
+    total = 0.0
+    for s in p.scop.statements:
+        x = shape(p, s.name)
+        inside, width = SIZE**x.inside, SIZE**x.threads
+        steps = inside * width / STEPS
+        total += SIZE**x.host * (processor.launch + max(steps, inside * LATENCY / 10))
+    return total

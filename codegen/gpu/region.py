@@ -1,0 +1,153 @@
+"""One region for a device: plan, proof, text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from codegen.ast.ctree import Block, CNode, For, Instance, walk
+from codegen.ast.generate import MissingLoop
+from codegen.ast.generate import generate as generate_ast
+from codegen.diagnostics import Diagnostic, InputError, Severity, Unsupported
+from codegen.gpu.body import check_region
+from codegen.gpu.dialect import Dialect
+from codegen.gpu.emit import emit_device
+from codegen.gpu.kernels import has_grid
+from codegen.gpu.plan.processor import processor
+from codegen.gpu.plan.strategy import device_plan
+from codegen.options import GenOptions
+from codegen.plan.model import Directive, Grid, Plan
+from codegen.plan.text import show
+from codegen.region import AUTHORS, Made, Modelled, RegionOutcome, as_written, indent, too_much
+from codegen.scop.effort import Exhausted, at_most, part
+from codegen.scop.model import Scop
+from codegen.scop.tree import GRID
+from codegen.target.guards.alias import alias_test
+from codegen.target.text.names import names_for
+from codegen.targets.base import RegionJob
+from codegen.transform.apply import apply_plan
+from codegen.transform.program import Program
+from codegen.transform.storage import place_storage
+from codegen.verify.proofs import prove
+
+# What a plan for a device may say.
+OTHER = "is not for devices"
+
+
+def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
+    """The region as kernels. Raises Unsupported."""
+    s, model, options = job.slice, job.model, job.options
+    scop = model.program.scop
+    check_region(scop)
+    try:
+        with at_most(part(options.timeout, AUTHORS[0])):
+            made = made_for_device(model, options)
+            scop = made.program.scop
+            plan = replace(made.plan, digest=model.digest, part=model.piece)
+            alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+            names = names_for(options.prefix, (s.text[slice(*s.span)], job.original))
+            text = emit_device(
+                scop, made.program.deps, made.code, as_written(job.original), indent(job.original, s.region.indent),
+                summary_of(made), dialect, options.arrays, names, alias.text,
+            )  # fmt: skip
+    except Exhausted:
+        raise too_much(options, scop.loc) from None
+    except isl.Error as error:
+        why = f"isl could not find its kernels: {str(error).splitlines()[0]}"
+        raise Unsupported("isl-failed", why, scop.loc) from None
+    return RegionOutcome(
+        s.region.index, s.region.first_line, text.host, text.helpers | alias.helpers, frozenset(),
+        show((plan,), {scop.region: scop}), summary_of(made), (*model.remarks, *made.remarks, *alias.remarks),
+        text.part, names=text.names, computed=text.computed,
+    )  # fmt: skip
+
+
+def made_for_device(model: Modelled, options: GenOptions) -> Made:
+    """A proven program, by the user's plan if there is one, else by our own."""
+    scop = model.program.scop
+    if options.plan_text is not None:
+        from codegen.plan_reader.parse import parse
+
+        plans = parse(options.plan_text, options.plan_name, {scop.region: scop}, model.piece)
+        if plans:
+            return _by_user(model, plans[0])
+    decision = device_plan(model.program, processor(options.device))
+    code = _proven(decision.program)
+    remarks = (*decision.remarks, *_alone(decision.program.scop, code))
+    return Made(decision.program, decision.plan, decision.program.tree, code, remarks)
+
+
+def _by_user(model: Modelled, plan: Plan) -> Made:
+    if plan.digest and plan.digest != model.digest:
+        hint = f"make it anew, or replace its digest by {model.digest} after checking it"
+        raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc, hint)
+    _check_words(plan.directives)
+    program = apply_plan(model.program, plan)
+    try:
+        code = _proven(program)
+    except Unsupported as error:
+        raise InputError("illegal-plan", f"the plan is illegal: {error.message}", plan.loc,
+                         "change or remove the directive that causes it") from None
+    return Made(program, plan, program.tree, code, _alone(program.scop, code))
+
+
+def _check_words(directives: Sequence[Directive]) -> None:
+    """What a plan asks for is done, or refused: loops of kernels are plain ones."""
+    from codegen.plan import model as plans
+
+    orders = (plans.Distribute, plans.Order, plans.Reverse, plans.Schedule, plans.Skew, plans.Tile, plans.Unskew)
+    known = (*orders, plans.CopyReads, plans.Expand, plans.Forward, plans.Grid, plans.StoreIn, plans.StripMine)
+    for d in directives:
+        if not isinstance(d, known):
+            word = type(d).__name__.lower()
+            raise InputError("illegal-plan", f"`{word}` {OTHER}", d.loc, "leave it out")
+
+
+def _proven(p: Program) -> CNode:
+    """The loops of a program, if all proofs go through. Raises Unsupported."""
+    if p.scop.buffers:
+        raise Unsupported("gpu-array", "variables are not expanded on devices", p.scop.loc, "leave it out")
+    tree = place_storage(p.scop, p.deps, p.tree, p.stores)
+    problem = ""
+    for whole in (False, True):
+        try:
+            code = generate_ast(p.scop, tree, whole=whole, peel=False)
+        except MissingLoop as error:
+            raise Unsupported("no-proof", str(error), p.scop.loc) from None
+        findings = prove(p.scop, p.deps, code)
+        if not findings:
+            _check_parts(p.scop, code)
+            return code
+        problem = problem or findings[0].message
+    raise Unsupported("no-proof", f"no order for a device could be proven: {problem}", p.scop.loc,
+                      "split the region into smaller ones")
+
+
+def _check_parts(scop: Scop, code: CNode) -> None:
+    """Raises Unsupported where there is nothing for threads."""
+    for node in code.children if isinstance(code, Block) else (code,):
+        inside = [x for x in walk(node) if isinstance(x, Instance)]
+        if not has_grid(node) and (any(isinstance(x, For) for x in walk(node)) or node is code):
+            s = scop.statement(inside[0].stmt)
+            raise Unsupported("no-parallelism", f"no loop around {s.name} can run on threads of a device", s.loc,
+                              "it stays on the host")
+
+
+def _alone(scop: Scop, code: CNode) -> tuple[Diagnostic, ...]:
+    """Remarks on loops that one thread of the device runs by itself."""
+    threads = {x.stmt for n in walk(code) if isinstance(n, For) and n.loop.kind == GRID
+               for x in walk(n) if isinstance(x, Instance)}  # fmt: skip
+    looped = {x.stmt for n in walk(code) if isinstance(n, For) for x in walk(n) if isinstance(x, Instance)}
+    return tuple(
+        Diagnostic(Severity.REMARK, "one-thread", f"{s.name} runs on one thread of the device", s.loc, kind="missed")
+        for s in scop.statements if s.name in looped - threads
+    )  # fmt: skip
+
+
+def summary_of(made: Made) -> str:
+    """What was done, in a line."""
+    found = [d for d in made.plan.directives if isinstance(d, Grid)]
+    parts = ["by ".join(f"{ref.name}:{n} " for ref, n in d.loops).strip() for d in found]
+    return "threads over " + ", ".join(dict.fromkeys(parts))

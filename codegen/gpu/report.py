@@ -1,0 +1,49 @@
+"""What `inspect` shows of a region on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.diagnostics import Unsupported
+from codegen.gpu.body import check_region
+from codegen.gpu.dialect import Dialect
+from codegen.gpu.emit import device_part
+from codegen.gpu.region import made_for_device
+from codegen.gpu.transfers import ArrayText, BoxText
+from codegen.options import GenOptions
+from codegen.plan.text import show
+from codegen.region import Modelled
+
+
+def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterator[str]:
+    """The plan, the kernels with their blocks, and what is copied."""
+    scop = model.program.scop
+    try:
+        check_region(scop)
+        made = made_for_device(model, options)
+        part, arrays = device_part(made.program.scop, made.program.deps, made.code, dialect, options.arrays)
+    except Unsupported as error:
+        yield f"  stays on the host: {error.message}"
+        return
+    yield "  plan"
+    for line in show((made.plan,), {scop.region: made.program.scop}).splitlines()[1:]:
+        yield f"  {line}"
+    yield "  kernels"
+    yield from (f"    {k.name}: {k.comment}" for k in part.kernels)
+    yield f"  arrays of the {options.arrays}"
+    for a in arrays:
+        yield f"    {a.name}: {_moved(a, options.arrays)}"
+
+
+def _moved(a: ArrayText, arrays: str) -> str:
+    if arrays != "host" and not a.scalar:
+        return "used where it is"
+    both = (("copied to the device", a.come), ("copied back", a.go))
+    return "; ".join(f"{_box(b)} {what}" for what, b in both if b is not None) or "not copied"
+
+
+def _box(b: BoxText) -> str:
+    if not b.lows:
+        return "its value"
+    sides = zip(b.lows, b.counts, strict=True)
+    return "".join(f"[{n}]" if low == "0" else f"[{n} from {low}]" for low, n in sides)

@@ -1,0 +1,144 @@
+"""What a region moves between host and device: the elements it reads before it writes them, and those it writes.
+
+Memory is moved in boxes. What lies in the box of written elements without being written is brought along first, so that
+it comes back as it was; an array that is overwritten whole is not copied in at all.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from codegen.ast.boxes import box_set, condition_text, value_text
+from codegen.diagnostics import Unsupported
+from codegen.gpu.body import plain_type
+from codegen.record import record
+from codegen.scop.dependences import Dependences
+from codegen.scop.model import Access, Array, Scop, Statement
+from codegen.target.text.cexpr import IntPrinter
+
+PARTS = 5  # sets with quotients fall into no more parts
+CASES = 8  # bounds of a box fall into no more cases
+_SET = isl.dim_type.set
+
+
+@record
+class BoxText:
+    """A box of an array as C texts: first subscripts, numbers of elements, and when there is anything in it."""
+
+    lows: tuple[str, ...]
+    counts: tuple[str, ...]
+    when: str  # empty: always
+
+
+@record
+class ArrayText:
+    """An array on the device. `all` is what the region touches, `come` what is copied in, `go` what comes back."""
+
+    name: str  # of the pointer in kernels
+    kind: str  # C type of its elements
+    host: str  # the host's pointer
+    strides: tuple[str, ...]
+    all: BoxText
+    come: BoxText | None
+    go: BoxText | None
+    written: bool
+    scalar: bool = False
+
+
+@record
+class Elements:
+    """Sets of elements of one array: touched, needed from the host, and handed back to it."""
+
+    touched: isl.Set
+    come: isl.Set
+    go: isl.Set
+
+
+def elements_of(scop: Scop, deps: Dependences, name: str) -> Elements:
+    """What the region does with an array."""
+    space = scop.accesses_to(name)[0][1].relation.range().get_space()
+    touched, written = isl.Set.empty(space), isl.Set.empty(space)
+    for s, a in scop.accesses_to(name):
+        image = _image(scop, s, a)
+        touched = touched.union(image)
+        written = written.union(image) if a.write else written
+    written = written.coalesce()
+    unfed = deps.live_in.range().extract_set(space.align_params(deps.live_in.get_space().params()))
+    go = box_set(written) if not written.is_empty() else written
+    come = unfed.intersect_params(scop.context).union(go.subtract(written))
+    return Elements(touched.coalesce(), come.coalesce(), go)
+
+
+def _image(scop: Scop, s: Statement, a: Access) -> isl.Set:
+    """The elements that an access touches. Raises Unsupported where isl would take too long over them."""
+    image = a.relation.intersect_domain(s.domain).range().intersect_params(scop.context).coalesce()
+    parts = image.get_basic_sets()
+    if len(parts) > PARTS and any(b.dim(isl.dim_type.div) for b in parts):
+        raise _many(scop, scop.arrays[a.array])
+    return image
+
+
+def _many(scop: Scop, array: Array) -> Unsupported:
+    words = f"which elements of `{array.name}` are used falls into many cases"
+    return Unsupported("gpu-array", words, scop.loc, "split the region")
+
+
+def wrong_transfers(found: Elements, scop: Scop, deps: Dependences, name: str) -> str:
+    """Do copies cover what is read, and bring back nothing that the device does not have? A sentence if not."""
+    come = box_set(found.come) if not found.come.is_empty() else found.come
+    reads = deps.live_in.range().extract_set(found.come.get_space()).intersect_params(scop.context)
+    writes = isl.Set.empty(found.go.get_space())
+    for s, a in scop.accesses_to(name):
+        writes = writes.union(_image(scop, s, a)) if a.write else writes
+    if not reads.is_subset(come):
+        return f"elements of `{name}` are read that were not copied to the device"
+    if not writes.is_subset(found.go):
+        return f"elements of `{name}` are written that are not copied back"
+    if not found.go.is_subset(writes.union(come)):
+        return f"elements of `{name}` would be copied back that nobody wrote"
+    return ""
+
+
+def array_text(scop: Scop, deps: Dependences, name: str, ints: IntPrinter) -> ArrayText:
+    """An array of the host with its boxes. Raises Unsupported where these have no simple bounds."""
+    array, found = scop.arrays[name], elements_of(scop, deps, name)
+    problem = wrong_transfers(found, scop, deps, name)
+    if problem:
+        raise Unsupported("no-proof", f"transfers could not be proven: {problem}", scop.loc)
+    ways = {_strides(array, a) for _, a in scop.accesses_to(name)}
+    if len(ways) > 1:
+        raise Unsupported("gpu-array", f"rows of `{array.name}` have several lengths", scop.loc, "split the region")
+    (strides,) = ways
+    boxes = [None if x.is_empty() else _box(scop, array, x, ints) for x in (found.touched, found.come, found.go)]
+    every = boxes[0] or BoxText(("0",) * array.dims, ("0",) * array.dims, "")
+    written = any(a.write for _, a in scop.accesses_to(name))
+    base = f"&{array.base}" if array.rank == 0 else array.base
+    return ArrayText(array.base, plain_type(array.elem), base, strides, every, boxes[1], boxes[2], written,
+                     array.rank == 0)
+
+
+def _strides(array: Array, access: Access) -> tuple[str, ...]:
+    """How far elements with neighbouring subscripts are apart."""
+    flat = next((x for x in access.path if x.kind == "flat"), None)
+    if flat is not None:
+        return tuple(s if s.isidentifier() or s.isdigit() else f"({s})" for s in flat.strides)
+    out: list[str] = []
+    for k in range(array.rank):
+        parts = [e if e.isidentifier() or e.isdigit() else f"({e})" for e in array.extents[k + 1 :]]
+        out.append(" * ".join(("(long)" + parts[0], *parts[1:])) if parts else "1")
+    return tuple(out)
+
+
+def _box(scop: Scop, array: Array, elements: isl.Set, ints: IntPrinter) -> BoxText:
+    lows, counts = [], []
+    context = scop.context
+    for k in range(elements.dim(_SET)):
+        low, high = elements.dim_min(k).coalesce(), elements.dim_max(k).coalesce()
+        size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
+        if max(low.n_piece(), size.n_piece()) > CASES:
+            raise _many(scop, array)
+        lows.append(ints.text(value_text(low.gist(context), context)))
+        counts.append(ints.text(value_text(size.gist(context), context)))
+    where = elements.params().gist(context).coalesce()
+    always = isl.Set.universe(where.get_space()).is_subset(where)
+    return BoxText(tuple(lows), tuple(counts), "" if always else ints.text(condition_text(where, context)))

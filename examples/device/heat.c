@@ -1,0 +1,16 @@
+/* Heat in a plate: each step replaces every inner point by the mean of its neighbours. */
+#include "heat.h"
+
+void heat(int steps, int n, double a[n][n], double b[n][n])
+{
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        b[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]);
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[i][j] = b[i][j];
+  }
+#pragma endscop
+}

@@ -1,0 +1,63 @@
+"""What stays on the host, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.diagnostics import InputError
+from codegen.gpu.plan.processor import names, parse, processor
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+
+REGION = """{before}
+void f(int n, {arguments})
+{{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    {body}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("id", "arguments", "body", "before"),
+    [
+        ("gpu-array", "double **a", "for (int j = 0; j < n; j++) a[i][j] = 0;", ""),
+        ("gpu-array", "long double *a", "a[i] = 0;", ""),
+        ("gpu-call", "double *a", "a[i] = lgamma(a[i]);", "#include <math.h>"),
+        ("gpu-value", "double *a, struct p *p", "a[i] *= p->scale;", "struct p { double scale; };"),
+        ("data-dependent-subscript", "double *a, int *k, double *b", "a[i] = b[k[i]];", ""),
+        ("no-parallelism", "double *a", "if (i > 0) a[i] += a[i - 1];", ""),
+        ("thread-local", "double *a", "a[i] = t;", "static _Thread_local double t;"),
+    ],
+)
+def test_refused(id: str, arguments: str, body: str, before: str) -> None:
+    text = REGION.format(arguments=arguments, body=body, before=before)
+    made = generate("f.c", text, GenOptions(target="cuda", stem="f"))
+    assert not any(r.transformed for r in made.regions)
+    assert id in {n.id for d in made.diagnostics for n in d.notes}
+
+
+def test_every_device_can_be_read() -> None:
+    assert set(names()) >= {"v100", "a100", "h100", "h200", "rtx4090", "mi250x", "generic"}
+    for name in names():
+        found = processor(name)
+        assert found.name == name and found.warp in (32, 64) and found.bandwidth > 1e11 > found.link
+
+
+def test_a_device_that_is_wrong() -> None:
+    with pytest.raises(InputError, match="unknown device 'h2000'"):
+        processor("h2000")
+    with pytest.raises(InputError, match="unknown key `wrap`"):
+        parse("x.toml", "wrap = 32")
+    with pytest.raises(InputError, match="`warp` is no int"):
+        parse("x.toml", "warp = '32'")
+    with pytest.raises(InputError, match="is missing"):
+        parse("x.toml", "warp = 32")
+
+
+def test_blocks_fit_the_device() -> None:
+    text = REGION.format(arguments="double *a", body="a[i] = 0;", before="")
+    device = generate("f.c", text, GenOptions(target="hip", stem="f", device="mi250x")).extra.file(".tw.hip")
+    assert "hipMemcpy2D" in device and "cuda" not in device and "__launch_bounds__(512)" in device
