@@ -24,6 +24,7 @@ class _Use:
     depth: int
     printed: tuple[CExpr, ...]
     write: bool
+    touches: isl.Map  # instances to the elements of the model
     only: isl.Set | None = None  # the instances for which it happens, if it stands behind a condition
 
 
@@ -60,7 +61,7 @@ def _check(
     reads, writes = cells[False].coalesce(), cells[True].coalesce()
     times = times.intersect_domain(reads.union(writes).domain())
     if name in deps.folds:
-        kept = _lives_apart(scop, reads.union(writes), times, width, name)
+        kept = _lives_apart(scop, uses, times)
     else:
         should = deps.flows.get(name, isl.UnionMap.empty(space))
         kept = _one_writer(reads, writes, times, should) or _last_writers(reads, writes, times, should)
@@ -96,7 +97,7 @@ def _uses(scop: Scop, runs: Sequence[StatementRun], name: str) -> Iterator[_Use 
 
 
 def _use(run: StatementRun, held: Held, depth: int, printed: tuple[CExpr, ...], a: Access) -> _Use:
-    return _Use(run, held, depth, printed, a.write, a.relation.domain() if a.partial else None)
+    return _Use(run, held, depth, printed, a.write, a.relation, a.relation.domain() if a.partial else None)
 
 
 def _loops_in(e: CExpr, scop: Scop) -> frozenset[str]:
@@ -148,22 +149,29 @@ def _cell(scop: Scop, use: _Use) -> isl.Map:
     return cell if use.only is None else cell.intersect_domain(use.only)
 
 
-def _lives_apart(scop: Scop, cells: isl.UnionMap, times: isl.UnionMap, width: int, name: str) -> bool:
+def _lives_apart(scop: Scop, uses: Sequence[_Use], times: isl.UnionMap) -> bool:
     """For variables whose additions may be reordered: once another object has used a cell, the first one is done.
 
-    Within one object the order is a matter of dependences; here only objects that share a cell count.
+    Within one object the order is a matter of dependences; here only objects that share a cell count. What counts is an
+    instance together with the object it uses, as it may use several.
     """
     space = param_space(scop)
-    objects = isl.UnionMap.empty(space)
-    for _, a in scop.accesses():
-        if a.array == name:
-            objects = objects.union(isl.UnionMap.from_map(a.relation))
+    instances, objects, cells = (isl.UnionMap.empty(space) for _ in range(3))
+    for use in uses:
+        instance = use.touches.domain_map()
+        instances = instances.union(isl.UnionMap.from_map(instance))
+        objects = objects.union(isl.UnionMap.from_map(use.touches.range_map()))
+        cells = cells.union(isl.UnionMap.from_map(instance.apply_range(_cell(scop, use))))
     if not objects.reverse().apply_range(cells).is_single_valued():
         return False  # parts of one object's life would use different storage
-    last = isl.UnionAccessInfo.from_sink(cells).set_must_source(cells).set_schedule_map(times).compute_flow()
     same = objects.apply_range(objects.reverse())
+    at_once = instances.apply_range(instances.reverse()).intersect(cells.apply_range(cells.reverse()))
+    if not at_once.is_subset(same):
+        return False  # one instance would use a cell for two objects
+    when = instances.apply_range(times)
+    last = isl.UnionAccessInfo.from_sink(cells).set_must_source(cells).set_schedule_map(when).compute_flow()
     switched = last.get_may_dependence().subtract(same).range()
-    earlier = times.lex_lt_union_map(times).intersect(same).range()
+    earlier = when.lex_lt_union_map(when).intersect(same).range()
     return bool(switched.intersect(earlier).is_empty())
 
 
