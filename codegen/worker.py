@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import pickle
@@ -91,6 +92,7 @@ def answer(work: Callable[[], object], writer: int, limits: Limits) -> None:
     not come along, while a new thread starts with none.
     """
     try:
+        faulthandler.disable()  # who waits for the answer says what a crash means
         restrict(limits)
         gc.set_threshold(SELDOM)
         threading.stack_size(STACK)

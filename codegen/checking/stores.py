@@ -45,11 +45,15 @@ def watched(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
 
 def invented(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:
     """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
-    other runs have shown that the result does whatever the original does."""
+    other runs have shown that the result does whatever the original does. Where one crashes, as sources do that read a
+    pointer to a row and then nothing of the row, each vector gets a child of its own."""
     try:
         return run_limited(functools.partial(_first, h, pair, vectors), BATCH)
-    except (Died, LimitPassed):
+    except LimitPassed:
         return None
+    except Died:
+        alone = (invented(h, pair, [v]) for v in vectors) if len(vectors) > 1 else ()
+        return next((found for found in alone if found is not None), None)
 
 
 def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:

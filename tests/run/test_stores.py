@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from codegen.checking import stores
 from codegen.diagnostics import Severity
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -119,3 +123,24 @@ def test_check_finds_a_store_where_the_condition_does_not_hold(place: str, plant
     plant(f"if (a[i] > {place}) {place} = a[i];", f"{place} = a[i] > {place} ? a[i] : {place};")
     report = run(SOMETIMES.replace("%s", place))
     assert not report.ok and f"the result stores to {place}, which the source does not" in report.lines[0], report.lines
+
+
+
+def test_sizes_at_which_a_watched_program_crashes_do_not_end_the_search(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Sources read pointers to rows of which they then read nothing: that crashes where there are none."""
+    sizes = [stores.Vector((n,), (n,), (), 1, False) for n in (1, 2, 3)]
+
+    def first(h: object, pair: object, vectors: Sequence[stores.Vector]) -> stores.Invented | None:
+        for v in vectors:
+            if v.ints == (2,):
+                os.abort()
+            if v.ints == (3,):
+                return stores.Invented(v, "a store")
+        return None
+
+    monkeypatch.setattr(stores, "_first", first)
+    found = stores.invented(cast(Any, None), cast(Any, None), sizes)
+    assert found is not None and found.vector == sizes[2]
+    assert "Fatal Python error" not in capfd.readouterr().err
