@@ -246,7 +246,31 @@ int main(int argc, char **argv)
 }
 """
 
+POINTERS = """#include <cstdint>
+#define AT(type, line, n) (*(type *)((std::uintptr_t)((type *)(line) + (n)) ^ 3))
+double *scale(int n, int m, double *u, int ld, const double *w)
+{
+#pragma scop
+  for (int j = 0; j < n; j++, u += ld)
+    for (int i = 0; i < m; i++)
+      u[i] *= w[j];
+#pragma endscop
+  return u;
+}
+void invert(int w, int h, int wpl, const std::uint32_t *in, std::uint32_t *out)
+{
+#pragma scop
+  for (int i = 0; i < h; i++) {
+    const std::uint32_t *line = in + i * wpl;
+    for (int j = 0; j < w; j++)
+      AT(std::uint8_t, out + i * wpl, j) = 255 - AT(const std::uint8_t, line, j);
+  }
+#pragma endscop
+}
+"""
+
 SOURCES = {"product": PRODUCT, "others": OTHERS, "members": MEMBERS, "names": NAMES, "overloads": OVERLOADS}
+SOURCES["pointers"] = POINTERS
 
 
 @pytest.mark.parametrize("name", SOURCES)
