@@ -11,7 +11,7 @@ SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/sha
   cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
-.PHONY: same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden clean distclean
+.PHONY: same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -142,6 +142,10 @@ bench-tune-searches: venv $(VENV)/.installed-bench
 $(VENV)/.installed-bench: setup.cfg pyproject.toml | $(VENV)/.installed
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
 	  echo "matplotlib could not be installed; there will be no plot"
+
+# After a change of what proves printed products, or of what prints them: the list of those that are proven already.
+proven: venv
+	$(PY) -m benchmarks.proven
 
 golden: dev
 	$(PY) -m pytest -q tests --refresh-golden -k golden

@@ -5,7 +5,7 @@ A form is a sum of terms with whole factors, and a constant. Terms are whatever 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name, Neg, expr_kids, expr_names, substitute
 
@@ -13,9 +13,23 @@ Form = tuple[frozenset[tuple[object, int]], int]
 
 
 def form(e: CExpr) -> Form:
-    terms: dict[object, int] = {}
-    constant = _add(e, 1, terms)
-    return frozenset((t, c) for t, c in terms.items() if c), constant
+    known: Form | None = e.__dict__.get("_form")
+    if known is None:  # proofs ask for the same expressions again and again
+        terms: dict[object, int] = {}
+        constant = _add(e, 1, terms)
+        known = e.__dict__["_form"] = frozenset((t, c) for t, c in terms.items() if c), constant
+    return known
+
+
+def shifted(e: CExpr, by: Mapping[str, int]) -> Form:
+    """The form where variables are so much larger."""
+    terms, constant = form(e)
+    for t, c in terms:
+        if isinstance(t, str):
+            constant += c * by.get(t, 0)
+        elif not by.keys().isdisjoint(expr_names(e)):
+            return form(substitute(e, {x: Bin("+", Name(x), Int(k)) for x, k in by.items() if k}))
+    return terms, constant
 
 
 def forms(index: Sequence[CExpr]) -> tuple[Form, ...]:
@@ -24,9 +38,7 @@ def forms(index: Sequence[CExpr]) -> tuple[Form, ...]:
 
 def later(e: CExpr, var: str, by: int) -> Form:
     """The form where a variable is so much larger."""
-    if not by or var not in expr_names(e):
-        return form(e)
-    return form(substitute(e, {var: Bin("+", Name(var), Int(by))}))
+    return shifted(e, {var: by})
 
 
 def plus(f: Form, by: int) -> Form:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.ast.ctree import Bin, Block, CExpr, CNode, For, Instance, Int, Name, expr_names, substitute
-from codegen.ast.forms import Form, form, forms, plus
+from codegen.ast.ctree import Block, CExpr, CNode, For, Instance
+from codegen.ast.forms import Form, forms, plus, shifted
 from codegen.ast.lowered import Backwards, Contiguous, Each, Index, Lanes, One, Picked, Place
 from codegen.recognize.lanes import in_row, same
 from codegen.record import record
@@ -35,11 +35,7 @@ Box = tuple[Dim, ...]
 
 def moved(e: CExpr, box: Box, by: Offsets) -> Form:
     """An expression some iterations further on."""
-    names = expr_names(e)
-    env: dict[str, CExpr] = {
-        d.var: Bin("+", Name(d.var), Int(k)) for d, k in zip(box, by, strict=True) if k and d.var in names
-    }
-    return form(substitute(e, env))
+    return shifted(e, {d.var: k for d, k in zip(box, by, strict=True)})
 
 
 def wanted(s: Statement, at: Instance, number: int, box: Box, by: Offsets) -> Element:

@@ -1,29 +1,12 @@
-"""Where printed products stand in a region's text, and names for their bounds."""
+"""Names for the bounds of printed products."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.read import Node, Unread, nodes, read_expression
-
-_TOKENS = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}]", re.S)
-_ELSE = re.compile(r"\}\s*else\s*\{")
-
-
-def block_text(text: str, start: int) -> str:
-    """The block that begins at `start`, without the plain nest in it, which stands behind its last `else`."""
-    depth, plain = 0, None
-    for m in _TOKENS.finditer(text, start):
-        depth += (m[0] == "{") - (m[0] == "}")
-        if depth == 1 and m[0] == "}":
-            plain = _ELSE.match(text, m.start()) or plain
-        if depth == 0:
-            end = text.rindex("}", start, m.start())
-            return text[start : m.end()] if plain is None else f"{text[start : plain.end()]} {text[end : m.end()]}"
-    raise Unread("a block without an end")
 
 
 def bounds(block: Node, ranges: Iterable[tuple[str, str, str]], numbers: bool) -> dict[Node, Node]:

@@ -2,29 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
+from codegen.isa.known import own
 from codegen.isa.load import load as load_isa
+from codegen.isa.model import Isa
 from codegen.target.emit import Kernel, RegionText
+from codegen.target.matvec.sweep import MatvecView, matvec_kernel_of
 from codegen.target.product.microkernel_model import MicroKernel
+from codegen.target.product.tiles import all_kernels, micro_kernel_of
+from codegen.target.product.view import ProductView
+from codegen.verify.text.printed import product_blocks, sweep_blocks
+from codegen.verify.text.proven import block_key, is_proven, kernel_key, made
 
-# The two kinds of products are read by modules of their own; start-up time counts in a build.
+if TYPE_CHECKING:
+    from codegen.target.matvec.kernel import MatvecKernel
+
+# Proofs are modules of their own, and most texts are in the list of those that were proven; start-up time counts in a
+# build.
 
 
 def wrong_text(emitted: RegionText) -> str:
     """Why a region's text does not do what was proven of its tree; empty when it does."""
-    problem = ""
-    if emitted.products:
-        from codegen.verify.text.blocked.product import wrong_products
-
-        problem = wrong_products(emitted.plain, emitted.products)
-    if emitted.sweeps:
-        from codegen.verify.text.sweep.check import wrong_sweeps
-
-        problem = problem or wrong_sweeps(emitted.plain, emitted.sweeps)
+    problem = _unless_proven(_product_keys(emitted), lambda: _wrong_products(emitted))
+    problem = problem or _unless_proven(_sweep_keys(emitted), lambda: _wrong_sweeps(emitted))
     for kernel in sorted(emitted.kernels, key=repr):
-        problem = problem or _wrong(kernel)
+        problem = problem or _wrong_kernel(kernel)
     return problem
+
+
+def _unless_proven(keys: list[str] | None, wrong: Callable[[], str]) -> str:
+    """What is wrong with texts, if some of them was not proven yet; no keys: they are not what they should be."""
+    if keys is not None and all(map(is_proven, keys)):
+        return ""
+    problem = wrong()
+    if not problem and keys:
+        made.update(keys)
+    return problem
+
+
+def _product_keys(emitted: RegionText) -> list[str] | None:
+    blocks, views = product_blocks(emitted.plain) if emitted.products else [], emitted.products
+    if len(blocks) != len(views):
+        return None
+    return [_product_key(t, v) for t, v in zip(blocks, views, strict=True)]
+
+
+def _product_key(text: str, v: ProductView) -> str:
+    w, step = v.wanted, v.wanted.what.step
+    tables = [(t.name, t.base, t.elem, t.of, t.element, t.origin, t.target) for t in w.tables]
+    sizes = [b.size for b in (v.rows, v.columns, v.depth)]
+    wanted = (w.left, w.right, w.target, w.consts, w.first, w.past, w.corners, w.names, w.loops, tables, sizes)
+    kernels = (micro_kernel_of(w.what, w.how), all_kernels(w.what, w.how))
+    given = (w.how, own(w.how.isa), w.few, kernels, step.lane, step.elem, step.careful, step.narrow, len(step.left))
+    return block_key(text, wanted, given)
+
+
+def _wrong_products(emitted: RegionText) -> str:
+    from codegen.verify.text.blocked.product import wrong_products
+
+    return wrong_products(emitted.plain, emitted.products)
+
+
+def _sweep_keys(emitted: RegionText) -> list[str] | None:
+    blocks, views = sweep_blocks(emitted.plain) if emitted.sweeps else [], emitted.sweeps
+    if len(blocks) != len(views):
+        return None
+    return [_sweep_key(t, v) for t, v in zip(blocks, views, strict=True)]
+
+
+def _sweep_key(text: str, v: MatvecView) -> str:
+    w = v.wanted
+    wanted = (w.left, w.right, w.target, w.consts, w.first, w.past, sorted(w.whole), v.rows, v.depth)
+    return block_key(text, wanted, (w.how, own(w.how.isa), matvec_kernel_of(w.what, w.how)))
+
+
+def _wrong_sweeps(emitted: RegionText) -> str:
+    from codegen.verify.text.sweep.check import wrong_sweeps
+
+    return wrong_sweeps(emitted.plain, emitted.sweeps)
 
 
 def not_read(emitted: RegionText) -> tuple[tuple[str, str], ...]:
@@ -33,22 +91,35 @@ def not_read(emitted: RegionText) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _wrong(kernel: Kernel) -> str:
+def _wrong_kernel(kernel: Kernel) -> str:
     name, bits, what = kernel
     isa = load_isa(name, bits)
     if isinstance(what, MicroKernel):
         from codegen.target.product.microkernel import micro_kernel
-        from codegen.target.product.microkernel import name as kernel_name
-        from codegen.verify.text.kernel import wrong_kernel
 
-        problem = wrong_kernel(isa, what, micro_kernel(isa, what))
-        return f"the kernel {kernel_name(isa, what)}: {problem}" if problem else ""
+        return _unless_proven(
+            [kernel_key(isa, what, micro_kernel(isa, what))], lambda: _wrong_micro_kernel(isa, what)
+        )
     from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
-    from codegen.target.matvec.kernel import name as sweep_name
 
     if isinstance(what, MatvecKernel):
-        from codegen.verify.text.sweep.kernel import wrong_sweep_kernel
-
-        problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what))
-        return f"the kernel {sweep_name(isa, what)}: {problem}" if problem else ""
+        return _unless_proven(
+            [kernel_key(isa, what, matvec_kernel(isa, what))], lambda: _wrong_matvec_kernel(isa, what)
+        )
     return ""
+
+
+def _wrong_micro_kernel(isa: Isa, what: MicroKernel) -> str:
+    from codegen.target.product.microkernel import micro_kernel, name
+    from codegen.verify.text.kernel import wrong_kernel
+
+    problem = wrong_kernel(isa, what, micro_kernel(isa, what))
+    return f"the kernel {name(isa, what)}: {problem}" if problem else ""
+
+
+def _wrong_matvec_kernel(isa: Isa, what: MatvecKernel) -> str:
+    from codegen.target.matvec.kernel import matvec_kernel, name
+    from codegen.verify.text.sweep.kernel import wrong_sweep_kernel
+
+    problem = wrong_sweep_kernel(isa, what, matvec_kernel(isa, what))
+    return f"the kernel {name(isa, what)}: {problem}" if problem else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from codegen.isa.load import load as load_isa
@@ -17,25 +16,25 @@ from codegen.target.text.scalar import scalar
 from codegen.verify.text.blocked.claim import Claim, Side, TableClaim
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
-from codegen.verify.text.blocks import block_text, bounds, renamed
+from codegen.verify.text.blocks import bounds, renamed
 from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
 from codegen.verify.text.poly import poly, var
+from codegen.verify.text.printed import product_blocks
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
-_BEGIN = re.compile(r"\{\s*const long\s+tw_rows\s*=[^;]*,\s*tw_columns\s*=[^;]*,\s*tw_depth\s*=")
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 
 def wrong_products(text: str, views: Sequence[ProductView]) -> str:
     """Why the text of a region does not carry out its products; empty when it does."""
-    places = [m.start() for m in _BEGIN.finditer(text)]
-    if len(places) != len(views):
-        return f"{len(places)} products were printed in place of {len(views)}"
-    for start, v in zip(places, views, strict=True):
-        problem = wrong_product(block_text(text, start), v)
+    blocks = product_blocks(text)
+    if len(blocks) != len(views):
+        return f"{len(blocks)} products were printed in place of {len(views)}"
+    for block, v in zip(blocks, views, strict=True):
+        problem = wrong_product(block, v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from codegen.target.matvec.sweep import MatvecView
-from codegen.verify.text.blocks import block_text, bounds, renamed
+from codegen.verify.text.blocks import bounds, renamed
+from codegen.verify.text.printed import sweep_blocks
 from codegen.verify.text.read import Unread, read_expression, read_statements
 from codegen.verify.text.sweep.block import SweepBlock
 from codegen.verify.text.sweep.operands import claimed
 
-_BEGIN = re.compile(
-    r"\{\s*const long\s+tw_rows\s*=(?:(?!tw_columns)[^;])*,\s*tw_depth\s*=[^;]*;\s*const double\s+tw_work\s*="
-)
 _PROVEN: set[str] = set()  # what was proven before in this process
 
 
 def wrong_sweeps(text: str, views: Sequence[MatvecView]) -> str:
     """Why the text of a region does not carry out its matrix-vector products; empty when it does."""
-    places = [m.start() for m in _BEGIN.finditer(text)] if views else []
-    if len(places) != len(views):
-        return f"{len(places)} matrix-vector products were printed in place of {len(views)}"
-    for start, v in zip(places, views, strict=True):
-        problem = wrong_sweep(block_text(text, start), v)
+    blocks = sweep_blocks(text)
+    if len(blocks) != len(views):
+        return f"{len(blocks)} matrix-vector products were printed in place of {len(views)}"
+    for block, v in zip(blocks, views, strict=True):
+        problem = wrong_sweep(block, v)
         if problem:
             return f"{v.comment}: {problem}"
     return ""

@@ -1,0 +1,74 @@
+"""Texts that were proven when this version of the tool was made, so that they need not be proven again in every build.
+
+A block of a product is listed whatever the user's variables are called, a kernel by its instruction set, type and form.
+The list speaks for the proofs that made it: after a change of them a test asks for `make proven`, which writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+LIST = _HERE / "data" / "proven.txt"
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.S)
+_TOKEN = re.compile(r"^[ \t]*#[^\n]*|\w+|\S", re.M)  # a line of the preprocessor is one
+_KEPT = re.compile(r"(?:tw_|TW_)\w*|u?int\d+_t|_Bool|[a-z]*size_t|ptrdiff_t|None|True|False")
+_WORDS = frozenset(
+    ("const", "long", "int", "short", "char", "double", "float", "unsigned", "signed", "void", "struct", "for", "if",
+     "else", "continue", "break", "restrict", "sizeof", "static", "return", "volatile", "pragma", "omp")
+)  # fmt: skip
+made: set[str] = set()  # proven in this process
+
+
+def block_key(text: str, wanted: object, given: object) -> str:
+    """All that a proof of a product's block looks at, the same whatever the user's variables are called: the text, C
+    texts of what is wanted of it, and what has no names in it. Where keys are equal, a renaming of names, each by one
+    of its own, makes one text and what is wanted of it of the other."""
+    names: dict[str, str] = {}
+    tokens = [*_TOKEN.findall(_COMMENT.sub(" ", text)), "", *_TOKEN.findall(repr(wanted))]
+    for k, (t, after) in enumerate(zip(tokens, [*tokens[1:], ""], strict=True)):
+        if (t[:1].isalpha() or t[:1] == "_") and after != "(" and t not in _WORDS and not _KEPT.fullmatch(t):
+            tokens[k] = names.setdefault(t, f"${len(names)}")
+    return _digest(f"{' '.join(tokens)}\n{given}")
+
+
+def kernel_key(isa: object, kernel: object, text: str) -> str:
+    """All that a proof of a kernel looks at."""
+    return _digest(f"{isa}\n{kernel}\n{text}")
+
+
+def is_proven(key: str) -> bool:
+    return key in made or key in listed()
+
+
+@cache
+def listed() -> frozenset[str]:
+    return frozenset(_words()[1:])
+
+
+def is_current() -> bool:
+    """Was the list made by the proofs as they are?"""
+    return _words()[:1] == [_proofs()]
+
+
+def _words() -> list[str]:
+    return LIST.read_text(encoding="ascii").split() if LIST.is_file() else []
+
+
+def _proofs() -> str:
+    """A digest of all that proves texts."""
+    files = sorted((p.relative_to(_HERE).as_posix(), p) for p in _HERE.rglob("*.py"))
+    return _digest("".join(f"{name}\n{p.read_text(encoding='utf-8')}" for name, p in files))
+
+
+def write(keys: Iterable[str]) -> None:
+    LIST.parent.mkdir(exist_ok=True)
+    LIST.write_text("\n".join([_proofs(), *sorted(keys)]) + "\n", encoding="ascii")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()

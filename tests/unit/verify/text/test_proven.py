@@ -1,0 +1,68 @@
+"""The list of texts that were proven when the tool was made."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.machine.load import load_for
+from codegen.opened import open_source
+from codegen.options import GenOptions
+from codegen.region import process_region
+from codegen.verify.text import check, proven
+
+GEMM = """void f(int rows, int n, int deep, double out[rows][n], double left[rows][deep], double right[deep][n])
+{
+#pragma scop
+  for (int i = 0; i < rows; i++)
+    for (int k = 0; k < deep; k++)
+      for (int j = 0; j < n; j++)
+        out[i][j] += left[i][k] * right[k][j];
+#pragma endscop
+}
+"""
+AGAIN = GEMM.replace("left", "a").replace("right", "b").replace("deep", "depth").replace("i++", "i += 1")
+
+
+def keys(source: str) -> set[str]:
+    before = set(proven.made)
+    options = GenOptions(isa="avx2")
+    for s in open_source("in.c", source, options).slices:
+        assert process_region(s, source, options, load_for("generic", "avx2")).text is not None
+    return proven.made - before
+
+
+@pytest.mark.listed
+def test_the_list_is_of_these_proofs() -> None:
+    assert proven.is_current(), "the proofs have changed: make proven"
+
+
+@pytest.mark.listed
+def test_what_is_listed_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "_wrong_products", lambda emitted: "it was proven again")
+    (s,) = open_source("in.c", GEMM, GenOptions()).slices
+    assert "tw_rows" in (process_region(s, GEMM, GenOptions(), load_for("generic", "")).text or "")
+
+
+def test_other_names_make_no_other_text() -> None:
+    assert keys(GEMM) and not keys(AGAIN)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("x[i] = y * x[j];", "x[i] = y * x[i];"),
+        ("x[i] = y;", "x[i] = x;"),
+        ("double x = y;", "float x = y;"),
+        ("x = f(y);", "x = g(y);"),
+        ("x = tw_min(y, 8);", "x = tw_min(y, 9);"),
+    ],
+)
+def test_other_texts_have_other_keys(one: str, two: str) -> None:
+    assert proven.block_key(one, "", 1) != proven.block_key(two, "", 1)
+    assert proven.block_key(one, "", 1) != proven.block_key(one, "", 2)
+    assert proven.block_key(one, "", 1) == proven.block_key(one.replace("x", "sum").replace("y", "x"), "", 1)
+
+
+def test_what_is_wanted_is_renamed_like_the_text() -> None:
+    assert proven.block_key("x[i] = y;", "x", ()) == proven.block_key("p[q] = r;", "p", ())
+    assert proven.block_key("x[i] = y;", "x", ()) != proven.block_key("p[q] = r;", "r", ())
