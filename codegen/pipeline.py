@@ -73,7 +73,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     from codegen.target.emit import Kernel, emit_support, foreign
     from codegen.target.text.checks import checks, helpers_of, with_checks
     from codegen.target.text.names import check_names, check_region_names, names_for, names_taken
-    from codegen.target.text.wrap import folded
+    from codegen.target.text.rows import laid_out
 
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     for r, t in changed:
@@ -106,7 +106,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     )
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))
-    support = folded(names.of(support))
+    support, _ = laid_out(names.of(support))
     if options.keep_original and support:
         support = re.sub(r"((?:#line .*\n)?)\Z", r"#endif\n\1", f"#ifndef {original}\n{support}", count=1)
         test = "" if options.require_isa else foreign(kernels)

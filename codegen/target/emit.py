@@ -24,11 +24,13 @@ from codegen.target.pragmas import pragma_makers
 from codegen.target.text.braces import unwrapped
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.cxx import in_language
-from codegen.target.text.links import FIRST, Links, spread, unmark
+from codegen.target.text.links import FIRST, Links, parts, spread, unmark
 from codegen.target.text.names import Names
+from codegen.target.text.outline import outlined
 from codegen.target.text.pieces import View, reads_of, texts_of, words_of
+from codegen.target.text.rows import laid_out
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import WIDTH, fold
+from codegen.target.text.wrap import WIDTH
 from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
@@ -138,14 +140,16 @@ def emit_region(
     ahead = (*own_declarations(scop, new_text), *needed(computed, new_text))
     if ahead:
         text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
+    own = parts(text) if FIRST not in original else range(text.count("\n") + 1)
     text, links = unmark(text) if FIRST not in original else (text, ())
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
     names = names or Names()
-    spelled = _but(str(values["original"]), text, language)
-    plain, text = text, spelled
-    new = names.new(text)
-    text, firsts = fold(names.of(_flush(text)), [_flush(deeper(original.rstrip("\n")))])
+    plain = text
+    users = [_flush(deeper(original.rstrip("\n")))]
+    text, links, macros = outlined(_flush(_but(str(values["original"]), text, language)), users, links, own)
+    new = names.new(text) | {names.word(x) for x in macros}
+    text, firsts = laid_out(names.of(text), users)
     links = spread(links, firsts)
     if not text.endswith("\n"):
         text += "\n"
@@ -153,7 +157,6 @@ def emit_region(
     products = tuple(v.product for v in every if v.product is not None)
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
     nests = tuple(v.stmt for v in every if v.nested is not None or (v.product is not None and v.product.exact))
-    plain = text if plain == spelled and not new else plain
     kernels = frozenset(builder.kernels)
     return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests)
 
@@ -352,7 +355,8 @@ def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
 
 def _once(kernel: str) -> str:
     """Of several results in one translation unit, only the first defines a kernel."""
+    kernel = outlined(kernel.strip())[0]
     head = re.search(r"^static void (\w+)\(", kernel, re.M)
     assert head is not None
     guard = f"{head[1].upper()}_"
-    return f"#ifndef {guard}\n#define {guard}\n{kernel.strip()}\n#endif\n"
+    return f"#ifndef {guard}\n#define {guard}\n{kernel}\n#endif\n"

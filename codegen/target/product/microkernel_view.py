@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codegen.isa.fast_paths import hurried
 from codegen.isa.live_registers import demand
@@ -98,7 +98,7 @@ class KernelTile:
         return plus(f"row{r}", times(j, self.lanes))
 
     def load_c(self, r: int) -> str:
-        loads = (f"{self.acc(r, j)} = {self._call('load', self.c_at(r, j))}" for j in range(self.nv))
+        loads = (f"{self.acc(r, j)} = {bare(self._call('load', self.c_at(r, j)))}" for j in range(self.nv))
         return f"{self.vec.vector} {', '.join(loads)};"
 
     def store_c(self, r: int) -> list[str]:
@@ -111,7 +111,7 @@ class KernelTile:
             row = times(u, "b_step") if self.direct else times(u * self.mk.rights + q, self.nr)
             at = (plus("b", row, times(j, self.lanes)) for j in range(self.nv))
             loads = (bare(self._call(self._packed("load"), x)) for x in at)
-            lines += [f"const {self.operand} {self.b(j, q)} = {x};" for j, x in enumerate(loads)]
+            lines.append(self._constants([(self.b(j, q), x) for j, x in enumerate(loads)]))
         return lines
 
     def b(self, j: int, q: int) -> str:
@@ -128,8 +128,12 @@ class KernelTile:
             first = (u * self.mk.lefts + q) * self.a_rows
             at = [plus("a", str(first + r)) for r in range(0, self.lane_rows, group or 1)]
             loads = (bare(self._call("lane_load", x)) for x in at)
-            lines += [f"const {self.operand} {self.av(v, q)} = {x};" for v, x in enumerate(loads)]
+            lines += [self._constants([(self.av(v, q), x) for v, x in enumerate(loads)])] if at else []
         return lines
+
+    def _constants(self, values: Sequence[tuple[str, str]]) -> str:
+        """A declaration of vectors that are packed."""
+        return f"const {self.operand} {', '.join(f'{name} = {x}' for name, x in values)};"
 
     def av(self, v: int, q: int) -> str:
         return f"av{v}" if self.mk.lefts == 1 else f"av{v}_{q}"
@@ -197,8 +201,9 @@ class KernelTile:
         single = not any(x.args for x in fuse(self.vec, step)[1])
         lines = [*self.load_b(u), *self.load_a_lanes(u), *(x for r in loose[:ahead] for x in self.load_a(r, u))]
         for r in range(self.mr):
-            lines += [BARRIER] if r in loose or not single else []
-            lines += self.load_a(r + ahead, u) if r + ahead in loose[ahead:] else []
+            first = [BARRIER] if r in loose or not single else []
+            first += self.load_a(r + ahead, u) if r + ahead in loose[ahead:] else []
+            lines += [" ".join(first)] if first else []
             lines += [self.update(r, j, step) for j in range(self.nv)]
         return lines
 
@@ -237,8 +242,8 @@ class KernelTile:
         """Declarations before everything else."""
         used = not self.isa.bits and (self.nv > 1 or not self.direct)
         length = [f"const long vl = {self.vec.lanes};"] if used else []
-        rows = [f"{self.vec.scalar} *const row0 = c;"]
-        rows += [f"{self.vec.scalar} *const row{r} = row{r - 1} + ldc;" for r in range(1, self.mr)]
+        below = (f", *const row{r} = row{r - 1} + ldc" for r in range(1, self.mr))
+        rows = [f"{self.vec.scalar} *const row0 = c{''.join(below)};"]
         spread = (bare(self._call("dup", f"s{i}")) for i in range(self.mk.consts))
         return [*length, *rows, *(f"const {self.vec.vector} s{i}v = {text};" for i, text in enumerate(spread))]
 

@@ -28,7 +28,20 @@ def unmark(text: str) -> tuple[str, Links]:
     return _MARK.sub("", text), tuple(sorted(links))
 
 
+def parts(text: str) -> frozenset[int]:
+    """The lines of longer parts, in a text with marks."""
+    found, opened = set[int](), 0
+    for number, line in enumerate(text.split("\n")):
+        signs = [sign for _, sign in _MARK.findall(line)]
+        opened += signs.count("+")
+        found |= {number} if opened else set()
+        opened -= signs.count("-")
+    return frozenset(found)
+
+
 def spread(links: Links, firsts: Sequence[int]) -> Links:
-    """The links after lines were broken; `firsts` are the lines that the old ones begin with."""
-    after = [*firsts[1:], firsts[-1] + 1]
-    return tuple((k, stmt) for line, stmt in links for k in range(firsts[line], after[line]))
+    """The links after lines were broken or put side by side; `firsts` are the lines that the old ones begin on."""
+    starts = sorted(set(firsts))
+    past = dict(zip(starts, [*starts[1:], starts[-1] + 1], strict=True))
+    new = {(k, stmt) for line, stmt in links for k in range(firsts[line], past[firsts[line]])}
+    return tuple(sorted(new))

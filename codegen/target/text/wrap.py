@@ -18,7 +18,7 @@ _OPENING = re.compile(r"""/\*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 def fold(text: str, kept: Sequence[str] = (), width: int = WIDTH) -> tuple[str, tuple[int, ...]]:
     """The text with long lines broken, and for each of its lines (counted from 0) the new one that it begins with.
     Lines of `kept` texts are the user's, and stay."""
-    own = {line for part in kept if part for line in _lines_of(text, part)}
+    own = {line for part in kept if part for line in lines_of(text, part)}
     out: list[str] = []
     firsts: list[int] = []
     comment = macro = False
@@ -46,7 +46,7 @@ def folded(text: str, kept: Sequence[str] = ()) -> str:
     return fold(text, kept)[0]
 
 
-def _lines_of(text: str, part: str) -> Iterator[int]:
+def lines_of(text: str, part: str) -> Iterator[int]:
     """The lines that `part` stands on, each time it is there."""
     at = text.find(part)
     while at >= 0:

@@ -1,0 +1,122 @@
+"""Pieces of C text that are equal but for names and small offsets, and what turns one into the other.
+
+`a[i + 1][j] = b0;` is `a[i][j] = b1;` with `i + 1` for `i` and `b0` for `b1`. A substitution gives every name of the
+first piece a name and an offset. Whether it is right is asked of the tokens after it: they have to be the second
+piece's, where integers of sums in square brackets are added up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+Tokens = tuple[str, ...]
+Substitution = dict[str, tuple[str, int]]  # for each name another one, and what is added to it
+
+_TOKEN = re.compile(
+    r"""[A-Za-z_]\w*|(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\w*"""
+    r"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|->|\+\+|--|<<|>>|[<>=!]=|&&|\|\||[-+*/%&|^]=|\S"""
+)
+_NUMBER = re.compile(r"\d+")
+_TIGHT = frozenset("*/%")  # binds a number to what stands before it
+_MEMBER = frozenset((".", "->"))
+_WORDS = frozenset(
+    ("char", "const", "double", "enum", "float", "int", "long", "restrict", "short", "signed", "sizeof", "struct",
+     "union", "unsigned", "void", "volatile")
+)  # fmt: skip
+
+
+def tokens(text: str) -> Tokens:
+    """The tokens of a text without comments."""
+    return tuple(_TOKEN.findall(text))
+
+
+def is_name(token: str) -> bool:
+    return (token[0].isalpha() or token[0] == "_") and token not in _WORDS
+
+
+def shape(piece: Tokens) -> Tokens:
+    """The same for pieces that may be alike: names are left out, and what is added to them."""
+    out: list[str] = []
+    at = 0
+    while at < len(piece):
+        out.append("name" if is_name(piece[at]) else piece[at])
+        at = _offset(piece, at)[1] if is_name(piece[at]) else at + 1
+    return tuple(out)
+
+
+def substitution(one: Tokens, two: Tokens) -> Substitution | None:
+    """What makes the second piece of the first, if names and offsets are all that differs."""
+    found: Substitution = {}
+    i = k = 0
+    while i < len(one) and k < len(two):
+        if not is_name(one[i]):
+            if one[i] != two[k]:
+                return None
+            i, k = i + 1, k + 1
+            continue
+        if not is_name(two[k]):
+            return None
+        (mine, i_next), (theirs, k_next) = _offset(one, i), _offset(two, k)
+        meant = (two[k], theirs - mine)
+        if found.setdefault(one[i], meant) != meant or (meant != (one[i], 0) and _fixed(one, i)):
+            return None
+        if meant[1] and not _loose(one, i):
+            return None
+        i, k = i_next, k_next
+    right = i == len(one) and k == len(two)
+    return found if right and added_up(substituted(one, found)) == added_up(two) else None
+
+
+def substituted(piece: Tokens, names: Mapping[str, tuple[str, int]]) -> Tokens:
+    """The piece with names exchanged, as the preprocessor does it."""
+    out: list[str] = []
+    for token in piece:
+        out += argument(*names[token]) if token in names else (token,)
+    return tuple(out)
+
+
+def argument(name: str, offset: int) -> Tokens:
+    return (name, "+" if offset > 0 else "-", str(abs(offset))) if offset else (name,)
+
+
+def added_up(piece: Tokens) -> Tokens:
+    """The piece with the integers of each sum in square brackets added up: they are subscripts, far from any limit."""
+    out: list[str] = []
+    depth = at = 0
+    while at < len(piece):
+        token = piece[at]
+        depth += (token == "[") - (token == "]")
+        out.append(token)
+        if depth and is_name(token) and (at == 0 or piece[at - 1] not in (*_TIGHT, "-")):
+            offset, at = _offset(piece, at)
+            out += argument(token, offset)[1:]
+        else:
+            at += 1
+    return tuple(out)
+
+
+def _offset(piece: Tokens, at: int) -> tuple[int, int]:
+    """What is added to the name at this place, and where the text goes on behind it."""
+    total, at = 0, at + 1
+    while at + 1 < len(piece) and piece[at] in ("+", "-") and _NUMBER.fullmatch(piece[at + 1]):
+        if at + 2 < len(piece) and piece[at + 2] in _TIGHT:
+            break
+        total += int(piece[at + 1]) if piece[at] == "+" else -int(piece[at + 1])
+        at += 2
+    return total, at
+
+
+def _fixed(piece: Sequence[str], at: int) -> bool:
+    """Names that stay: of functions, macros and types (before a bracket or another name), and of members wherever they
+    stand, for a macro would replace those, too."""
+    after = piece[at + 1] if at + 1 < len(piece) else ";"
+    member = any(a in _MEMBER and b == piece[at] for a, b in pairwise(piece))
+    return after == "(" or member or is_name(after) or after in _WORDS
+
+
+def _loose(piece: Sequence[str], at: int) -> bool:
+    """May something be added to the name here, as it is written?"""
+    before, after = piece[at - 1] if at else "(", piece[at + 1] if at + 1 < len(piece) else ")"
+    return before in ("(", "[", "{", ",", "+") and after in (")", "]", "}", ",", "+", "-")

@@ -1,0 +1,140 @@
+"""What stands in generated text several times: values that are assigned, and runs of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from codegen.record import record
+from codegen.target.text.alike import Substitution, Tokens, shape, substitution, tokens
+from codegen.target.text.rows import side_by_side
+from codegen.target.text.wrap import fold
+
+_VALUE = 40  # characters of a value that is looked at
+_RUN = 3  # statements of a run that is
+_NAMES = 7  # that differ, at most
+_GAIN = 3  # lines that a macro has to save
+_AROUND = 3  # lines of a macro beside its body: a comment, its name, and where it ends
+
+
+@record
+class Use:
+    """A place, the number of its first line, and the names there for those of the first place."""
+
+    first: int
+    names: Substitution
+
+
+@record
+class Repeated:
+    """The places of lines that are alike, and which of their names differ."""
+
+    uses: tuple[Use, ...]
+    count: int  # lines in each place
+    names: tuple[str, ...]
+
+
+def value_of(line: str) -> str:
+    """The long value that a statement assigns; empty where there is none."""
+    left, sign, value = line.strip().removesuffix(";").partition(" = ")
+    if not sign or len(value) < _VALUE or left.count("(") != left.count(")") or " = " in value:
+        return ""
+    depth = 0
+    for c in value:
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and depth == 0:
+            return ""
+    return value
+
+
+def repeated_values(lines: Sequence[str], free: frozenset[int]) -> Iterator[Repeated]:
+    """Values that are worth a macro."""
+    values = {n: v for n in sorted(free) if (v := value_of(lines[n]))}
+    for uses in _classes({n: tokens(v) for n, v in values.items()}):
+        names = _differing(uses, tokens(values[uses[0].first]))
+        call = "x" * (10 + 8 * len(names))  # most names have two or three letters
+        before = sum(height([lines[u.first]]) for u in uses)
+        after = sum(height([lines[u.first].replace(values[u.first], call)]) for u in uses)
+        made = height([f"#define {call} ({values[uses[0].first]})"]) + 2
+        if len(names) <= _NAMES and before - after - made >= _GAIN:
+            yield Repeated(tuple(uses), 1, names)
+
+
+def best_run(lines: Sequence[str], free: frozenset[int]) -> Repeated | None:
+    """The statements of which a macro saves most lines."""
+    pieces = {n: tokens(lines[n]) for n in sorted(free)}
+    shapes = {n: shape(p) for n, p in pieces.items()}
+    numbers = {s: k for k, s in enumerate(sorted(set(shapes.values())))}
+    places: dict[tuple[int, ...], list[int]] = {}
+    for first, past in _runs(lines, sorted(free)):
+        for a in range(first, past - _RUN + 1):
+            for b in range(a + _RUN, past + 1):
+                places.setdefault(tuple(numbers[shapes[n]] for n in range(a, b)), []).append(a)
+    apart = [(len(key), _apart(found, len(key))) for key, found in places.items()]
+    hopes = sorted((-_saved(count, len(found)), found[0], count, found) for count, found in apart if len(found) > 1)
+    best: tuple[int, Repeated | None] = (_GAIN - 1, None)
+    for hope, _, count, found in hopes:
+        if -hope <= best[0]:
+            break
+        wholes = {n: tuple(t for k in range(n, n + count) for t in pieces[k]) for n in found}
+        for uses in _classes(wholes):
+            names = _differing(uses, wholes[uses[0].first])
+            first = uses[0].first
+            gain = _saved(height(lines[first : first + count]), len(uses))
+            if gain > best[0] and len(names) <= _NAMES:
+                best = gain, Repeated(tuple(uses), count, names)
+    return best[1]
+
+
+def height(lines: Sequence[str]) -> int:
+    """How many lines these take once they are laid out."""
+    return fold("\n".join(side_by_side(lines)[0]))[0].count("\n") + 1
+
+
+def _saved(count: int, uses: int) -> int:
+    """Lines that a macro saves in place of so many lines in so many places."""
+    return count * uses - (count + _AROUND) - uses
+
+
+def _runs(lines: Sequence[str], free: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Lines that follow each other at the same depth: the first, and the one past the last."""
+    first = None
+    for n, following in pairwise([*free, -1]):
+        first = n if first is None else first
+        if following != n + 1 or _indent(lines[n]) != _indent(lines[following]):
+            yield first, n + 1
+            first = None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _apart(places: Sequence[int], count: int) -> list[int]:
+    """Those that do not overlap."""
+    out: list[int] = []
+    for n in places:
+        if not out or n >= out[-1] + count:
+            out.append(n)
+    return out
+
+
+def _classes(pieces: Mapping[int, Tokens]) -> list[list[Use]]:
+    """Pieces that are alike, where there are several; the first of each is what the others are compared with."""
+    leaders: dict[Tokens, list[list[Use]]] = {}
+    for n, piece in pieces.items():
+        classes = leaders.setdefault(shape(piece), [])
+        for uses in classes:
+            names = substitution(pieces[uses[0].first], piece)
+            if names is not None:
+                uses.append(Use(n, names))
+                break
+        else:
+            same = substitution(piece, piece)
+            classes += [[Use(n, same)]] if same is not None else []
+    return [uses for classes in leaders.values() for uses in classes if len(uses) > 1]
+
+
+def _differing(uses: Sequence[Use], piece: Tokens) -> tuple[str, ...]:
+    """The names that are others elsewhere, in the order of the text."""
+    return tuple(n for n in dict.fromkeys(piece) if any(u.names.get(n, (n, 0)) != (n, 0) for u in uses))
