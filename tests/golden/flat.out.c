@@ -67,6 +67,47 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
 {
     /* tilewright: region 1 of transpose: tiles i:64 j:128; threads over it; vectors along i */
     {
+/* Steps of S1, 4 elements at once. */
+#define TW_S1_STEPS_X4() \
+  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]); \
+  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]); \
+  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1); \
+  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); \
+  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
+  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4); const tw_f32x4u r6 = tw_f32x4u_low(r2, r5); \
+  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5); const tw_f32x4u r8 = tw_f32x4u_high(r0, r1); \
+  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4); \
+  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9); \
+  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9); \
+  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]); \
+  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]); \
+  const tw_f32x4u r14 = tw_f32x4u_low(r12, r13); \
+  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]); \
+  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]); \
+  const tw_f32x4u r17 = tw_f32x4u_low(r15, r16); const tw_f32x4u r18 = tw_f32x4u_low(r14, r17); \
+  const tw_f32x4u r19 = tw_f32x4u_high(r14, r17); const tw_f32x4u r20 = tw_f32x4u_high(r12, r13); \
+  const tw_f32x4u r21 = tw_f32x4u_high(r15, r16); \
+  const tw_f32x4u r22 = tw_f32x4u_low(r20, r21); \
+  const tw_f32x4u r23 = tw_f32x4u_high(r20, r21); \
+  TW_F32X4U(dst[j * n + i]) = r6; TW_F32X4U(dst[j * n + i + 4]) = r18; \
+  TW_F32X4U(dst[(j + 1) * n + i]) = r7; TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19; \
+  TW_F32X4U(dst[(j + 2) * n + i]) = r10; TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22; \
+  TW_F32X4U(dst[(j + 3) * n + i]) = r11; TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23
+/* Steps of S1, 4 elements at once. */
+#define TW_S1_STEPS_X4_2() \
+  const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]); \
+  const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]); \
+  const tw_f32x4u r2 = tw_f32x4u_low(r0, r1); \
+  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); \
+  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
+  const tw_f32x4u r5 = tw_f32x4u_low(r3, r4); const tw_f32x4u r6 = tw_f32x4u_low(r2, r5); \
+  const tw_f32x4u r7 = tw_f32x4u_high(r2, r5); const tw_f32x4u r8 = tw_f32x4u_high(r0, r1); \
+  const tw_f32x4u r9 = tw_f32x4u_high(r3, r4); \
+  const tw_f32x4u r10 = tw_f32x4u_low(r8, r9); \
+  const tw_f32x4u r11 = tw_f32x4u_high(r8, r9); \
+  TW_F32X4U(dst[j * n + i]) = r6; \
+  TW_F32X4U(dst[(j + 1) * n + i]) = r7; TW_F32X4U(dst[(j + 2) * n + i]) = r10; \
+  TW_F32X4U(dst[(j + 3) * n + i]) = r11
       /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not
        * overlap. */
       if (ld >= m && tw_apart(1, 2, (tw_span[]){ TW_ROWS(dst, 0, m, n), TW_ROWS(src, 0, n, ld) })) {
@@ -80,38 +121,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                    const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                    const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                    const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                    const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                    const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                    const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                    const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                    const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                    const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                    const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                    const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[j * n + i + 4]) = r18;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    TW_S1_STEPS_X4();
                   }
                 }
               }
@@ -121,46 +131,14 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = (long)m - m % 128;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                    const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                    const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                    const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                    const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                    const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                    const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                    const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                    const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                    const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                    const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                    const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[j * n + i + 4]) = r18;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    TW_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
                     const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
                                                      src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                    TW_F32X4U(dst[j * n + i]) = u0;
-                    TW_F32X4U(dst[j * n + i + 4]) = u1;
+                    TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
               }
@@ -175,67 +153,20 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                    const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                    const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                    const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                    const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                    const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                    const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                    const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                    const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                    const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                    const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                    const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[j * n + i + 4]) = r18;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    TW_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
                     const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
                                                      src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                    TW_F32X4U(dst[j * n + i]) = u0;
-                    TW_F32X4U(dst[j * n + i + 4]) = u1;
+                    TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    TW_S1_STEPS_X4_2();
                   }
                   for (; j < m; j++)  /* the rest */
                     TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
@@ -254,67 +185,20 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]);
-                    const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]);
-                    const tw_f32x4u r14 = tw_f32x4u_low(r12, r13);
-                    const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]);
-                    const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]);
-                    const tw_f32x4u r17 = tw_f32x4u_low(r15, r16);
-                    const tw_f32x4u r18 = tw_f32x4u_low(r14, r17);
-                    const tw_f32x4u r19 = tw_f32x4u_high(r14, r17);
-                    const tw_f32x4u r20 = tw_f32x4u_high(r12, r13);
-                    const tw_f32x4u r21 = tw_f32x4u_high(r15, r16);
-                    const tw_f32x4u r22 = tw_f32x4u_low(r20, r21);
-                    const tw_f32x4u r23 = tw_f32x4u_high(r20, r21);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[j * n + i + 4]) = r18;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    TW_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    TW_S1_STEPS_X4();
                   }
                   for (; j < tw_min(m, jt + 128); j++) {  /* the rest */
                     const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
                                                      src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
-                    TW_F32X4U(dst[j * n + i]) = u0;
-                    TW_F32X4U(dst[j * n + i + 4]) = u1;
+                    TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = jt;
                   for (; j + 3 < tw_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]);
-                    const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]);
-                    const tw_f32x4u r2 = tw_f32x4u_low(r0, r1);
-                    const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]);
-                    const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]);
-                    const tw_f32x4u r5 = tw_f32x4u_low(r3, r4);
-                    const tw_f32x4u r6 = tw_f32x4u_low(r2, r5);
-                    const tw_f32x4u r7 = tw_f32x4u_high(r2, r5);
-                    const tw_f32x4u r8 = tw_f32x4u_high(r0, r1);
-                    const tw_f32x4u r9 = tw_f32x4u_high(r3, r4);
-                    const tw_f32x4u r10 = tw_f32x4u_low(r8, r9);
-                    const tw_f32x4u r11 = tw_f32x4u_high(r8, r9);
-                    TW_F32X4U(dst[j * n + i]) = r6;
-                    TW_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    TW_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    TW_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    TW_S1_STEPS_X4_2();
                   }
                   for (; j < tw_min(m, jt + 128); j++)  /* the rest */
                     TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
@@ -334,5 +218,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
             for (int j = 0; j < m; j++)
                 dst[j * n + i] = src[i * ld + j];
       }
+#undef TW_S1_STEPS_X4
+#undef TW_S1_STEPS_X4_2
     }
 }

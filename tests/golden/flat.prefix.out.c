@@ -67,6 +67,51 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
 {
     /* tilewright: region 1 of transpose: tiles i:64 j:128; threads over it; vectors along i */
     {
+/* Steps of S1, 4 elements at once. */
+#define MINE_S1_STEPS_X4() \
+  const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]); \
+  const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]); \
+  const mine_f32x4u r2 = mine_f32x4u_low(r0, r1); \
+  const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]); \
+  const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
+  const mine_f32x4u r5 = mine_f32x4u_low(r3, r4); const mine_f32x4u r6 = mine_f32x4u_low(r2, r5); \
+  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); \
+      const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
+  const mine_f32x4u r9 = mine_f32x4u_high(r3, r4); \
+  const mine_f32x4u r10 = mine_f32x4u_low(r8, r9); \
+  const mine_f32x4u r11 = mine_f32x4u_high(r8, r9); \
+  const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]); \
+  const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]); \
+  const mine_f32x4u r14 = mine_f32x4u_low(r12, r13); \
+  const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]); \
+  const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]); \
+  const mine_f32x4u r17 = mine_f32x4u_low(r15, r16); \
+      const mine_f32x4u r18 = mine_f32x4u_low(r14, r17); \
+  const mine_f32x4u r19 = mine_f32x4u_high(r14, r17); \
+      const mine_f32x4u r20 = mine_f32x4u_high(r12, r13); \
+  const mine_f32x4u r21 = mine_f32x4u_high(r15, r16); \
+  const mine_f32x4u r22 = mine_f32x4u_low(r20, r21); \
+  const mine_f32x4u r23 = mine_f32x4u_high(r20, r21); \
+  MINE_F32X4U(dst[j * n + i]) = r6; MINE_F32X4U(dst[j * n + i + 4]) = r18; \
+  MINE_F32X4U(dst[(j + 1) * n + i]) = r7; MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19; \
+  MINE_F32X4U(dst[(j + 2) * n + i]) = r10; MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22; \
+  MINE_F32X4U(dst[(j + 3) * n + i]) = r11; MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23
+/* Steps of S1, 4 elements at once. */
+#define MINE_S1_STEPS_X4_2() \
+  const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]); \
+  const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]); \
+  const mine_f32x4u r2 = mine_f32x4u_low(r0, r1); \
+  const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]); \
+  const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
+  const mine_f32x4u r5 = mine_f32x4u_low(r3, r4); const mine_f32x4u r6 = mine_f32x4u_low(r2, r5); \
+  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); \
+      const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
+  const mine_f32x4u r9 = mine_f32x4u_high(r3, r4); \
+  const mine_f32x4u r10 = mine_f32x4u_low(r8, r9); \
+  const mine_f32x4u r11 = mine_f32x4u_high(r8, r9); \
+  MINE_F32X4U(dst[j * n + i]) = r6; \
+  MINE_F32X4U(dst[(j + 1) * n + i]) = r7; MINE_F32X4U(dst[(j + 2) * n + i]) = r10; \
+  MINE_F32X4U(dst[(j + 3) * n + i]) = r11
       /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not
        * overlap. */
       if (ld >= m
@@ -81,38 +126,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < jt + 128; j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
-                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
-                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
-                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
-                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
-                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
-                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
-                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
-                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
-                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
-                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
-                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    MINE_S1_STEPS_X4();
                   }
                 }
               }
@@ -122,38 +136,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = (long)m - m % 128;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
-                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
-                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
-                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
-                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
-                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
-                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
-                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
-                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
-                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
-                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
-                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    MINE_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
@@ -163,8 +146,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                          src[(i + 5) * ld + j],
                                                          src[(i + 6) * ld + j],
                                                          src[(i + 7) * ld + j]};
-                    MINE_F32X4U(dst[j * n + i]) = u0;
-                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
+                    MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
               }
@@ -179,38 +161,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
-                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
-                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
-                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
-                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
-                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
-                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
-                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
-                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
-                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
-                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
-                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    MINE_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
@@ -220,29 +171,13 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                          src[(i + 5) * ld + j],
                                                          src[(i + 6) * ld + j],
                                                          src[(i + 7) * ld + j]};
-                    MINE_F32X4U(dst[j * n + i]) = u0;
-                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
+                    MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = 0;
                   for (; j + 3 < m; j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_S1_STEPS_X4_2();
                   }
                   for (; j < m; j++)  /* the rest */
                     MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
@@ -262,38 +197,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                 for (; i + 7 < i_end; i += 8) {  /* 8 at a time */
                   long j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]);
-                    const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]);
-                    const mine_f32x4u r14 = mine_f32x4u_low(r12, r13);
-                    const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]);
-                    const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]);
-                    const mine_f32x4u r17 = mine_f32x4u_low(r15, r16);
-                    const mine_f32x4u r18 = mine_f32x4u_low(r14, r17);
-                    const mine_f32x4u r19 = mine_f32x4u_high(r14, r17);
-                    const mine_f32x4u r20 = mine_f32x4u_high(r12, r13);
-                    const mine_f32x4u r21 = mine_f32x4u_high(r15, r16);
-                    const mine_f32x4u r22 = mine_f32x4u_low(r20, r21);
-                    const mine_f32x4u r23 = mine_f32x4u_high(r20, r21);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[j * n + i + 4]) = r18;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 1) * n + i + 4]) = r19;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 2) * n + i + 4]) = r22;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
-                    MINE_F32X4U(dst[(j + 3) * n + i + 4]) = r23;
+                    MINE_S1_STEPS_X4();
                   }
                   for (; j < mine_min(m, jt + 128); j++) {  /* the rest */
                     const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
@@ -303,29 +207,13 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                                                          src[(i + 5) * ld + j],
                                                          src[(i + 6) * ld + j],
                                                          src[(i + 7) * ld + j]};
-                    MINE_F32X4U(dst[j * n + i]) = u0;
-                    MINE_F32X4U(dst[j * n + i + 4]) = u1;
+                    MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
                 for (; i + 3 < i_end; i += 4) {  /* one vector at a time */
                   long j = jt;
                   for (; j + 3 < mine_min(m, jt + 128); j += 4) {  /* 4 turned */
-                    const mine_f32x4u r0 = MINE_F32X4U(src[i * ld + j]);
-                    const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]);
-                    const mine_f32x4u r2 = mine_f32x4u_low(r0, r1);
-                    const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]);
-                    const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]);
-                    const mine_f32x4u r5 = mine_f32x4u_low(r3, r4);
-                    const mine_f32x4u r6 = mine_f32x4u_low(r2, r5);
-                    const mine_f32x4u r7 = mine_f32x4u_high(r2, r5);
-                    const mine_f32x4u r8 = mine_f32x4u_high(r0, r1);
-                    const mine_f32x4u r9 = mine_f32x4u_high(r3, r4);
-                    const mine_f32x4u r10 = mine_f32x4u_low(r8, r9);
-                    const mine_f32x4u r11 = mine_f32x4u_high(r8, r9);
-                    MINE_F32X4U(dst[j * n + i]) = r6;
-                    MINE_F32X4U(dst[(j + 1) * n + i]) = r7;
-                    MINE_F32X4U(dst[(j + 2) * n + i]) = r10;
-                    MINE_F32X4U(dst[(j + 3) * n + i]) = r11;
+                    MINE_S1_STEPS_X4_2();
                   }
                   for (; j < mine_min(m, jt + 128); j++)  /* the rest */
                     MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
@@ -346,5 +234,7 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
             for (int j = 0; j < m; j++)
                 dst[j * n + i] = src[i * ld + j];
       }
+#undef MINE_S1_STEPS_X4
+#undef MINE_S1_STEPS_X4_2
     }
 }

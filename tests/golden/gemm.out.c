@@ -143,40 +143,27 @@ __attribute__((noinline))
 static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
                                             const double *restrict b, double *restrict c, long ldc)
 {
-  double *const row0 = c;
-  double *const row1 = row0 + ldc;
+  double *const row0 = c, *const row1 = row0 + ldc;
   /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 2 * ldc, 1);
-  TW_PREFETCH(row1, 2 * ldc, 1);
-  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2)),
-      c02 = (*(const tw_f64x2u *)(row0 + 4));
-  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2)),
-      c12 = (*(const tw_f64x2u *)(row1 + 4));
+  TW_PREFETCH(row0, 2 * ldc, 1); TW_PREFETCH(row1, 2 * ldc, 1);
+  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2),
+      c02 = *(const tw_f64x2u *)(row0 + 4);
+  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2),
+      c12 = *(const tw_f64x2u *)(row1 + 4);
   for (long p = 0; p < k; p++) {
     TW_PREFETCH(a, 32, 0);
     TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
-    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
-    const tw_f64x2 b2 = *(const tw_f64x2u *)(b + 4);
-    const double a0 = a[0];
-    const double a1 = a[1];
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
+        b2 = *(const tw_f64x2u *)(b + 4);
+    const double a0 = a[0]; const double a1 = a[1];
     TW_KEEP_ORDER();
-    c00 = c00 + (b0 * a0);
-    c01 = c01 + (b1 * a0);
-    c02 = c02 + (b2 * a0);
+    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0); c02 = c02 + (b2 * a0);
     TW_KEEP_ORDER();
-    c10 = c10 + (b0 * a1);
-    c11 = c11 + (b1 * a1);
-    c12 = c12 + (b2 * a1);
-    a += 4;
-    b += 6;
+    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1); c12 = c12 + (b2 * a1);
+    a += 4; b += 6;
   }
-  *(tw_f64x2u *)(row0) = c00;
-  *(tw_f64x2u *)(row0 + 2) = c01;
-  *(tw_f64x2u *)(row0 + 4) = c02;
-  *(tw_f64x2u *)(row1) = c10;
-  *(tw_f64x2u *)(row1 + 2) = c11;
-  *(tw_f64x2u *)(row1 + 4) = c12;
+  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01; *(tw_f64x2u *)(row0 + 4) = c02;
+  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11; *(tw_f64x2u *)(row1 + 4) = c12;
 }
 #endif
 #ifndef TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
@@ -189,42 +176,30 @@ __attribute__((noinline))
 static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
                                             const double *restrict b, double *restrict c, long ldc)
 {
-  double *const row0 = c;
-  double *const row1 = row0 + ldc;
-  double *const row2 = row1 + ldc;
-  double *const row3 = row2 + ldc;
+  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
+      *const row3 = row2 + ldc;
   /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1);
-  TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1);
-  TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0));
-  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1));
-  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2));
-  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3));
+  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = *(const tw_f64x2u *)(row0); tw_f64x2 c10 = *(const tw_f64x2u *)(row1);
+  tw_f64x2 c20 = *(const tw_f64x2u *)(row2); tw_f64x2 c30 = *(const tw_f64x2u *)(row3);
   for (long p = 0; p < k; p++) {
     TW_PREFETCH(a, 32, 0);
     TW_PREFETCH(b, 48, 0);
     const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
-    const double a0 = a[0];
-    const double a1 = a[1];
-    TW_KEEP_ORDER();
-    const double a2 = a[2];
+    const double a0 = a[0]; const double a1 = a[1];
+    TW_KEEP_ORDER(); const double a2 = a[2];
     c00 = c00 + (b0 * a0);
-    TW_KEEP_ORDER();
-    const double a3 = a[3];
+    TW_KEEP_ORDER(); const double a3 = a[3];
     c10 = c10 + (b0 * a1);
     TW_KEEP_ORDER();
     c20 = c20 + (b0 * a2);
     TW_KEEP_ORDER();
     c30 = c30 + (b0 * a3);
-    a += 4;
-    b += 6;
+    a += 4; b += 6;
   }
-  *(tw_f64x2u *)(row0) = c00;
-  *(tw_f64x2u *)(row1) = c10;
-  *(tw_f64x2u *)(row2) = c20;
-  *(tw_f64x2u *)(row3) = c30;
+  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row1) = c10;
+  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row3) = c30;
 }
 #endif
 #ifndef TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
@@ -237,51 +212,34 @@ __attribute__((noinline))
 static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
                                             const double *restrict b, double *restrict c, long ldc)
 {
-  double *const row0 = c;
-  double *const row1 = row0 + ldc;
-  double *const row2 = row1 + ldc;
-  double *const row3 = row2 + ldc;
+  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
+      *const row3 = row2 + ldc;
   /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1);
-  TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1);
-  TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2));
-  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2));
-  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2)), c21 = (*(const tw_f64x2u *)(row2 + 2));
-  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3)), c31 = (*(const tw_f64x2u *)(row3 + 2));
+  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2);
+  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2);
+  tw_f64x2 c20 = *(const tw_f64x2u *)(row2), c21 = *(const tw_f64x2u *)(row2 + 2);
+  tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2);
   for (long p = 0; p < k; p++) {
     TW_PREFETCH(a, 32, 0);
     TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
-    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
-    const double a0 = a[0];
-    const double a1 = a[1];
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2);
+    const double a0 = a[0]; const double a1 = a[1];
+    TW_KEEP_ORDER(); const double a2 = a[2];
+    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0);
+    TW_KEEP_ORDER(); const double a3 = a[3];
+    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1);
     TW_KEEP_ORDER();
-    const double a2 = a[2];
-    c00 = c00 + (b0 * a0);
-    c01 = c01 + (b1 * a0);
+    c20 = c20 + (b0 * a2); c21 = c21 + (b1 * a2);
     TW_KEEP_ORDER();
-    const double a3 = a[3];
-    c10 = c10 + (b0 * a1);
-    c11 = c11 + (b1 * a1);
-    TW_KEEP_ORDER();
-    c20 = c20 + (b0 * a2);
-    c21 = c21 + (b1 * a2);
-    TW_KEEP_ORDER();
-    c30 = c30 + (b0 * a3);
-    c31 = c31 + (b1 * a3);
-    a += 4;
-    b += 6;
+    c30 = c30 + (b0 * a3); c31 = c31 + (b1 * a3);
+    a += 4; b += 6;
   }
-  *(tw_f64x2u *)(row0) = c00;
-  *(tw_f64x2u *)(row0 + 2) = c01;
-  *(tw_f64x2u *)(row1) = c10;
-  *(tw_f64x2u *)(row1 + 2) = c11;
-  *(tw_f64x2u *)(row2) = c20;
-  *(tw_f64x2u *)(row2 + 2) = c21;
-  *(tw_f64x2u *)(row3) = c30;
-  *(tw_f64x2u *)(row3 + 2) = c31;
+  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01;
+  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11;
+  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row2 + 2) = c21;
+  *(tw_f64x2u *)(row3) = c30; *(tw_f64x2u *)(row3 + 2) = c31;
 }
 #endif
 #ifndef TW_V128_F64_4X6_ADD_MUL_
@@ -294,64 +252,38 @@ __attribute__((noinline))
 static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const double *restrict b,
                                     double *restrict c, long ldc)
 {
-  double *const row0 = c;
-  double *const row1 = row0 + ldc;
-  double *const row2 = row1 + ldc;
-  double *const row3 = row2 + ldc;
+  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
+      *const row3 = row2 + ldc;
   /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1);
-  TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1);
-  TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = (*(const tw_f64x2u *)(row0)), c01 = (*(const tw_f64x2u *)(row0 + 2)),
-      c02 = (*(const tw_f64x2u *)(row0 + 4));
-  tw_f64x2 c10 = (*(const tw_f64x2u *)(row1)), c11 = (*(const tw_f64x2u *)(row1 + 2)),
-      c12 = (*(const tw_f64x2u *)(row1 + 4));
-  tw_f64x2 c20 = (*(const tw_f64x2u *)(row2)), c21 = (*(const tw_f64x2u *)(row2 + 2)),
-      c22 = (*(const tw_f64x2u *)(row2 + 4));
-  tw_f64x2 c30 = (*(const tw_f64x2u *)(row3)), c31 = (*(const tw_f64x2u *)(row3 + 2)),
-      c32 = (*(const tw_f64x2u *)(row3 + 4));
+  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
+  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
+  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2),
+      c02 = *(const tw_f64x2u *)(row0 + 4);
+  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2),
+      c12 = *(const tw_f64x2u *)(row1 + 4);
+  tw_f64x2 c20 = *(const tw_f64x2u *)(row2), c21 = *(const tw_f64x2u *)(row2 + 2),
+      c22 = *(const tw_f64x2u *)(row2 + 4);
+  tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2),
+      c32 = *(const tw_f64x2u *)(row3 + 4);
   for (long p = 0; p < k; p++) {
     TW_PREFETCH(a, 32, 0);
     TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
-    const tw_f64x2 b1 = *(const tw_f64x2u *)(b + 2);
-    const tw_f64x2 b2 = *(const tw_f64x2u *)(b + 4);
-    TW_KEEP_ORDER();
-    const double a0 = a[0];
-    c00 = c00 + (b0 * a0);
-    c01 = c01 + (b1 * a0);
-    c02 = c02 + (b2 * a0);
-    TW_KEEP_ORDER();
-    const double a1 = a[1];
-    c10 = c10 + (b0 * a1);
-    c11 = c11 + (b1 * a1);
-    c12 = c12 + (b2 * a1);
-    TW_KEEP_ORDER();
-    const double a2 = a[2];
-    c20 = c20 + (b0 * a2);
-    c21 = c21 + (b1 * a2);
-    c22 = c22 + (b2 * a2);
-    TW_KEEP_ORDER();
-    const double a3 = a[3];
-    c30 = c30 + (b0 * a3);
-    c31 = c31 + (b1 * a3);
-    c32 = c32 + (b2 * a3);
-    a += 4;
-    b += 6;
+    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
+        b2 = *(const tw_f64x2u *)(b + 4);
+    TW_KEEP_ORDER(); const double a0 = a[0];
+    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0); c02 = c02 + (b2 * a0);
+    TW_KEEP_ORDER(); const double a1 = a[1];
+    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1); c12 = c12 + (b2 * a1);
+    TW_KEEP_ORDER(); const double a2 = a[2];
+    c20 = c20 + (b0 * a2); c21 = c21 + (b1 * a2); c22 = c22 + (b2 * a2);
+    TW_KEEP_ORDER(); const double a3 = a[3];
+    c30 = c30 + (b0 * a3); c31 = c31 + (b1 * a3); c32 = c32 + (b2 * a3);
+    a += 4; b += 6;
   }
-  *(tw_f64x2u *)(row0) = c00;
-  *(tw_f64x2u *)(row0 + 2) = c01;
-  *(tw_f64x2u *)(row0 + 4) = c02;
-  *(tw_f64x2u *)(row1) = c10;
-  *(tw_f64x2u *)(row1 + 2) = c11;
-  *(tw_f64x2u *)(row1 + 4) = c12;
-  *(tw_f64x2u *)(row2) = c20;
-  *(tw_f64x2u *)(row2 + 2) = c21;
-  *(tw_f64x2u *)(row2 + 4) = c22;
-  *(tw_f64x2u *)(row3) = c30;
-  *(tw_f64x2u *)(row3 + 2) = c31;
-  *(tw_f64x2u *)(row3 + 4) = c32;
+  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01; *(tw_f64x2u *)(row0 + 4) = c02;
+  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11; *(tw_f64x2u *)(row1 + 4) = c12;
+  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row2 + 2) = c21; *(tw_f64x2u *)(row2 + 4) = c22;
+  *(tw_f64x2u *)(row3) = c30; *(tw_f64x2u *)(row3 + 2) = c31; *(tw_f64x2u *)(row3 + 4) = c32;
 }
 #endif
 /* Matrix product: three loops, tiled for the cache. */

@@ -120,9 +120,7 @@ static inline void tw_enter(tw_place *line, long turn)
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
 static inline void tw_reach(tw_place *line, long stage)
-{
-  __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE);
-}
+{ __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
 static inline void tw_follow(tw_place *line, long turn, long stage)
 {
@@ -158,6 +156,35 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
     /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along
      * j */
     {
+/* A value of S1, S2, 2 elements at once. */
+#define TW_S1_S2_X2(A, i) \
+    (0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1]) + TW_F64X2U(A[i][j + 1]) \
+            + TW_F64X2U(A[i + 1][j]) + TW_F64X2U(A[i - 1][j])))
+/* A value of S1, S2, 2 elements at once. */
+#define TW_S1_S2_X2_2(A, i, j, again0, last0) \
+    (0.2 * (TW_F64X2U(A[i][j]) + again0 + last0 + TW_F64X2U(A[i + 1][j]) \
+            + TW_F64X2U(A[i - 1][j])))
+/* A value of S1, S2. */
+#define TW_S1_S2(A, i) (0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]))
+/* Steps of S1, S2, 2 elements at once. */
+#define TW_S1_S2_STEPS_X2(A, j, B) \
+  const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]); \
+  const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]); \
+  const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]); \
+  const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]); \
+  const tw_f64x2u v0 = TW_S1_S2_X2_2(A, i, j, again0, last0); \
+  const tw_f64x2u v1 = TW_S1_S2_X2_2(A, i + 1, j, again1, last1); \
+  const tw_f64x2u v2 = TW_S1_S2_X2_2(A, i + 2, j, again2, last2); \
+  const tw_f64x2u v3 = TW_S1_S2_X2_2(A, i + 3, j, again3, last3); \
+  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; \
+  TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3; \
+  again0 = last0; again1 = last1; again2 = last2; again3 = last3
+/* Steps of S1, S2, 2 elements at once. */
+#define TW_S1_S2_STEPS_X2_2(A, B) \
+  const tw_f64x2u v0 = TW_S1_S2_X2(A, i); const tw_f64x2u v1 = TW_S1_S2_X2(A, i + 1); \
+  const tw_f64x2u v2 = TW_S1_S2_X2(A, i + 2); const tw_f64x2u v3 = TW_S1_S2_X2(A, i + 3); \
+  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; \
+  TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })) {
         const long t_ahead = tw_even_tiles(steps, 8);
@@ -190,31 +217,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       long j = tw_max(1, t_jt - 2 * t);
                       TW_HERE(j);
                       if (j + 1 < j_end) {
-                        {
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
-                                                      + TW_F64X2U(A[i][j + 1])
-                                                      + TW_F64X2U(A[i + 1][j])
-                                                      + TW_F64X2U(A[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
-                                                      + TW_F64X2U(A[i + 1][j - 1])
-                                                      + TW_F64X2U(A[i + 1][j + 1])
-                                                      + TW_F64X2U(A[i + 2][j])
-                                                      + TW_F64X2U(A[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
-                                                      + TW_F64X2U(A[i + 2][j - 1])
-                                                      + TW_F64X2U(A[i + 2][j + 1])
-                                                      + TW_F64X2U(A[i + 3][j])
-                                                      + TW_F64X2U(A[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
-                                                      + TW_F64X2U(A[i + 3][j - 1])
-                                                      + TW_F64X2U(A[i + 3][j + 1])
-                                                      + TW_F64X2U(A[i + 4][j])
-                                                      + TW_F64X2U(A[i + 2][j]));
-                          TW_F64X2U(B[i][j]) = v0;
-                          TW_F64X2U(B[i + 1][j]) = v1;
-                          TW_F64X2U(B[i + 2][j]) = v2;
-                          TW_F64X2U(B[i + 3][j]) = v3;
-                        }
+                        { TW_S1_S2_STEPS_X2_2(A, B); }
                         j += 1 + tw_until(&B[i][j + 1], 16, 8);
                         if (j + 1 < j_end) {
                           tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
@@ -222,127 +225,24 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
                           tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
                           for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                            {
-                              const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
-                              const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
-                              const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
-                              const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
-                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
-                                                          + TW_F64X2U(A[i + 1][j])
-                                                          + TW_F64X2U(A[i - 1][j]));
-                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
-                                                          + TW_F64X2U(A[i + 2][j])
-                                                          + TW_F64X2U(A[i][j]));
-                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
-                                                          + TW_F64X2U(A[i + 3][j])
-                                                          + TW_F64X2U(A[i + 1][j]));
-                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
-                                                          + TW_F64X2U(A[i + 4][j])
-                                                          + TW_F64X2U(A[i + 2][j]));
-                              TW_F64X2U(B[i][j]) = v0;
-                              TW_F64X2U(B[i + 1][j]) = v1;
-                              TW_F64X2U(B[i + 2][j]) = v2;
-                              TW_F64X2U(B[i + 3][j]) = v3;
-                              again0 = last0;
-                              again1 = last1;
-                              again2 = last2;
-                              again3 = last3;
-                            }
-                            {
-                              const tw_f64x2u last0 = TW_F64X2U(A[i][j + 3]);
-                              const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 3]);
-                              const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 3]);
-                              const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 3]);
-                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j + 2]) + again0 + last0
-                                                          + TW_F64X2U(A[i + 1][j + 2])
-                                                          + TW_F64X2U(A[i - 1][j + 2]));
-                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j + 2]) + again1
-                                                          + last1 + TW_F64X2U(A[i + 2][j + 2])
-                                                          + TW_F64X2U(A[i][j + 2]));
-                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j + 2]) + again2
-                                                          + last2 + TW_F64X2U(A[i + 3][j + 2])
-                                                          + TW_F64X2U(A[i + 1][j + 2]));
-                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j + 2]) + again3
-                                                          + last3 + TW_F64X2U(A[i + 4][j + 2])
-                                                          + TW_F64X2U(A[i + 2][j + 2]));
-                              TW_F64X2U(B[i][j + 2]) = v0;
-                              TW_F64X2U(B[i + 1][j + 2]) = v1;
-                              TW_F64X2U(B[i + 2][j + 2]) = v2;
-                              TW_F64X2U(B[i + 3][j + 2]) = v3;
-                              again0 = last0;
-                              again1 = last1;
-                              again2 = last2;
-                              again3 = last3;
-                            }
+                            { TW_S1_S2_STEPS_X2(A, j, B); } { TW_S1_S2_STEPS_X2(A, j + 2, B); }
                           }
                           for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                            const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]);
-                            const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]);
-                            const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]);
-                            const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]);
-                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + again0 + last0
-                                                        + TW_F64X2U(A[i + 1][j])
-                                                        + TW_F64X2U(A[i - 1][j]));
-                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j]) + again1 + last1
-                                                        + TW_F64X2U(A[i + 2][j])
-                                                        + TW_F64X2U(A[i][j]));
-                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j]) + again2 + last2
-                                                        + TW_F64X2U(A[i + 3][j])
-                                                        + TW_F64X2U(A[i + 1][j]));
-                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j]) + again3 + last3
-                                                        + TW_F64X2U(A[i + 4][j])
-                                                        + TW_F64X2U(A[i + 2][j]));
-                            TW_F64X2U(B[i][j]) = v0;
-                            TW_F64X2U(B[i + 1][j]) = v1;
-                            TW_F64X2U(B[i + 2][j]) = v2;
-                            TW_F64X2U(B[i + 3][j]) = v3;
-                            again0 = last0;
-                            again1 = last1;
-                            again2 = last2;
-                            again3 = last3;
+                            TW_S1_S2_STEPS_X2(A, j, B);
                           }
                         }
                         for (; j < j_end; j += 2) {  /* the rest, and some again */
                           j = tw_min(j, j_end - 2);
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1])
-                                                      + TW_F64X2U(A[i][j + 1])
-                                                      + TW_F64X2U(A[i + 1][j])
-                                                      + TW_F64X2U(A[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(A[i + 1][j])
-                                                      + TW_F64X2U(A[i + 1][j - 1])
-                                                      + TW_F64X2U(A[i + 1][j + 1])
-                                                      + TW_F64X2U(A[i + 2][j])
-                                                      + TW_F64X2U(A[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(A[i + 2][j])
-                                                      + TW_F64X2U(A[i + 2][j - 1])
-                                                      + TW_F64X2U(A[i + 2][j + 1])
-                                                      + TW_F64X2U(A[i + 3][j])
-                                                      + TW_F64X2U(A[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(A[i + 3][j])
-                                                      + TW_F64X2U(A[i + 3][j - 1])
-                                                      + TW_F64X2U(A[i + 3][j + 1])
-                                                      + TW_F64X2U(A[i + 4][j])
-                                                      + TW_F64X2U(A[i + 2][j]));
-                          TW_F64X2U(B[i][j]) = v0;
-                          TW_F64X2U(B[i + 1][j]) = v1;
-                          TW_F64X2U(B[i + 2][j]) = v2;
-                          TW_F64X2U(B[i + 3][j]) = v3;
+                          TW_S1_S2_STEPS_X2_2(A, B);
                         }
                       } else {
                         for (; j < j_end; j++) {
                           TW_ONE_BY_ONE();
-                          const double v0 = 0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]
-                                                   + A[i - 1][j]);
-                          const double v1 = 0.2 * (A[i + 1][j] + A[i + 1][j - 1] + A[i + 1][j + 1]
-                                                   + A[i + 2][j] + A[i][j]);
-                          const double v2 = 0.2 * (A[i + 2][j] + A[i + 2][j - 1] + A[i + 2][j + 1]
-                                                   + A[i + 3][j] + A[i + 1][j]);
-                          const double v3 = 0.2 * (A[i + 3][j] + A[i + 3][j - 1] + A[i + 3][j + 1]
-                                                   + A[i + 4][j] + A[i + 2][j]);
-                          B[i][j] = v0;
-                          B[i + 1][j] = v1;
-                          B[i + 2][j] = v2;
-                          B[i + 3][j] = v3;
+                          const double v0 = TW_S1_S2(A, i);
+                          const double v1 = TW_S1_S2(A, i + 1);
+                          const double v2 = TW_S1_S2(A, i + 2);
+                          const double v3 = TW_S1_S2(A, i + 3);
+                          B[i][j] = v0; B[i + 1][j] = v1; B[i + 2][j] = v2; B[i + 3][j] = v3;
                         }
                       }
                     }
@@ -351,8 +251,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       for (long j = tw_max(1, t_jt - 2 * t);
                            j < tw_min((long)n - 1, t_jt - 2 * t + 128);
                            j++)  /* inside the tile */
-                        B[i][j] =
-                            0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]);
+                        B[i][j] = TW_S1_S2(A, i);
                     }
                   }
                   {
@@ -363,31 +262,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       long j = tw_max(1, t_jt - 2 * t - 1);
                       TW_HERE(j);
                       if (j + 1 < j_end) {
-                        {
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
-                                                      + TW_F64X2U(B[i][j + 1])
-                                                      + TW_F64X2U(B[i + 1][j])
-                                                      + TW_F64X2U(B[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
-                                                      + TW_F64X2U(B[i + 1][j - 1])
-                                                      + TW_F64X2U(B[i + 1][j + 1])
-                                                      + TW_F64X2U(B[i + 2][j])
-                                                      + TW_F64X2U(B[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
-                                                      + TW_F64X2U(B[i + 2][j - 1])
-                                                      + TW_F64X2U(B[i + 2][j + 1])
-                                                      + TW_F64X2U(B[i + 3][j])
-                                                      + TW_F64X2U(B[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
-                                                      + TW_F64X2U(B[i + 3][j - 1])
-                                                      + TW_F64X2U(B[i + 3][j + 1])
-                                                      + TW_F64X2U(B[i + 4][j])
-                                                      + TW_F64X2U(B[i + 2][j]));
-                          TW_F64X2U(A[i][j]) = v0;
-                          TW_F64X2U(A[i + 1][j]) = v1;
-                          TW_F64X2U(A[i + 2][j]) = v2;
-                          TW_F64X2U(A[i + 3][j]) = v3;
-                        }
+                        { TW_S1_S2_STEPS_X2_2(B, A); }
                         j += 1 + tw_until(&A[i][j + 1], 16, 8);
                         if (j + 1 < j_end) {
                           tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
@@ -395,127 +270,24 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                           tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
                           tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
                           for (; j + 3 < j_end; j += 4) {  /* inside the tile */
-                            {
-                              const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
-                              const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
-                              const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
-                              const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
-                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
-                                                          + TW_F64X2U(B[i + 1][j])
-                                                          + TW_F64X2U(B[i - 1][j]));
-                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
-                                                          + TW_F64X2U(B[i + 2][j])
-                                                          + TW_F64X2U(B[i][j]));
-                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
-                                                          + TW_F64X2U(B[i + 3][j])
-                                                          + TW_F64X2U(B[i + 1][j]));
-                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
-                                                          + TW_F64X2U(B[i + 4][j])
-                                                          + TW_F64X2U(B[i + 2][j]));
-                              TW_F64X2U(A[i][j]) = v0;
-                              TW_F64X2U(A[i + 1][j]) = v1;
-                              TW_F64X2U(A[i + 2][j]) = v2;
-                              TW_F64X2U(A[i + 3][j]) = v3;
-                              again0 = last0;
-                              again1 = last1;
-                              again2 = last2;
-                              again3 = last3;
-                            }
-                            {
-                              const tw_f64x2u last0 = TW_F64X2U(B[i][j + 3]);
-                              const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 3]);
-                              const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 3]);
-                              const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 3]);
-                              const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j + 2]) + again0 + last0
-                                                          + TW_F64X2U(B[i + 1][j + 2])
-                                                          + TW_F64X2U(B[i - 1][j + 2]));
-                              const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j + 2]) + again1
-                                                          + last1 + TW_F64X2U(B[i + 2][j + 2])
-                                                          + TW_F64X2U(B[i][j + 2]));
-                              const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j + 2]) + again2
-                                                          + last2 + TW_F64X2U(B[i + 3][j + 2])
-                                                          + TW_F64X2U(B[i + 1][j + 2]));
-                              const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j + 2]) + again3
-                                                          + last3 + TW_F64X2U(B[i + 4][j + 2])
-                                                          + TW_F64X2U(B[i + 2][j + 2]));
-                              TW_F64X2U(A[i][j + 2]) = v0;
-                              TW_F64X2U(A[i + 1][j + 2]) = v1;
-                              TW_F64X2U(A[i + 2][j + 2]) = v2;
-                              TW_F64X2U(A[i + 3][j + 2]) = v3;
-                              again0 = last0;
-                              again1 = last1;
-                              again2 = last2;
-                              again3 = last3;
-                            }
+                            { TW_S1_S2_STEPS_X2(B, j, A); } { TW_S1_S2_STEPS_X2(B, j + 2, A); }
                           }
                           for (; j + 1 < j_end; j += 2) {  /* inside the tile */
-                            const tw_f64x2u last0 = TW_F64X2U(B[i][j + 1]);
-                            const tw_f64x2u last1 = TW_F64X2U(B[i + 1][j + 1]);
-                            const tw_f64x2u last2 = TW_F64X2U(B[i + 2][j + 1]);
-                            const tw_f64x2u last3 = TW_F64X2U(B[i + 3][j + 1]);
-                            const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + again0 + last0
-                                                        + TW_F64X2U(B[i + 1][j])
-                                                        + TW_F64X2U(B[i - 1][j]));
-                            const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j]) + again1 + last1
-                                                        + TW_F64X2U(B[i + 2][j])
-                                                        + TW_F64X2U(B[i][j]));
-                            const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j]) + again2 + last2
-                                                        + TW_F64X2U(B[i + 3][j])
-                                                        + TW_F64X2U(B[i + 1][j]));
-                            const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j]) + again3 + last3
-                                                        + TW_F64X2U(B[i + 4][j])
-                                                        + TW_F64X2U(B[i + 2][j]));
-                            TW_F64X2U(A[i][j]) = v0;
-                            TW_F64X2U(A[i + 1][j]) = v1;
-                            TW_F64X2U(A[i + 2][j]) = v2;
-                            TW_F64X2U(A[i + 3][j]) = v3;
-                            again0 = last0;
-                            again1 = last1;
-                            again2 = last2;
-                            again3 = last3;
+                            TW_S1_S2_STEPS_X2(B, j, A);
                           }
                         }
                         for (; j < j_end; j += 2) {  /* the rest, and some again */
                           j = tw_min(j, j_end - 2);
-                          const tw_f64x2u v0 = 0.2 * (TW_F64X2U(B[i][j]) + TW_F64X2U(B[i][j - 1])
-                                                      + TW_F64X2U(B[i][j + 1])
-                                                      + TW_F64X2U(B[i + 1][j])
-                                                      + TW_F64X2U(B[i - 1][j]));
-                          const tw_f64x2u v1 = 0.2 * (TW_F64X2U(B[i + 1][j])
-                                                      + TW_F64X2U(B[i + 1][j - 1])
-                                                      + TW_F64X2U(B[i + 1][j + 1])
-                                                      + TW_F64X2U(B[i + 2][j])
-                                                      + TW_F64X2U(B[i][j]));
-                          const tw_f64x2u v2 = 0.2 * (TW_F64X2U(B[i + 2][j])
-                                                      + TW_F64X2U(B[i + 2][j - 1])
-                                                      + TW_F64X2U(B[i + 2][j + 1])
-                                                      + TW_F64X2U(B[i + 3][j])
-                                                      + TW_F64X2U(B[i + 1][j]));
-                          const tw_f64x2u v3 = 0.2 * (TW_F64X2U(B[i + 3][j])
-                                                      + TW_F64X2U(B[i + 3][j - 1])
-                                                      + TW_F64X2U(B[i + 3][j + 1])
-                                                      + TW_F64X2U(B[i + 4][j])
-                                                      + TW_F64X2U(B[i + 2][j]));
-                          TW_F64X2U(A[i][j]) = v0;
-                          TW_F64X2U(A[i + 1][j]) = v1;
-                          TW_F64X2U(A[i + 2][j]) = v2;
-                          TW_F64X2U(A[i + 3][j]) = v3;
+                          TW_S1_S2_STEPS_X2_2(B, A);
                         }
                       } else {
                         for (; j < j_end; j++) {
                           TW_ONE_BY_ONE();
-                          const double v0 = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j]
-                                                   + B[i - 1][j]);
-                          const double v1 = 0.2 * (B[i + 1][j] + B[i + 1][j - 1] + B[i + 1][j + 1]
-                                                   + B[i + 2][j] + B[i][j]);
-                          const double v2 = 0.2 * (B[i + 2][j] + B[i + 2][j - 1] + B[i + 2][j + 1]
-                                                   + B[i + 3][j] + B[i + 1][j]);
-                          const double v3 = 0.2 * (B[i + 3][j] + B[i + 3][j - 1] + B[i + 3][j + 1]
-                                                   + B[i + 4][j] + B[i + 2][j]);
-                          A[i][j] = v0;
-                          A[i + 1][j] = v1;
-                          A[i + 2][j] = v2;
-                          A[i + 3][j] = v3;
+                          const double v0 = TW_S1_S2(B, i);
+                          const double v1 = TW_S1_S2(B, i + 1);
+                          const double v2 = TW_S1_S2(B, i + 2);
+                          const double v3 = TW_S1_S2(B, i + 3);
+                          A[i][j] = v0; A[i + 1][j] = v1; A[i + 2][j] = v2; A[i + 3][j] = v3;
                         }
                       }
                     }
@@ -524,8 +296,7 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       for (long j = tw_max(1, t_jt - 2 * t - 1);
                            j < tw_min((long)n - 1, t_jt - 2 * t + 127);
                            j++)  /* inside the tile */
-                        A[i][j] =
-                            0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
+                        A[i][j] = TW_S1_S2(B, i);
                     }
                   }
                 }
@@ -546,5 +317,10 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                     A[i][j] = 0.2 * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i + 1][j] + B[i - 1][j]);
         }
       }
+#undef TW_S1_S2_X2
+#undef TW_S1_S2_X2_2
+#undef TW_S1_S2
+#undef TW_S1_S2_STEPS_X2
+#undef TW_S1_S2_STEPS_X2_2
     }
 }

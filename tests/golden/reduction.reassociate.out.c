@@ -46,9 +46,7 @@ double dot(int n, const double x[n], const double y[n])
             }
             for (; i + 1 < i_end; i += 2)
               w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
-            w0 = w0 + w2;
-            w1 = w1 + w3;
-            w0 = w0 + w1;
+            w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
             s = s + (w0[0] + w0[1]);
           }
           for (; i < i_end; i++) {  /* the rest */
@@ -71,9 +69,7 @@ double dot(int n, const double x[n], const double y[n])
             }
             for (; i + 1 < i_end; i += 2)
               w0 = w0 + (TW_F64X2U(x[i]) * TW_F64X2U(y[i]));
-            w0 = w0 + w2;
-            w1 = w1 + w3;
-            w0 = w0 + w1;
+            w0 = w0 + w2; w1 = w1 + w3; w0 = w0 + w1;
             s = s + (w0[0] + w0[1]);
           }
           for (; i < i_end; i++) {  /* the rest */

@@ -122,6 +122,16 @@ typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double))
 #endif
 #ifndef TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
 #define TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
+/* Steps, 2 elements at once. */
+#define TW_STEPS_X2(a_0, x_0) \
+  c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); \
+  c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0); \
+  c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0); \
+  c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0); \
+  c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0); \
+  c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0); \
+  c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0); \
+  c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0)
 /* y has n elements; each of k steps makes an element
  *   sub(acc, mul(a, b))
  * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several`
@@ -145,88 +155,21 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
     const tw_f64x2 x_6 = x[p + 6] - (tw_f64x2){ 0 };
     long j = 0;
     for (; j <= n - 16; j += 16) {
-      TW_PREFETCH(a_0, j + 8, 0);
-      TW_PREFETCH(a_0, j + 16, 0);
-      TW_PREFETCH(a_1, j + 8, 0);
-      TW_PREFETCH(a_1, j + 16, 0);
-      TW_PREFETCH(a_2, j + 8, 0);
-      TW_PREFETCH(a_2, j + 16, 0);
-      TW_PREFETCH(a_3, j + 8, 0);
-      TW_PREFETCH(a_3, j + 16, 0);
-      TW_PREFETCH(a_4, j + 8, 0);
-      TW_PREFETCH(a_4, j + 16, 0);
-      TW_PREFETCH(a_5, j + 8, 0);
-      TW_PREFETCH(a_5, j + 16, 0);
-      TW_PREFETCH(a_6, j + 8, 0);
-      TW_PREFETCH(a_6, j + 16, 0);
+      TW_PREFETCH(a_0, j + 8, 0); TW_PREFETCH(a_0, j + 16, 0); TW_PREFETCH(a_1, j + 8, 0);
+      TW_PREFETCH(a_1, j + 16, 0); TW_PREFETCH(a_2, j + 8, 0); TW_PREFETCH(a_2, j + 16, 0);
+      TW_PREFETCH(a_3, j + 8, 0); TW_PREFETCH(a_3, j + 16, 0); TW_PREFETCH(a_4, j + 8, 0);
+      TW_PREFETCH(a_4, j + 16, 0); TW_PREFETCH(a_5, j + 8, 0); TW_PREFETCH(a_5, j + 16, 0);
+      TW_PREFETCH(a_6, j + 8, 0); TW_PREFETCH(a_6, j + 16, 0);
       tw_f64x2 c0 = *(const tw_f64x2u *)(y + j), c1 = *(const tw_f64x2u *)(y + j + 2),
           c2 = *(const tw_f64x2u *)(y + j + 4), c3 = *(const tw_f64x2u *)(y + j + 6),
           c4 = *(const tw_f64x2u *)(y + j + 8), c5 = *(const tw_f64x2u *)(y + j + 10),
           c6 = *(const tw_f64x2u *)(y + j + 12), c7 = *(const tw_f64x2u *)(y + j + 14);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_1 + j)) * x_1);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_1 + j + 2)) * x_1);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_1 + j + 4)) * x_1);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_1 + j + 6)) * x_1);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_1 + j + 8)) * x_1);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_1 + j + 10)) * x_1);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_1 + j + 12)) * x_1);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_1 + j + 14)) * x_1);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_2 + j)) * x_2);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_2 + j + 2)) * x_2);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_2 + j + 4)) * x_2);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_2 + j + 6)) * x_2);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_2 + j + 8)) * x_2);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_2 + j + 10)) * x_2);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_2 + j + 12)) * x_2);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_2 + j + 14)) * x_2);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_3 + j)) * x_3);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_3 + j + 2)) * x_3);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_3 + j + 4)) * x_3);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_3 + j + 6)) * x_3);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_3 + j + 8)) * x_3);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_3 + j + 10)) * x_3);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_3 + j + 12)) * x_3);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_3 + j + 14)) * x_3);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_4 + j)) * x_4);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_4 + j + 2)) * x_4);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_4 + j + 4)) * x_4);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_4 + j + 6)) * x_4);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_4 + j + 8)) * x_4);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_4 + j + 10)) * x_4);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_4 + j + 12)) * x_4);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_4 + j + 14)) * x_4);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_5 + j)) * x_5);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_5 + j + 2)) * x_5);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_5 + j + 4)) * x_5);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_5 + j + 6)) * x_5);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_5 + j + 8)) * x_5);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_5 + j + 10)) * x_5);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_5 + j + 12)) * x_5);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_5 + j + 14)) * x_5);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_6 + j)) * x_6);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_6 + j + 2)) * x_6);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_6 + j + 4)) * x_6);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_6 + j + 6)) * x_6);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_6 + j + 8)) * x_6);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_6 + j + 10)) * x_6);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_6 + j + 12)) * x_6);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_6 + j + 14)) * x_6);
-      *(tw_f64x2u *)(y + j) = c0;
-      *(tw_f64x2u *)(y + j + 2) = c1;
-      *(tw_f64x2u *)(y + j + 4) = c2;
-      *(tw_f64x2u *)(y + j + 6) = c3;
-      *(tw_f64x2u *)(y + j + 8) = c4;
-      *(tw_f64x2u *)(y + j + 10) = c5;
-      *(tw_f64x2u *)(y + j + 12) = c6;
-      *(tw_f64x2u *)(y + j + 14) = c7;
+      TW_STEPS_X2(a_0, x_0); TW_STEPS_X2(a_1, x_1); TW_STEPS_X2(a_2, x_2); TW_STEPS_X2(a_3, x_3);
+      TW_STEPS_X2(a_4, x_4); TW_STEPS_X2(a_5, x_5); TW_STEPS_X2(a_6, x_6);
+      *(tw_f64x2u *)(y + j) = c0; *(tw_f64x2u *)(y + j + 2) = c1;
+      *(tw_f64x2u *)(y + j + 4) = c2; *(tw_f64x2u *)(y + j + 6) = c3;
+      *(tw_f64x2u *)(y + j + 8) = c4; *(tw_f64x2u *)(y + j + 10) = c5;
+      *(tw_f64x2u *)(y + j + 12) = c6; *(tw_f64x2u *)(y + j + 14) = c7;
     }
     for (; j <= n - 2; j += 2) {
       tw_f64x2 c = *(const tw_f64x2u *)(y + j);
@@ -243,12 +186,8 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
       double rest[16] = { 0 };
       for (long e = 0; e < n - j; e++) {
         rest[e] = y[j + e];
-        rest[2 + e] = a_0[j + e];
-        rest[4 + e] = a_1[j + e];
-        rest[6 + e] = a_2[j + e];
-        rest[8 + e] = a_3[j + e];
-        rest[10 + e] = a_4[j + e];
-        rest[12 + e] = a_5[j + e];
+        rest[2 + e] = a_0[j + e]; rest[4 + e] = a_1[j + e]; rest[6 + e] = a_2[j + e];
+        rest[8 + e] = a_3[j + e]; rest[10 + e] = a_4[j + e]; rest[12 + e] = a_5[j + e];
         rest[14 + e] = a_6[j + e];
       }
       tw_f64x2 c = *(const tw_f64x2u *)(rest);
@@ -269,30 +208,17 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
     const tw_f64x2 x_0 = x[p] - (tw_f64x2){ 0 };
     long j = 0;
     for (; j <= n - 16; j += 16) {
-      TW_FETCH(a_0, j + 64);
-      TW_FETCH(a_0, j + 72);
-      TW_FETCH(y, j + 64);
-      TW_FETCH(y, j + 72);
+      TW_FETCH(a_0, j + 64); TW_FETCH(a_0, j + 72);
+      TW_FETCH(y, j + 64); TW_FETCH(y, j + 72);
       tw_f64x2 c0 = *(const tw_f64x2u *)(y + j), c1 = *(const tw_f64x2u *)(y + j + 2),
           c2 = *(const tw_f64x2u *)(y + j + 4), c3 = *(const tw_f64x2u *)(y + j + 6),
           c4 = *(const tw_f64x2u *)(y + j + 8), c5 = *(const tw_f64x2u *)(y + j + 10),
           c6 = *(const tw_f64x2u *)(y + j + 12), c7 = *(const tw_f64x2u *)(y + j + 14);
-      c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0);
-      c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0);
-      c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0);
-      c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0);
-      c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0);
-      c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0);
-      c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0);
-      c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0);
-      *(tw_f64x2u *)(y + j) = c0;
-      *(tw_f64x2u *)(y + j + 2) = c1;
-      *(tw_f64x2u *)(y + j + 4) = c2;
-      *(tw_f64x2u *)(y + j + 6) = c3;
-      *(tw_f64x2u *)(y + j + 8) = c4;
-      *(tw_f64x2u *)(y + j + 10) = c5;
-      *(tw_f64x2u *)(y + j + 12) = c6;
-      *(tw_f64x2u *)(y + j + 14) = c7;
+      TW_STEPS_X2(a_0, x_0);
+      *(tw_f64x2u *)(y + j) = c0; *(tw_f64x2u *)(y + j + 2) = c1;
+      *(tw_f64x2u *)(y + j + 4) = c2; *(tw_f64x2u *)(y + j + 6) = c3;
+      *(tw_f64x2u *)(y + j + 8) = c4; *(tw_f64x2u *)(y + j + 10) = c5;
+      *(tw_f64x2u *)(y + j + 12) = c6; *(tw_f64x2u *)(y + j + 14) = c7;
     }
     for (; j <= n - 2; j += 2) {
       tw_f64x2 c = *(const tw_f64x2u *)(y + j);
@@ -313,6 +239,7 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
     }
   }
 }
+#undef TW_STEPS_X2
 #endif
 /* Loops that count down, and one that counts by two. */
 void back(int n, double x[n], const double L[n][n])

@@ -64,9 +64,7 @@ static inline void tw_enter(tw_place *line, long turn)
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
 static inline void tw_reach(tw_place *line, long stage)
-{
-  __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE);
-}
+{ __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
 static inline void tw_follow(tw_place *line, long turn, long stage)
 {
@@ -156,14 +154,10 @@ void seidel(int steps, int n, double A[n][n])
                       const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8]
                                                + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6]
                                                + A[i + 8][t_j - i - 7]);
-                      A[i][t_j - i] = v0;
-                      A[i + 1][t_j - i - 1] = v1;
-                      A[i + 2][t_j - i - 2] = v2;
-                      A[i + 3][t_j - i - 3] = v3;
-                      A[i + 4][t_j - i - 4] = v4;
-                      A[i + 5][t_j - i - 5] = v5;
-                      A[i + 6][t_j - i - 6] = v6;
-                      A[i + 7][t_j - i - 7] = v7;
+                      A[i][t_j - i] = v0; A[i + 1][t_j - i - 1] = v1;
+                      A[i + 2][t_j - i - 2] = v2; A[i + 3][t_j - i - 3] = v3;
+                      A[i + 4][t_j - i - 4] = v4; A[i + 5][t_j - i - 5] = v5;
+                      A[i + 6][t_j - i - 6] = v6; A[i + 7][t_j - i - 7] = v7;
                     } else {
                       for (; i < i_end; i++)
                         A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i]
