@@ -76,7 +76,7 @@ class RegionText:
     helpers: frozenset[str]
     kernels: frozenset[Kernel]
     links: Links = ()
-    names: frozenset[str] = frozenset()  # of generated code, where the user chose what they begin with
+    names: frozenset[str] = frozenset()  # of macros, and of all generated code where the user chose how they begin
     computed: tuple[ComputedText, ...] = ()
     plain: str = ""  # the text with the tool's own names
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order

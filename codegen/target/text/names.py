@@ -78,7 +78,7 @@ def check_names(
     """Nobody else may have the names: `support` is the text above the user's own before they are exchanged in it,
     `made` are those in the regions, `taken` those that the source and its headers have."""
     if names.prefix == DEFAULT:
-        for word in sorted(taken.keys() & set(_OURS.findall(support))):
+        for word in sorted(taken.keys() & {*_OURS.findall(support), *made}):
             raise _name_taken(word, taken[word])
         return
     found = {m.group(): m.start() for m in reversed(list(_WORD.finditer(blank_comments(source))))}
