@@ -52,7 +52,9 @@ SUPPORT = {
     "TW_SIZE": ("tw_size",),
     "TW_SIMD": ("tw_simd",),
     "TW_IVDEP": ("tw_ivdep",),
-    "tw_share": ("tw_share",),
+    "tw_share": ("tw_panels", "tw_share"),
+    "TW_ROWS": ("tw_rows",),
+    "TW_NOWHERE": ("tw_nowhere",),
     "tw_panels": ("tw_panels",),
     "tw_crowded": ("tw_crowded",),
     "tw_align": ("tw_align",),
@@ -356,7 +358,7 @@ def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
 def _once(kernel: str) -> str:
     """Of several results in one translation unit, only the first defines a kernel."""
     kernel = outlined(kernel.strip())[0]
-    head = re.search(r"^static void (\w+)\(", kernel, re.M)
+    head = re.search(r"\bstatic void (\w+)\(", kernel)
     assert head is not None
     guard = f"{head[1].upper()}_"
     return f"#ifndef {guard}\n#define {guard}\n{kernel}\n#endif\n"

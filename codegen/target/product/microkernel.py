@@ -77,6 +77,7 @@ def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
         .get_template("kernel.c.j2")
         .render(
             mk=mk,
+            isa=f"{isa.name}, {isa.bits} bits" if isa.bits else isa.name,
             nr=nr_text(isa, mk),
             target=isa.target,
             scalar=isa.vec(mk.elem).scalar,

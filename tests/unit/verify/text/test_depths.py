@@ -97,11 +97,11 @@ STEPS = {
     ),
     "the right operand of the next column": ("(kr - kb) * 8) + jr]", "(kr - kb) * 8) + jr + 1]", 0),
     "the right operand of the first tile": (
-        "tw_right[ (jt * tw_k + (kr - kb) * 8) + jr]",
+        "tw_right[(jt * tw_k + (kr - kb) * 8) + jr]",
         "tw_right[(kr - kb) * 8 + jr]",
         1,
     ),
-    "a step takes the operand from memory": ("tw_right[ (jt * tw_k + (kr - kb) * 8) + jr]", "B[kr][jb + jt + jr]", 0),
+    "a step takes the operand from memory": ("tw_right[(jt * tw_k + (kr - kb) * 8) + jr]", "B[kr][jb + jt + jr]", 0),
     "a step adds to another element": ("(double)C[ib + it + ir][jb + jt + jr]", "(double)C[ib + it][jb + jt + jr]", 0),
     "a step goes to another element": (
         "C[ib + it + ir][jb + jt + jr] = (double)",
