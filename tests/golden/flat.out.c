@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic
  * plan: d9d624f9964d
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -38,20 +35,15 @@ typedef int tw_f32x4u_places __attribute__((vector_size(16)));
 #define tw_f32x4u_high(x, y) TW_F32X4U_PICK(x, y, 2, 6, 3, 7)
 #endif
 #ifndef TW_SPAN
-/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
- * there are none. */
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+/* Memory from the element (or row) first to before past; nowhere if there is none. */
 typedef struct { unsigned long begin, end; } tw_span;
 static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
 {
-  const unsigned long at = (unsigned long)p;
-  const tw_span none = { 0, 0 },
-      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
+  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
   return first < past ? some : none;
 }
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-#define TW_ROWS(p, first, past, stride) \
-    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
-#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
 /* Are the spans that are written, which come first, apart from each other and from the others? */
 static inline int tw_apart(int written, int all, const tw_span *s)
 {
@@ -62,6 +54,7 @@ static inline int tw_apart(int written, int all, const tw_span *s)
   return 1;
 }
 #endif
+#define TW_ROWS(p, first, past, n) tw_span_of(p, first, past, (unsigned long)(n) * sizeof *(p))
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {

@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic
  * plan: 8dcca5ba1c46
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -18,20 +15,15 @@ static inline long tw_min(long a, long b) { return a < b ? a : b; }
 static inline long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN
-/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
- * there are none. */
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+/* Memory from the element (or row) first to before past; nowhere if there is none. */
 typedef struct { unsigned long begin, end; } tw_span;
 static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
 {
-  const unsigned long at = (unsigned long)p;
-  const tw_span none = { 0, 0 },
-      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
+  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
   return first < past ? some : none;
 }
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-#define TW_ROWS(p, first, past, stride) \
-    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
-#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
 /* Are the spans that are written, which come first, apart from each other and from the others? */
 static inline int tw_apart(int written, int all, const tw_span *s)
 {
@@ -55,8 +47,7 @@ static inline long tw_panels(long n, long d) { return (n + d - 1) / d; }
 /* `n` in equal shares of about `most`, each a multiple of `unit`. */
 static inline long tw_share(long n, long most, long unit)
 {
-  const long shares = (n + most - 1) / most;
-  return ((n + shares - 1) / shares + unit - 1) / unit * unit;
+  return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit;
 }
 #endif
 #ifndef TW_ALIGN
@@ -65,8 +56,7 @@ static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
-/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just
- * before it. */
+/* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
 static inline void *tw_alloc(long bytes)
 {
   void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
@@ -78,25 +68,15 @@ static inline void *tw_alloc(long bytes)
 }
 static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+#define tw_max_threads() (omp_in_parallel() ? 1L : (long)omp_get_max_threads())
+#define tw_team_size() ((long)omp_get_num_threads())
+#define tw_thread() ((long)omp_get_thread_num())
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
-#endif
+#define tw_max_threads() 1L
+#define tw_team_size() 1L
+#define tw_thread() 0L
 #endif
 #ifndef TW_GRID
 #define TW_GRID
@@ -113,18 +93,11 @@ static inline long tw_grid(long threads, long rows, long columns)
   return best;
 }
 #endif
-/* Compilers would move all loads of a step to its front, and spill accumulators to make room for
- * the values. */
-#ifndef TW_KEEP_ORDER
+/* Else compilers move all loads of a step to its front, and spill accumulators. */
 #define TW_KEEP_ORDER() __asm__ volatile("")
-#endif
-/* Some of it lies past the end of an array, where C has no addresses: so they are computed as
- * numbers. */
-#ifndef TW_PREFETCH
+/* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
-#endif
-
 #ifndef TW_F64X2_
 #define TW_F64X2_
 typedef double tw_f64x2 __attribute__((vector_size(16)));
@@ -135,13 +108,10 @@ typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double))
 #endif
 #ifndef TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
 #define TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
-/* 2 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
- *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 2 values for each step, b is one of 6 values for each
- * step. */
-__attribute__((noinline))
-static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
-                                            const double *restrict b, double *restrict c, long ldc)
+/* Register tile of c for generic, 128 bits: 2 x 6, rows ldc apart. Each of k steps makes an element
+ * add(acc, mul(a, b)), where acc is its old value, a one of 2 values and b one of 6. */
+__attribute__((noinline)) static void tw_v128_f64_2x6_add_mul_of_4x3v(
+    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c, *const row1 = row0 + ldc;
   /* The tile below is next: its lines, for writing. */
@@ -151,8 +121,7 @@ static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
   tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2),
       c12 = *(const tw_f64x2u *)(row1 + 4);
   for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0);
-    TW_PREFETCH(b, 48, 0);
+    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
     const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
         b2 = *(const tw_f64x2u *)(b + 4);
     const double a0 = a[0]; const double a1 = a[1];
@@ -168,13 +137,10 @@ static void tw_v128_f64_2x6_add_mul_of_4x3v(long k, const double *restrict a,
 #endif
 #ifndef TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
 #define TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
-/* 4 x 2 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
- *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 2 values for each
- * step. */
-__attribute__((noinline))
-static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
-                                            const double *restrict b, double *restrict c, long ldc)
+/* Register tile of c for generic, 128 bits: 4 x 2, rows ldc apart. Each of k steps makes an element
+ * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 2. */
+__attribute__((noinline)) static void tw_v128_f64_4x2_add_mul_of_4x3v(
+    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
       *const row3 = row2 + ldc;
@@ -184,8 +150,7 @@ static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
   tw_f64x2 c00 = *(const tw_f64x2u *)(row0); tw_f64x2 c10 = *(const tw_f64x2u *)(row1);
   tw_f64x2 c20 = *(const tw_f64x2u *)(row2); tw_f64x2 c30 = *(const tw_f64x2u *)(row3);
   for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0);
-    TW_PREFETCH(b, 48, 0);
+    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
     const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
     const double a0 = a[0]; const double a1 = a[1];
     TW_KEEP_ORDER(); const double a2 = a[2];
@@ -204,13 +169,10 @@ static void tw_v128_f64_4x2_add_mul_of_4x3v(long k, const double *restrict a,
 #endif
 #ifndef TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
 #define TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
-/* 4 x 4 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
- *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 4 values for each
- * step. */
-__attribute__((noinline))
-static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
-                                            const double *restrict b, double *restrict c, long ldc)
+/* Register tile of c for generic, 128 bits: 4 x 4, rows ldc apart. Each of k steps makes an element
+ * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 4. */
+__attribute__((noinline)) static void tw_v128_f64_4x4_add_mul_of_4x3v(
+    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
   double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
       *const row3 = row2 + ldc;
@@ -222,8 +184,7 @@ static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
   tw_f64x2 c20 = *(const tw_f64x2u *)(row2), c21 = *(const tw_f64x2u *)(row2 + 2);
   tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2);
   for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0);
-    TW_PREFETCH(b, 48, 0);
+    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
     const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2);
     const double a0 = a[0]; const double a1 = a[1];
     TW_KEEP_ORDER(); const double a2 = a[2];
@@ -244,13 +205,11 @@ static void tw_v128_f64_4x4_add_mul_of_4x3v(long k, const double *restrict a,
 #endif
 #ifndef TW_V128_F64_4X6_ADD_MUL_
 #define TW_V128_F64_4X6_ADD_MUL_
-/* 4 x 6 elements of c in registers; the rows of c are ldc apart. Each of k steps makes an element
- *   add(acc, mul(a, b))
- * where acc is its old value, a is one of 4 values for each step, b is one of 6 values for each
- * step. */
-__attribute__((noinline))
-static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const double *restrict b,
-                                    double *restrict c, long ldc)
+/* Register tile of c for generic, 128 bits: 4 x 6, rows ldc apart. Each of k steps makes an element
+ * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 6. */
+__attribute__((noinline)) static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a,
+                                                              const double *restrict b,
+                                                              double *restrict c, long ldc)
 {
   double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
       *const row3 = row2 + ldc;
@@ -266,8 +225,7 @@ static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a, const doub
   tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2),
       c32 = *(const tw_f64x2u *)(row3 + 4);
   for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0);
-    TW_PREFETCH(b, 48, 0);
+    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
     const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
         b2 = *(const tw_f64x2u *)(b + 4);
     TW_KEEP_ORDER(); const double a0 = a[0];

@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic
  * plan: b572fd9633a9
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -25,11 +22,8 @@ typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double))
 /* The vector of 2 elements that begins at one, wherever that is. */
 #define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
 #endif
-#ifndef TW_ONE_BY_ONE
-/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
- * than the loop. */
+/* In loops of a few iterations: vectors of them need tests that take longer than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
-#endif
 #ifndef TW_UNTIL
 #define TW_UNTIL
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
@@ -38,26 +32,19 @@ static inline long tw_until(const void *p, unsigned long bytes, unsigned long ea
   return (long)(-(unsigned long)p % bytes / each);
 }
 #endif
-#ifndef TW_HERE
 /* Where a loop begins in many rows at once, as far as the loop around it knows: compilers would
  * compute the addresses of all rows ahead of that one, and fetch them from the stack one by one. */
 #define TW_HERE(x) __asm__("" : "+r"(x))
-#endif
 #ifndef TW_SPAN
-/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
- * there are none. */
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+/* Memory from the element (or row) first to before past; nowhere if there is none. */
 typedef struct { unsigned long begin, end; } tw_span;
 static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
 {
-  const unsigned long at = (unsigned long)p;
-  const tw_span none = { 0, 0 },
-      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
+  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
   return first < past ? some : none;
 }
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-#define TW_ROWS(p, first, past, stride) \
-    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
-#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
 /* Are the spans that are written, which come first, apart from each other and from the others? */
 static inline int tw_apart(int written, int all, const tw_span *s)
 {
@@ -73,25 +60,15 @@ static inline int tw_apart(int written, int all, const tw_span *s)
 /* Division rounding towards minus infinity; d > 0. */
 static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+#define tw_max_threads() (omp_in_parallel() ? 1L : (long)omp_get_max_threads())
+#define tw_team_size() ((long)omp_get_num_threads())
+#define tw_thread() ((long)omp_get_thread_num())
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
-#endif
+#define tw_max_threads() 1L
+#define tw_team_size() 1L
+#define tw_thread() 0L
 #endif
 #ifndef TW_LINE
 #define TW_LINE 128 /* threads of a pipeline, at most */

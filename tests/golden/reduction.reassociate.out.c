@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic --reassociate
  * plan: 16e7a06eaecc
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -21,11 +18,8 @@ typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double))
 /* The vector of 2 elements that begins at one, wherever that is. */
 #define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
 #endif
-#ifndef TW_ONE_BY_ONE
-/* In loops of a few iterations: compilers would make vectors of them, with tests that take longer
- * than the loop. */
+/* In loops of a few iterations: vectors of them need tests that take longer than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
-#endif
 /* Sums: with --reassociate on threads and in lanes, without it in order. */
 double dot(int n, const double x[n], const double y[n])
 {

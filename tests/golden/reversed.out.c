@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic
  * plan: 6bb186a42355
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -18,20 +15,15 @@ static inline long tw_min(long a, long b) { return a < b ? a : b; }
 static inline long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN
-/* Where the elements (or rows of elements) from first to before past lie in memory; nowhere if
- * there are none. */
+#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
+/* Memory from the element (or row) first to before past; nowhere if there is none. */
 typedef struct { unsigned long begin, end; } tw_span;
 static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
 {
-  const unsigned long at = (unsigned long)p;
-  const tw_span none = { 0, 0 },
-      some = { at + (unsigned long)first * size, at + (unsigned long)past * size };
+  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
+  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
   return first < past ? some : none;
 }
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-#define TW_ROWS(p, first, past, stride) \
-    tw_span_of(p, first, past, (unsigned long)(stride) * sizeof *(p))
-#define TW_NOWHERE tw_span_of(0, 0, 0, 0)
 /* Are the spans that are written, which come first, apart from each other and from the others? */
 static inline int tw_apart(int written, int all, const tw_span *s)
 {
@@ -61,8 +53,7 @@ static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
-/* Memory on a cache line of its own; a null pointer when there is none. What to free stands just
- * before it. */
+/* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
 static inline void *tw_alloc(long bytes)
 {
   void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
@@ -74,35 +65,20 @@ static inline void *tw_alloc(long bytes)
 }
 static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+#define tw_max_threads() (omp_in_parallel() ? 1L : (long)omp_get_max_threads())
+#define tw_team_size() ((long)omp_get_num_threads())
+#define tw_thread() ((long)omp_get_thread_num())
 #else
-static inline long tw_max_threads(void) { return 1; }
+#define tw_max_threads() 1L
+#define tw_team_size() 1L
+#define tw_thread() 0L
 #endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
-#endif
-#endif
-/* Some of it lies past the end of an array, where C has no addresses: so they are computed as
- * numbers. */
-#ifndef TW_PREFETCH
+/* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
-#endif
-/* The same for reading, at the very place where it stands; compilers would move it among the
- * loads. */
-#ifndef TW_FETCH
+/* The same for reading, at the very place where it stands: else it is moved among the loads. */
 #if defined(__aarch64__) && defined(__GNUC__)
 #define TW_FETCH(p, n) \
   __asm__ volatile("prfm pldl1keep, [%0]" \
@@ -110,8 +86,6 @@ static inline long tw_thread(void) { return 0; }
 #else
 #define TW_FETCH(p, n) TW_PREFETCH(p, n, 0)
 #endif
-#endif
-
 #ifndef TW_F64X2_
 #define TW_F64X2_
 typedef double tw_f64x2 __attribute__((vector_size(16)));

@@ -2,10 +2,7 @@
  * options: --target=openmp --machine=generic
  * plan: 93d70aeab6e1
  */
-#ifndef TW_HELPERS
-#define TW_HELPERS
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
-#endif
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
