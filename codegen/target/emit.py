@@ -53,8 +53,6 @@ SUPPORT = {
     "TW_SIMD": ("tw_simd",),
     "TW_IVDEP": ("tw_ivdep",),
     "tw_share": ("tw_panels", "tw_share"),
-    "TW_ROWS": ("tw_rows",),
-    "TW_NOWHERE": ("tw_nowhere",),
     "tw_panels": ("tw_panels",),
     "tw_crowded": ("tw_crowded",),
     "tw_align": ("tw_align",),

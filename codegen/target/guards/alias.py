@@ -85,7 +85,8 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     texts = [span_text(scop, same, ints) for same in spans.values()]
     texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
     text = f"tw_apart({first}, {len(texts)}, (tw_span[]){{ {', '.join(texts)} }})"
-    return AliasTest(text, frozenset(ints.helpers) | {"tw_apart"}, tuple(remarks))
+    helpers = {"tw_apart", *(x.lower() for x in ("TW_ROWS", "TW_NOWHERE") if x in text)}
+    return AliasTest(text, frozenset(ints.helpers) | helpers, tuple(remarks))
 
 
 # -- which arrays may overlap --------------------------------------------------------------------------
