@@ -141,7 +141,9 @@ def _part(
     counters = {c: f"const long {c}" for c in found.counters}
     every = {a.name: a for a in (*texts, *scratch)}
     known = [*kinds, *counters, *every]
-    arguments = {k.name: [n for n in known if n in k.arguments] for k in found.kernels}
+    arguments = {
+        k.name: [n for n in known if n in k.words and (n not in counters or n in k.around)] for k in found.kernels
+    }
 
     def declared(k: Kernel, name: str) -> str:
         if name not in every:

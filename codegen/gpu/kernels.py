@@ -46,7 +46,8 @@ class Kernel:
     name: str
     axes: tuple[Axis, ...]  # outermost first
     body: tuple[View, ...]
-    arguments: tuple[str, ...]  # names; what they are, the region knows
+    words: tuple[str, ...]  # that its text mentions
+    around: frozenset[str]  # counters of the host's loops around it
     stmts: tuple[str, ...]
 
 
@@ -118,9 +119,10 @@ class Kernels:
         name = f"{self.name}_{len(self.kernels) + 1}"
         shared = frozenset(h.array for h in self.scratch)
         body = _Thread(self, shared, tuple(id(lp) for lp in chain)).views(node, names, {}, taken)
-        words = set(_WORD.findall(" ".join(texts_of(body)))) - (self.counters.keys() - set(names.values()))
+        words = set(_WORD.findall(" ".join(texts_of(body))))
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
-        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), stmts))
+        around = frozenset(names.values())
+        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), around, stmts))
         return Launch("launch", kernel=name)
 
 

@@ -132,3 +132,19 @@ def test_sequential_loops_stay_on_the_host() -> None:
     made = generate("f.c", text, GenOptions(target="cuda", stem="f"))
     launcher = made.extra.file(".tw.cu").split('extern "C"')[-1]
     assert launcher.count("TW_LAUNCH(") == 2 and "for (long s = 0; s < t; s++) {" in launcher
+
+
+def test_a_counter_of_the_host_and_one_of_a_kernel_may_have_one_name() -> None:
+    text = """void f(int n, double a[n][n], double b[n], double s)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) a[i][j] = 0;
+    for (int j = 1; j < n; j++) b[j] = b[j] * s + b[0];
+    b[0] = b[1];
+  }
+#pragma endscop
+}
+"""
+    device = " ".join(generate("f.c", text, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu").split())
+    assert "f_r1_1(const int n, double *__restrict__ a)" in device
