@@ -28,8 +28,9 @@ class Dialect:
 
     def launch(self, kernel: str, sizes: Sequence[int], arguments: Sequence[str]) -> str:
         """Sizes of a block along x, y and z; none for a single thread."""
-        axes = zip("xyz", sizes, MOST, strict=False)
-        blocks = ", ".join(f"tw_blocks(tw_count_{x}, {n}, {most})" for x, n, most in axes)
+        counts = ("tw_count_x", "tw_count_y - tw_first_y", "tw_count_z - tw_first_z")
+        axes = zip(counts, sizes, MOST, strict=False)
+        blocks = ", ".join(f"tw_blocks({count}, {n}, {most})" for count, n, most in axes)
         threads = ", ".join(map(str, sizes))
         return f"TW_LAUNCH({kernel}, dim3({blocks or 1}), dim3({threads or 1}), {', '.join(arguments)});"
 

@@ -9,8 +9,8 @@ from math import prod
 
 from codegen.ast.ctree import CNode
 from codegen.gpu.body import plain_type
-from codegen.gpu.dialect import Dialect
-from codegen.gpu.kernels import AXES, Kernel, Kernels, Launch
+from codegen.gpu.dialect import MOST, Dialect
+from codegen.gpu.kernels import AXES, Kernel, Kernels, Launch, first_of
 from codegen.gpu.sizes import Sizes, with_sizes
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
 from codegen.recognize.access.struct_members import layout_tests
@@ -151,7 +151,7 @@ def _part(
         return dialect.pointer(every[name], name in _written(scop, k))
 
     kernels = tuple(
-        KernelText(k.name, _comment(k), ", ".join(declared(k, n) for n in arguments[k.name]), k.body,
+        KernelText(k.name, _comment(k), ", ".join((*(declared(k, n) for n in arguments[k.name]), *_firsts(k))), k.body,
                    prod(x.threads for x in k.axes))
         for k in found.kernels
     )  # fmt: skip
@@ -169,6 +169,11 @@ def _part(
     report = "\n".join([f"{region}: {count}", *(f"  {k.name}: {k.comment}" for k in kernels)])
     return DevicePart(name, prototype, f"{region}: {count}", kernels, tuple(before), body, tuple(after),
                       frozenset(found.helpers), rank, report)
+
+
+def _firsts(k: Kernel) -> list[str]:
+    """Where a launch begins, along axes of which one launch may not reach the end."""
+    return [f"const long {first_of(axis)}" for axis, _ in zip(AXES, k.axes, strict=False) if first_of(axis)]
 
 
 def _written(scop: Scop, k: Kernel) -> set[str]:
@@ -199,10 +204,14 @@ def _launches(
             k = kernels[v.kernel]
             counts = [f"tw_count_{axis} = {x.count}" for axis, x in zip(AXES, reversed(k.axes), strict=False)]
             sizes = [x.threads for x in reversed(k.axes)] or [1]
-            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], arguments[k.name]))
-            some = " && ".join(f"tw_count_{axis} > 0" for axis, _ in zip(AXES, k.axes, strict=False))
+            firsts = [first_of(axis) for axis, _ in zip(AXES, k.axes, strict=False) if first_of(axis)]
+            words = [*arguments[k.name], *firsts]
+            start = View("stmt", dialect.launch(k.name, sizes if k.axes else [], words))
+            for axis, n, most in list(zip(AXES, sizes, MOST, strict=False))[1:]:
+                name, count = first_of(axis), f"tw_count_{axis}"
+                start = View("for", f"long {name} = 0; {name} < {count}; {name} += {n * most}", body=(start,))
             lines = [View("decl", f"const long {', '.join(counts)};")] if counts else []
-            lines.append(View("if", some, body=(start,)) if some else start)
+            lines.append(View("if", "tw_count_x > 0", body=(start,)) if counts else start)
             yield View("block", body=(*lines, View("stmt", dialect.started(region, arrays != "host"))))
         else:
             body = tuple(_launches(v.body, kernels, arguments, dialect, region, arrays))

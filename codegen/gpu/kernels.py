@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from codegen.ast.ctree import Block, CNode, Declare, For, Held, If, Instance, walk
+from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Instance, Int, Name, walk
 from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
@@ -94,7 +94,7 @@ class Kernels:
         name = fresh(node.loop.name, taken)
         self.counters[name] = node.var
         body = self._host(node.body, {**names, node.var: name}, enter(node, at), taken | {name})
-        return (View("for", _head(node, name, ints, "", ""), body=body),)
+        return (View("for", _head(node, name, ints), body=body),)
 
     def _keep(self, node: Declare) -> None:
         """A variable outside of all kernels: memory of the device, of which there is one object at a time."""
@@ -158,11 +158,11 @@ class _Thread:
         assert isinstance(node, For)
         name = fresh(node.loop.name, taken)
         inner = self.views(node.body, {**names, node.var: name}, held, taken | {name})
-        first = step = pragma = ""
-        if id(node) in self.chain:
-            axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
-            first, step, pragma = f"TW_THREAD_{axis.upper()}", f"TW_THREADS_{axis.upper()}", "TW_EACH"
-        return (View("for", _head(node, name, ints, first, step), pragma=pragma, body=inner),)
+        if id(node) not in self.chain:
+            return (View("for", _head(node, name, ints), body=inner),)
+        axis = AXES[len(self.chain) - 1 - self.chain.index(id(node))]
+        value = View("decl", f"const long {name} = {_own(node, ints, axis)};")
+        return value, View("if", f"{name} {node.op} {ints.text(node.upper, 5)}", body=inner)
 
     def _declaration(self, h: Held) -> str:
         array = self.kernels.scop.arrays[h.array]
@@ -170,15 +170,22 @@ class _Thread:
         return f"{plain_type(array.elem)} {array.name}{''.join(f'[{s}]' for s in sizes)};"
 
 
-def _head(node: For, name: str, ints: IntPrinter, first: str, threads: str) -> str:
-    """A loop's head; with threads, this one's values of it."""
-    lower, step = ints.text(node.lower), str(node.step)
-    if first:
-        own = first if node.step == 1 else f"{node.step} * {first}"
-        lower = own if lower == "0" else f"{ints.wide(node.lower, 5)} + {own}"
-        step = threads if node.step == 1 else f"{node.step} * {threads}"
-    advance = f"{name}++" if step == "1" else f"{name} += {step}"
-    return f"long {name} = {lower}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
+def _head(node: For, name: str, ints: IntPrinter) -> str:
+    """A loop's head."""
+    advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+    return f"long {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {advance}"
+
+
+def first_of(axis: str) -> str:
+    """The name of a launch's first thread along an axis of which a grid has few blocks; empty where one will do."""
+    return "" if axis == "x" else f"tw_first_{axis}"
+
+
+def _own(node: For, ints: IntPrinter, axis: str) -> str:
+    """The value of a loop that is this thread's."""
+    number = " + ".join(x for x in (first_of(axis), f"TW_THREAD_{axis.upper()}") if x)
+    own = number if node.step == 1 else f"{node.step} * ({number})"
+    return own if node.lower == Int(0) else f"{ints.wide(node.lower, 5)} + {own}"
 
 
 def has_grid(node: CNode) -> bool:
@@ -221,8 +228,9 @@ def _within(at: Point, node: If, holds: bool) -> Point:
     return replace(at, domain=domain.coalesce())
 
 
-def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list:  # type: ignore[type-arg]
-    """How many iterations each loop has at most, by the parameters and the host's loops."""
+def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list[CExpr]:
+    """How many threads each loop needs, by the parameters and the host's loops. Raises Unsupported unless that is shown
+    to be enough for all of its values."""
     outer = len(at.vars)
     for lp in chain:
         at = enter(lp, at)
@@ -235,7 +243,16 @@ def _counts(scop: Scop, chain: Sequence[For], at: Point) -> list:  # type: ignor
             size = hull.dim_max(0).sub(hull.dim_min(0)).add_constant_val(isl.Val(1))
         build = isl.AstBuild.from_context(isl.Set.universe(size.get_domain_space().params()))
         out.append(expression(build.expr_from_pw_aff(size.coalesce())))
+    for lp, count in zip(chain, out, strict=True):
+        if not enough(lp, count, at):
+            raise Unsupported("no-proof", f"threads for all of loop `{lp.loop.name}` could not be proven", scop.loc)
     return out
+
+
+def enough(lp: For, count: CExpr, at: Point) -> bool:
+    """Are so many threads enough for the loop, wherever what is inside of it runs?"""
+    number = at.value(Name(lp.var)).sub(at.value(lp.lower))
+    return bool(at.domain.is_subset(number.lt_set(at.value(count).scale_val(isl.Val(lp.step)))))
 
 
 def _line(domain: isl.Set, names: Sequence[str], outer: int, which: int) -> isl.Set:

@@ -121,12 +121,13 @@ def _strides(array: Array, access: Access) -> tuple[str, ...]:
     """How far elements with neighbouring subscripts are apart."""
     flat = next((x for x in access.path if x.kind == "flat"), None)
     if flat is not None:
-        return tuple(s if s.isidentifier() or s.isdigit() else f"({s})" for s in flat.strides)
-    out: list[str] = []
-    for k in range(array.rank):
-        parts = [e if e.isidentifier() or e.isdigit() else f"({e})" for e in array.extents[k + 1 :]]
-        out.append(" * ".join(("(long)" + parts[0], *parts[1:])) if parts else "1")
-    return tuple(out)
+        return tuple(map(_long, flat.strides))
+    return tuple(" * ".join(map(_long, array.extents[k + 1 :])) or "1" for k in range(array.rank))
+
+
+def _long(size: str) -> str:
+    """A size of the source as an operand of type long."""
+    return size if size.isdigit() else f"(long){size}" if size.isidentifier() else f"(long)({size})"
 
 
 def _box(scop: Scop, array: Array, elements: isl.Set, ints: IntPrinter) -> BoxText:

@@ -21,6 +21,7 @@ from codegen.transform.program import Program
 from codegen.verify.proofs import CHECKS, prove
 from codegen.verify.races import parallel_race
 from tests.corpus import KERNELS
+from tests.gpu.programs import build, needs_cxx
 
 SHIFT = """void f(int n, double a[n][n], double b[n][n])
 {
@@ -118,6 +119,54 @@ def test_nests_are_taken_apart_for_threads() -> None:
     assert found == [["j"], ["i"], ["j"]]
 
 
+def test_a_launch_has_threads_for_every_iteration() -> None:
+    """The proof takes no count that is too small, also where a loop is shorter in other iterations."""
+    from codegen.ast.ctree import Bin, For, Int, walk
+    from codegen.gpu.kernels import enough
+    from codegen.verify.readback import runs
+
+    p = program("""void f(int n, double a[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j++)
+      a[i][j] = 0;
+#pragma endscop
+}
+""")
+    code = generate_ast(p.scop, p.tree, peel=False)
+    outer, inner = (x for x in walk(code) if isinstance(x, For))
+    at = runs(p.scop, code)[0].point
+    assert enough(outer, outer.upper, at) and enough(inner, inner.upper, at)
+    assert not enough(outer, Bin("-", outer.upper, Int(1)), at) and not enough(inner, Bin("-", inner.upper, Int(1)), at)
+
+
+@needs_cxx
+def test_more_blocks_than_a_grid_has(tmp_path: Path, emulator: Path) -> None:
+    text = """#include <stdio.h>
+#include <stdlib.h>
+static void f(int n, double a[n][2])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 2; j++)
+      a[i][j] = 2 * a[i][j] + i;
+#pragma endscop
+}
+int main(void)
+{
+  double (*a)[2] = calloc(65540, sizeof *a), sum = 0;
+  f(65540, a);
+  for (int k = 0; k < 65540; k++)
+    sum = sum * 0.5 + a[k][0] + a[k][1];
+  printf("%.17g\\n", sum);
+  return 0;
+}
+"""
+    built = build("many", tmp_path, emulator, text, plan_text="region 1\n  grid i:1, j:2\n")
+    assert built.agree().counts["launches"] == 2
+
+
 def test_sequential_loops_stay_on_the_host() -> None:
     text = """void f(int t, int n, double a[n], double b[n])
 {
@@ -147,4 +196,4 @@ def test_a_counter_of_the_host_and_one_of_a_kernel_may_have_one_name() -> None:
 }
 """
     device = " ".join(generate("f.c", text, GenOptions(target="cuda", stem="f")).extra.file(".tw.cu").split())
-    assert "f_r1_1(const int n, double *__restrict__ a)" in device
+    assert "f_r1_1(const int n, double *__restrict__ a, const long tw_first_y)" in device
