@@ -14,6 +14,12 @@ TEST = """
 #define MOST 24
 int main(void)
 {
+  const long edge = 1L << 60, most = 9223372036854775807L;
+  const long inside[] = { 0, 1, -1, edge - 1, -edge }, outside[] = { edge, -edge - 1, 2 * edge, most, -most - 1 };
+  for (int k = 0; k < 5; k++)
+    if (!tw_fits(inside[k]) || tw_fits(outside[k]) || tw_fits_unsigned((unsigned long)outside[k])
+        || tw_fits_unsigned((unsigned long)inside[k]) != (inside[k] >= 0))
+      return 5;
   for (long n = 1; n <= MOST; n++)
     for (long m = 1; m <= MOST; m++) {
       if (tw_min(n, m) != (n < m ? n : m) || tw_max(n, m) != (n > m ? n : m))
@@ -37,7 +43,7 @@ int main(void)
 
 @pytest.mark.parametrize("compiler", with_openmp()[:1])
 def test_helpers_keep_their_contracts(compiler: str, tmp_path: Path) -> None:
-    names = frozenset({"tw_min", "tw_max", "tw_panels", "tw_share", "tw_grid"})
+    names = frozenset({"tw_min", "tw_max", "tw_panels", "tw_share", "tw_grid", "tw_fits", "tw_fits_unsigned"})
     source = tmp_path / "helpers.c"
     source.write_text(emit_support(names, frozenset(), "helpers.c", 0, 0) + TEST, encoding="utf-8")
     subprocess.run([compiler, "-O1", str(source), "-o", str(tmp_path / "helpers")], check=True)
