@@ -47,6 +47,7 @@ class Cut:
     tree: Node
     phases: tuple[Phase, ...]
     why: str = ""  # no phase is shared out
+    torn: tuple[str, ...] = ()  # variables of the region that stood in the way
 
     def phase_of(self, stmt: str) -> Phase:
         return next(p for p in self.phases if stmt in p.stmts)
@@ -70,10 +71,12 @@ def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
     tree, found = _cut(p, p.tree, (), free, wanted, torn)
     if _torn(p.scop, found, torn):
         tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
-    why = f"`{torn[0]}` is one variable for loops that could be shared out one after the other" if torn else ""
+    why = ""
+    if torn:
+        why = f"`{p.scop.arrays[torn[0]].base}` is one variable for loops that could be shared out one after the other"
     names = {q.name: f"P{k + 1}" for k, q in enumerate(found)}
     phases = tuple(Phase(names[q.name], q.tree, q.outer, q.shared) for q in found)
-    return Cut(_renamed(tree, names), phases, why)
+    return Cut(_renamed(tree, names), phases, why, tuple(dict.fromkeys(torn)))
 
 
 def _free_loops(p: Program) -> frozenset[int]:
@@ -131,7 +134,7 @@ def _torn(scop: Scop, phases: Sequence[Phase], torn: list[str]) -> bool:
     for name in sorted(n for n, a in scop.arrays.items() if a.inside):
         users = {s.name for s, _ in scop.accesses_to(name)}
         if sum(1 for q in phases if users & set(q.stmts)) > 1:
-            torn.append(scop.arrays[name].base)
+            torn.append(name)
             return True
     return False
 

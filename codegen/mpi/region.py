@@ -15,10 +15,11 @@ from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.inner import phase_program
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, exchanges
-from codegen.mpi.phases import Cut, NotShared, Phase, any_loop, cut
+from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.target import RANKS
 from codegen.mpi.trees import Transfer, skeleton, transfers
+from codegen.mpi.variables import cut_with_variables, declarations
 from codegen.mpi.views import RankViews
 from codegen.plan.model import Ranks
 from codegen.plan_reader.parse import parse
@@ -28,6 +29,7 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.strategy.planner import source_plan
 from codegen.target.guards.buffers import room_of
+from codegen.target.text.pieces import View
 from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
@@ -87,7 +89,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     if job.model.alone:
         raise NotShared("it runs on the thread that comes to it")
     asked = _asked(job)
-    found = cut(p, any_loop if asked is None else partial(_wanted, asked))
+    p, found, own = cut_with_variables(p, any_loop if asked is None else partial(_wanted, asked))
     for d in asked or ():
         if not any(_wanted((d,), q.shared, q.stmts) for q in found.shared if q.shared is not None):
             why = found.why or "a loop around it is shared, or loops around it count something else"
@@ -102,8 +104,9 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, found)
     moves = tuple((x, transfers(p, found, x, blocks)) for x in exchanges(p, found, blocks))
     _prove(p, found, blocks, moves, wrong_order(around))
-    views = RankViews(p.scop, found, blocks, results, moves, job.model.threads(job.options))
-    return emit_ranks(job, views, views.region(around), one)
+    printer = RankViews(p.scop, found, blocks, results, moves, job.model.threads(job.options))
+    variables = tuple(View("decl", line) for line in declarations(p.scop, own))
+    return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 
 
 def _asked(job: RegionJob) -> tuple[Ranks, ...] | None:
