@@ -9,6 +9,7 @@ from dataclasses import field
 from codegen.record import record
 from codegen.targets.registry import DEFAULT, target_named
 
+NETWORK = "infiniband-hdr"
 FUSIONS = ("auto", "none", "smart", "max")
 
 
@@ -56,6 +57,7 @@ class GenOptions:
     stem: str = ""  # of the names of files that include each other
     model: bool = False  # sunway: the slave file as the timing model runs it, cycles in place of arithmetic
     scheme: str = "full"  # sunway: "published" for fixed tiles, blocking waits and row commands at edges
+    network: str = NETWORK  # mpi: what lies between ranks
     distribute: str = ""  # mpi: arrays of which ranks hold blocks, 'A: block, *; B: block'
     arrays: str = "host"  # devices: where the arrays of regions are
     device: str = "generic"  # which device, or a file that describes one

@@ -384,6 +384,12 @@ TABLE: tuple[Entry, ...] = (
         "Compare it with `tilewright machine show generic`.",
     ),
     _error(
+        "bad-network",
+        "What `--network` names is no network, or its description is wrong.",
+        "A description has a name, a latency in seconds and a bandwidth in bytes per second.",
+        "--network pigeons",
+    ),
+    _error(
         "bad-plan",
         "A plan cannot be read, or speaks of a region that the file does not have.",
         "Mend the line the message points to; `--emit plan` prints a plan to start from.",

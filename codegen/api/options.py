@@ -38,6 +38,7 @@ class Options(TypedDict, total=False):
     context: str
     threads: str
     distribute: str
+    network: str
     line: "bool | str"
     file_prefix_map: Mapping[str, str]
     require_isa: bool
@@ -62,7 +63,8 @@ class Input:
 
 
 _SAME = ("target", "machine", "isa", "reassociate", "check_alias", "assume_no_alias", "fp_contract", "fusion",
-         "context", "threads", "distribute", "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
+         "context", "threads", "distribute", "network",
+         "banner", "version", "keep_original", "prefix", "require_isa", "timeout")
 
 
 def read(source: Source, given: Options) -> Input:

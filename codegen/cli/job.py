@@ -144,6 +144,7 @@ def gen_options(arguments: argparse.Namespace, plan: str | None) -> GenOptions:
         prefix=values.get("prefix", rest.prefix),
         timeout=arguments.timeout,
         threads=values.get("threads", rest.threads),
+        network=values.get("network", rest.network),
         distribute=values.get("distribute", rest.distribute),
         scheme=values.get("scheme", rest.scheme),
         arrays=values.get("arrays", rest.arrays),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from codegen.hosts.region import read_back
+from codegen.mpi.cost import pays_test
 from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
@@ -40,7 +41,9 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     helpers = ranks.helpers
     ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
     alias = alias_test(scop, job.options.assume_no_alias, job.options.check_alias)
-    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1"))
+    moves = [x for x, _ in ranks.found]
+    pays = "" if any(b.arrays for b in ranks.blocks) else pays_test(ranks.program, ranks.cut, moves, ints)
+    guard = all_of((guard_text(scop, ints), alias.text, "tw_ranks() > 1", pays))
     summary = f"ranks over {', '.join(dict.fromkeys(q.shared.name for q in ranks.cut.shared if q.shared))}"
     other = deeper(_only_alone(job, ranks, one).rstrip("\n"))
     values = {

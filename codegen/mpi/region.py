@@ -15,6 +15,7 @@ from codegen.mpi.emit import RanksText, emit_ranks
 from codegen.mpi.inner import phase_program
 from codegen.mpi.layout import layouts
 from codegen.mpi.messages import Exchange, exchanges
+from codegen.mpi.network import load_network
 from codegen.mpi.phases import Cut, NotShared, Phase, any_loop
 from codegen.mpi.prove import not_shared_out, wrong_message, wrong_order
 from codegen.mpi.target import RANKS
@@ -38,6 +39,7 @@ def process(job: RegionJob) -> RegionOutcome:
     """The region's new text. Raises Unsupported."""
     one = for_one_rank(job)
     assert one.text is not None
+    load_network(job.options.network)
     try:
         with at_most(part(job.options.timeout, 4)):
             text = _for_ranks(job, one.text)
@@ -104,7 +106,7 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
     around = skeleton(p, found)
     moves = tuple((x, transfers(p, found, x, blocks)) for x in exchanges(p, found, blocks))
     _prove(p, found, blocks, moves, wrong_order(around))
-    printer = RankViews(p.scop, found, blocks, results, moves, job.model.threads(job.options))
+    printer = RankViews(p, found, blocks, results, moves, job.model.threads(job.options))
     variables = tuple(View("decl", line) for line in declarations(p.scop, own))
     return emit_ranks(job, printer, (*variables, *printer.region(around)), one)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import path
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
+from codegen.options import NETWORK
 from codegen.targets.base import Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
@@ -14,11 +16,19 @@ if TYPE_CHECKING:
     from codegen.target.text.names import Names
 
 
-def support() -> str:
+def support(network: str = NETWORK) -> str:
     """The functions that generated code calls for ranks."""
+    from codegen.mpi.network import ITERATION, MESSAGES, load_network
     from codegen.target.text.templates import environment
 
-    return environment().get_template("mpi.c.j2").render()
+    found = load_network(network)
+    return environment().get_template("mpi.c.j2").render(
+        network=found.description or found.name,
+        latency=repr(found.latency),
+        bandwidth=repr(found.bandwidth),
+        iteration=repr(ITERATION),
+        messages=MESSAGES,
+    )
 
 
 class Mpi(Target):
@@ -31,10 +41,11 @@ class Mpi(Target):
         text = f"the region stays on one thread: each thread has its own `{name}`"
         return (Diagnostic(Severity.REMARK, "one-thread", text, loc, kind="missed"),)
 
-    options = ("distribute",)
+    options = ("distribute", "network")
 
     def words(self, options: GenOptions) -> Sequence[str]:
-        return (f"--distribute={options.distribute}",) if options.distribute else ()
+        held = (f"--distribute={options.distribute}",) if options.distribute else ()
+        return (*held, *(() if options.network == NETWORK else (f"--network={path.basename(options.network)}",)))
 
     def process(self, job: RegionJob) -> RegionOutcome:
         from codegen.mpi.region import process
@@ -44,7 +55,7 @@ class Mpi(Target):
     def extra(self, outcomes: Iterable[RegionOutcome], options: GenOptions, banner: str, names: Names | None) -> Extra:
         if not options.distribute and not any(o.part == RANKS for o in outcomes):
             return Extra()
-        text = support()
+        text = support(options.network)
         return Extra(text if names is None else names.of(text))
 
 

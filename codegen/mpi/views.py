@@ -24,13 +24,14 @@ from codegen.target.text.braces import unwrapped
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import ViewBuilder, reserved
+from codegen.transform.program import Program
 
 
 @dataclass
 class RankViews:
     """Prints what one rank does of a region. `results` are the proven programs of phases, by name."""
 
-    scop: Scop
+    program: Program
     cut: Cut
     blocks: Sequence[Blocks]
     results: Mapping[str, Result]
@@ -38,6 +39,10 @@ class RankViews:
     threads: bool
     helpers: set[str] = field(default_factory=set)
     builders: list[ViewBuilder] = field(default_factory=list)
+
+    @property
+    def scop(self) -> Scop:
+        return self.program.scop
 
     def region(self, skeleton: Made) -> tuple[View, ...]:
         """Everything, from the blocks of this rank to the last exchange."""

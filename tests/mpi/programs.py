@@ -17,7 +17,7 @@ from tests.corpus import KERNELS
 needs_mpi = pytest.mark.skipif(not (shutil.which("mpicc") and shutil.which("mpirun")), reason="no mpicc or mpirun")
 FLAGS = ("-std=gnu11", "-ffp-contract=off", "-DTW_NO_FMA", "-DDRIVER", f"-I{KERNELS}")
 # Small blocks, and threads for little work, as `check` has them.
-SMALL = ("-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-DTW_PARALLEL_MIN=100")
+SMALL = ("-DTW_SIZE(n)=((n) < 20 ? (n) : 20)", "-DTW_PARALLEL_MIN=100", "-DTW_LATENCY=0", "-DTW_BANDWIDTH=1e30")
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

@@ -59,6 +59,7 @@ ERRORS = {
     "illegal-plan": lambda: (REGION, _plan("region 1\n  reverse i\n"), "p.plan", 2),
     "name-taken": lambda: (REGION.replace("A", "my_min"), (*_plan("region 1\n  tile i:9\n"), "--prefix=my"), "in.c", 1),
     "bad-distribution": lambda: (REGION, ("--target", "mpi", "--distribute", "A: rows"), "--distribute", 0),
+    "bad-network": lambda: (REGION, ("--target", "mpi", "--network", "pigeons"), "--network", 0),
     "needs-preprocessor": lambda: (REGION + "#define X 1\n", ("--no-cpp",), "in.c", 8),
     "no-preprocessor": lambda: (REGION, ("--cpp", "no-such-compiler -E"), "in.c", 0),
     "preprocess-failed": lambda: ('#include "missing.h"\n' + REGION, (), "in.c", 1),
