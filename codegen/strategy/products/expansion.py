@@ -12,7 +12,8 @@ from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.machine import Machine
 from codegen.plan.model import Directive, Expand
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.privatize.expansion import shared_loops, users
+from codegen.recognize.privatize.expansion import NoExpansion, expand, shared_loops, users
+from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
@@ -48,17 +49,52 @@ class Expanded:
 
 def expand_for_products(p: Program, found: Products, machine: Machine, fusion: str) -> Expanded:
     """Expand what shows more products; the region as it is when nothing does."""
-    now = Expanded(p, found, (), ())
+    now, shows = Expanded(p, found, (), ()), _Shows(p.reassociate, {})
     tries = TRIES if sum(1 for _ in p.scop.accesses()) <= MANY else 0
     for name in _candidates(p, found):
         best: Expanded | None = None
         for over in _choices(now.program, name):
             tries -= 1
-            made = _tried(now, Expand(name, over, LIMIT), machine, fusion) if tries >= 0 else None
+            d = Expand(name, over, LIMIT)
+            worth = tries >= 0 and shows.more(now.program.scop, d, blocked((best or now).products))
+            made = _tried(now, d, machine, fusion) if worth else None
             if made is not None and blocked(made.products) > blocked((best or now).products):
                 best = made  # all the products there were, and others
         now = best or now
     return now
+
+
+@record
+class _Shows:
+    """Which statements could be matrix products by their accesses alone, before dependences are asked. Of those that do
+    not use what is expanded the answers stay the same."""
+
+    free: bool
+    known: dict[str, bool]
+
+    def more(self, scop: Scop, d: Expand, done: frozenset[str]) -> bool:
+        """Could a statement other than these be one with the variable expanded?"""
+        try:
+            after = expand(scop, d.variable, d.over, d.limit).scop
+        except NoExpansion:
+            return False
+        return any(self._product(after, s) for s in after.statements if s.name not in done)
+
+    def _product(self, scop: Scop, s: Statement) -> bool:
+        if any(scop.arrays[a.array].place == "buffer" for a in s.accesses):
+            return self._asked(scop, s)
+        if s.name not in self.known:
+            self.known[s.name] = self._asked(scop, s)
+        return self.known[s.name]
+
+    def _asked(self, scop: Scop, s: Statement) -> bool:
+        return len(s.iterators) > 2 and any(self._columns(scop, s, depth) for depth in range(len(s.iterators) - 2))
+
+    def _columns(self, scop: Scop, s: Statement, depth: int) -> bool:
+        try:
+            return bool(contraction(scop, s, range(depth), self.free).columns)
+        except NoContraction:
+            return False
 
 
 def _candidates(p: Program, found: Products) -> tuple[str, ...]:
