@@ -48,7 +48,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         "--without",
         default=OWNERSHIP,
         metavar="DIRECTIVES",
-        help="also measure plans without these, as in keep,jam; or without all that ownership brings (default); or ''",
+        help="also measure plans without these, as in copy,jam; or without all that ownership brings (default); or ''",
     )
     parser.add_argument("--options", default="", metavar="WORDS", help="further options for tilewright gen")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")

@@ -24,7 +24,7 @@ _CPU = "-mcpu=native" if platform.machine() in ("aarch64", "arm64") else "-march
 CLANG = ("-O3", _CPU, "-std=gnu11", "-ffast-math")
 POLLY = ("-mllvm", "-polly", "-mllvm", "-polly-vectorizer=stripmine")
 POLLY_THREADS = ("-fopenmp", "-mllvm", "-polly-parallel")
-OWNERSHIP, OWN = "ownership", "own-copy"
+OWNERSHIP, OWN = "ownership", "privatized"
 FREE = "--reassociate"  # what Polly has with -ffast-math
 COMPARED = ("before", "free")  # with ours, and built only where they differ from it
 _BUILD_SECONDS, _RUN_SECONDS = 600, 900

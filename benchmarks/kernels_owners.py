@@ -24,15 +24,20 @@ from codegen.strategy.products.expansion import Expanded
 INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (
     (region, "privatize", lambda scop, *rest: scop),
     (region, "privatize_roomy", lambda scop, tree, deps, site: (scop, deps)),
-    (region, "keep_last", lambda *rest: None),
+    (region, "lastprivates", lambda *rest: None),
     (planner, "expand_for_products", lambda p, found, *rest: Expanded(p, found, (), ())),
-    (panels, "keeps", lambda *rest: ()),
-    (vectors, "carry_gain", lambda *rest: None),
+    (panels, "copies_of_reads", lambda *rest: ()),
+    (vectors, "replacement_gain", lambda *rest: None),
     (tiling, "around_recurrence", lambda *rest: None),
     (vectors, "around_taps", lambda *rest: None),
     (stencils, "register_tile", alone),
 )
-KEPT = {"expand": r"expand (\S+)", "keep": r"keep (\S+)", "carry": r"carry (\S+)", "jam": r"jam (\S+ by \d+)"}
+KEPT = {
+    "expand": r"expand (\S+)",
+    "copy": r"copy (\S+)",
+    "scalar_replace": r"scalar_replace (\S+)",
+    "jam": r"jam (\S+ by \d+)",
+}
 
 COUNTED = {"product": "product", "parallel loop": "(?:parallel|pipeline)", "vector loop": "vector"}
 

@@ -25,11 +25,11 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import PARALLEL_VECTOR, VECTOR
 from codegen.target.pragmas import says_vector
 
-_WORDS = {"vector": Vector, "jam": Jam, "abreast": Interleave}
+_WORDS = {"vector": Vector, "jam": Jam, "interleave": Interleave}
 _SAYS = {
     "vector": "loop `{}` is not written as vectors, and left to the compiler",
     "jam": "iterations of loop `{}` run one after the other",
-    "abreast": "iterations of loop `{}` run one after the other",
+    "interleave": "iterations of loop `{}` run one after the other",
 }
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SEVERAL = 3  # regions for which everything is loaded
 LATER = (
     "codegen.hosts.region",
-    *(f"codegen.transform.{x}" for x in ("balance", "block", "diamond", "keep", "pipeline", "product")),
+    *(f"codegen.transform.{x}" for x in ("balance", "block", "copy_reads", "diamond", "pipeline", "product")),
     *(f"codegen.strategy.{x}" for x in ("products.panels", "loops.time_tiles")),
     *(f"codegen.recognize.privatize.{x}" for x in ("lastprivate_copies", "lastprivate_proof")),
     "codegen.recognize.ownership.search",

@@ -405,8 +405,7 @@ TABLE: tuple[Entry, ...] = (
         "bad-target",
         "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
         "C++ file; or a C++ file was given to `--target sunway`, `cuda` or `hip`.",
-        "Use `target=\"c\"` or `target=\"openmp\"`; `check --target sunway` and `check --target cuda` run on "
-        "emulators.",
+        'Use `target="c"` or `target="openmp"`; `check --target sunway` and `check --target cuda` run on emulators.',
     ),
     _error(
         "bad-threads",
@@ -421,8 +420,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     _error(
         "cannot-keep",
-        "The destination format has one place for each element, so entries of equal coordinates cannot "
-        "all be kept.",
+        "The destination format has one place for each element, so entries of equal coordinates cannot all be kept.",
         "Choose `--duplicates sum` or `reject`.",
         "tilewright sparse convert --from COO --to DIA --duplicates keep",
     ),
@@ -600,7 +598,6 @@ TABLE: tuple[Entry, ...] = (
     Entry("tuned", NOTE, "What `tune` found for a region, or why nothing was measured.", ""),
     Entry("auto", REMARK, "What was done to a nest that `--auto` has found.", ""),
     Entry("blocks", REMARK, "A sequential loop runs in blocks, so that most of its work is a product.", ""),
-    Entry("carried", REMARK, "What the next iterations of a loop use again stays in registers.", ""),
     Entry(
         "conditional-nest",
         REMARK,
@@ -619,13 +616,6 @@ TABLE: tuple[Entry, ...] = (
         REMARK,
         "The first plan could not be carried out or proven, and a simpler one was used.",
         "Nothing needs to be done; the simpler plan is proven.",
-    ),
-    Entry("fold-lines", REMARK, "Sums or extremes are gathered in another order, by loops along lines of arrays.", ""),
-    Entry(
-        "fold-order",
-        REMARK,
-        "The order in which floating-point numbers are compared keeps loops from running along lines of arrays.",
-        "Where that order is of no importance, `--reassociate` frees it.",
     ),
     Entry("fusion", REMARK, "Which statements share loops, and why.", "`--fusion` and a hint of that name change it."),
     Entry(
@@ -688,7 +678,6 @@ TABLE: tuple[Entry, ...] = (
         "overlap; or an array behind pointers in memory, which no test can tell from others, is taken not to overlap.",
         "Use one array for both; or see that such rows are memory of their own, or give `--check-alias`.",
     ),
-    Entry("own-copy", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""),
     Entry(
         "own-directives",
         REMARK,
@@ -697,8 +686,17 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("ownership", REMARK, "Which elements a thread, a register tile or a core has to itself, and why.", ""),
     Entry("parallel", REMARK, "A loop runs on threads.", ""),
+    Entry(
+        "privatized", REMARK, "A variable became one for each iteration, so that iterations can run side by side.", ""
+    ),
     Entry("product", REMARK, "A statement is a product and runs in blocks; its shape and blocks are given.", ""),
     Entry("ranks", REMARK, "Which loops the ranks of an MPI program share, and what they send each other.", ""),
+    Entry(
+        "reduction-order",
+        REMARK,
+        "The order in which floating-point numbers are compared keeps loops from running along lines of arrays.",
+        "Where that order is of no importance, `--reassociate` frees it.",
+    ),
     Entry("register-tile", REMARK, "How many rows and vectors of a loop go side by side, and why not more.", ""),
     Entry(
         "replicated",
@@ -706,7 +704,11 @@ TABLE: tuple[Entry, ...] = (
         "Every rank of an MPI program runs the whole region: its loops cannot be shared out, or it would not pay.",
         "`inspect` shows which values loops hand on; a loop is shared out if it hands on none.",
     ),
+    Entry(
+        "row-reductions", REMARK, "Sums or extremes are reduced in another order, by loops along rows of arrays.", ""
+    ),
     Entry("rows", REMARK, "Some rows of a recurrence take turns, so that none waits for itself.", ""),
+    Entry("scalar-replacement", REMARK, "What the next iterations of a loop use again stays in registers.", ""),
     Entry(
         "sequential",
         REMARK,

@@ -28,7 +28,7 @@ from codegen.options import FUSIONS, GenOptions
 from codegen.plan.model import Plan, Ranks, Unroll
 from codegen.plan.text import show
 from codegen.plan_reader.hinted import plan_hint, with_own_plan
-from codegen.recognize.privatize.lastprivate import keep_last, own_remarks
+from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks
 from codegen.recognize.privatize.privates import privatize, privatize_roomy
 from codegen.recognize.reductions import free_pairs
 from codegen.recognize.stores import settled
@@ -195,14 +195,14 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
         deps = compute_dependences(scop, tree)
     if target.private_arrays:
         scop, deps = privatize_roomy(scop, tree, deps, site)
-    last = keep_last(scop, tree, deps) if target.private_arrays else None
+    last = lastprivates(scop, tree, deps) if target.private_arrays else None
     if last is not None:
         scop, tree, deps = last.scop, last.tree, last.deps
     free = free_pairs(scop, reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
     own = thread_local(site, found.scop.names, target, s.region.first_line)
-    remarks = (*((within,) if within else ()), *own, *found.remarks, *own_remarks(found.scop, scop, last))
+    remarks = (*((within,) if within else ()), *own, *found.remarks, *privatization_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
     number = 0 if s.piece is None else s.piece.number
     return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)

@@ -322,9 +322,9 @@ def generate(scop: Scop, tree: Node, whole: bool = False, peel: bool = True) -> 
         result = peeled(result, scop.context)
     if not any(q.loop.carry for q in loops(tree)):
         return result
-    from codegen.ast.carry import with_carried
+    from codegen.ast.scalar_replacement import with_scalar_replacement
 
-    return with_carried(scop, result)
+    return with_scalar_replacement(scop, result)
 
 
 def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:

@@ -221,7 +221,7 @@ class Plain:
 
 @record
 class ReductionInit:
-    """Variables begin with what a fold does not change by: its neutral value, or the old value of its target."""
+    """Variables begin with what a reduction does not change by: its neutral value, or the old value of its target."""
 
     names: tuple[str, ...]
     at: Instance

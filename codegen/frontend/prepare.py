@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.memory.derived import with_derived
-from codegen.frontend.rewrite.apart import with_steps_apart
 from codegen.frontend.rewrite.before import with_first_values
+from codegen.frontend.rewrite.counted_steps import with_counted_steps
 from codegen.frontend.rewrite.counters import with_own_counters
 from codegen.frontend.rewrite.induction import with_formulas
 from codegen.frontend.rewrite.inline import with_inlined
 from codegen.frontend.rewrite.moved import with_moved
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
 from codegen.frontend.rewrite.pointers import with_bound
+from codegen.frontend.rewrite.side_effects import with_side_effects_first
 from codegen.frontend.rewrite.tree import with_statements
-from codegen.frontend.rewrite.turns import with_turns
 from codegen.frontend.statements.counted import counted
 from codegen.frontend.symbols import RegionSite
 from codegen.source.slice import RegionSlice
@@ -42,7 +42,9 @@ def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)
-    return with_derived(with_bound(with_formulas(with_steps_apart(with_turns(with_first_values(with_moved(site)))))))
+    return with_derived(
+        with_bound(with_formulas(with_side_effects_first(with_counted_steps(with_first_values(with_moved(site))))))
+    )
 
 
 def _counted(node: c_ast.Node) -> c_ast.Node:

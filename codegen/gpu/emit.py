@@ -27,7 +27,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.names import Names, entries_of
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -92,7 +92,7 @@ def emit_device(
     text, computed = _host_text(scop, part, texts, original, indent, summary, arrays, guards, host, values)
     names = replace(names, entries=entries_of([part.name]))
     new = names.new(text)
-    text = folded(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+    text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     return DeviceText(text, frozenset(host), part, new, computed)
 
 

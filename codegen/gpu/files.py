@@ -9,7 +9,7 @@ from codegen.gpu.emit import DevicePart
 from codegen.target.text.names import Names
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 
 def host_support(parts: Sequence[DevicePart], stem: str) -> str:
@@ -37,4 +37,4 @@ def device_files(
         helpers=frozenset[str]().union(*(p.helpers for p in parts)), rank=max((p.rank for p in parts), default=0),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip
-    return ((dialect.ending, folded(of(device.rstrip("\n") + "\n"))), (".tw.h", folded(of(header))))
+    return ((dialect.ending, wrapped(of(device.rstrip("\n") + "\n"))), (".tw.h", wrapped(of(header))))

@@ -1,8 +1,8 @@
 """A proven tree as kernels, and the host's loops that launch them.
 
-A nest whose outer loops are marked as a grid becomes a kernel: the values of those loops are dealt out to threads. What
-stands outside of all grids and has none inside runs as a kernel of one thread, so that data stay where they are. Loops
-around kernels run on the host.
+A nest whose outer loops are marked as a grid becomes a kernel: the values of those loops are shared out to threads.
+What stands outside of all grids and has none inside runs as a kernel of one thread, so that data stay where they are.
+Loops around kernels run on the host.
 """
 
 from __future__ import annotations

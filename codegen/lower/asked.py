@@ -1,4 +1,4 @@
-"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `abreast`), and what became of it."""
+"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `interleave`), and what became of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codegen.lower.statements import assignments, lanes_asked
 from codegen.recognize.lanes import fits, stays
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.scop.tree import ABREAST, JAMMED, VECTOR
+from codegen.scop.tree import INTERLEAVED, JAMMED, VECTOR
 
 
 @record
@@ -41,8 +41,8 @@ def _asked(scop: Scop, node: CNode) -> Iterator[Asked]:
     if isinstance(node, For):
         stmts = frozenset(x.stmt for x in walk(node) if isinstance(x, Instance))
         name, done = node.loop.name, node.form is not None or node.alone is not None
-        if node.loop.kind in (JAMMED, ABREAST):
-            word = "jam" if node.loop.kind == JAMMED else "abreast"
+        if node.loop.kind in (JAMMED, INTERLEAVED):
+            word = "jam" if node.loop.kind == JAMMED else "interleave"
             yield Asked(word, name, stmts, done, "" if done else _why_not_rows(scop, node))
         if node.loop.width:
             yield Asked("vector", name, stmts, done, "" if done else _why_not_lanes(scop, node))

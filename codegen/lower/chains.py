@@ -1,6 +1,6 @@
 """Vectors that one step of a loop reads and the next one reads again: they stay in registers.
 
-Neighbours a whole number of vectors apart are the same element, some steps later: with two lanes, what is right of one
+Neighbours an integer of vectors apart are the same element, some steps later: with two lanes, what is right of one
 vector is left of the next. Compilers read it again, since a store that may be to the same array lies between; and these
 are the vectors that lie across two lines of a cache. jacobi-2d, f64, two lanes, Neoverse N1: 1.62 cycles a point in the
 first-level cache, 1.73 where it is read again. Only for rows side by side: one row waits for its sums, not for what it

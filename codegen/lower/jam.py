@@ -11,7 +11,7 @@ from codegen.lower.places import Maker
 from codegen.lower.rows import side_by_side
 from codegen.lower.statements import assignments
 from codegen.scop.model import Scop
-from codegen.scop.tree import ABREAST, JAMMED
+from codegen.scop.tree import INTERLEAVED, JAMMED
 
 
 def jammed(scop: Scop, node: For) -> Strips | None:
@@ -32,9 +32,9 @@ def jammed(scop: Scop, node: For) -> Strips | None:
     return Strips(node, (While(n, together, node.loop.note), While(1, (plain,), "the rest")))
 
 
-def abreast(scop: Scop, node: For) -> Interleaved | None:
+def interleaved(scop: Scop, node: For) -> Interleaved | None:
     """All iterations at once when all are there, else one by one: where they are plain assignments."""
-    if node.loop.kind != ABREAST or node.step != 1:
+    if node.loop.kind != INTERLEAVED or node.step != 1:
         return None
     found = assignments(scop, node.body)
     if found is None:

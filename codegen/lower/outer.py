@@ -2,7 +2,7 @@
 
 What the inner loops take further in one element for each lane (a sum, a recurrence) stays in registers all the way.
 Inner loops that begin or end at different points in different lanes run together where all of them run, and one by one
-before and after that. What lanes read along the innermost loop is turned in registers (`lower/turn.py`).
+before and after that. What lanes read along the innermost loop is transposed in registers (`lower/transpose.py`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from codegen.lower.motion import coefficient, motion, strides
 from codegen.lower.places import Maker, element
 from codegen.lower.shift import length, past, runs_for_sure, shifted, simple
 from codegen.lower.statements import lanes_asked
-from codegen.lower.turn import innermost, turnable, turned, written_below
+from codegen.lower.transpose import innermost, transposable, transposed, written_below
 from codegen.recognize.access.extent import longest
 from codegen.recognize.lanes import computes
 from codegen.recognize.stores import conditional
@@ -89,7 +89,7 @@ def _lanes(scop: Scop, node: For) -> Lanes | None:
     written = written_below(scop, node)
     for at, along in innermost(node.body):
         s = scop.statement(at.stmt)
-        reads = frozenset() if along is None else turnable(scop, s, at, node.var, along, written)
+        reads = frozenset() if along is None else transposable(scop, s, at, node.var, along, written)
         moves = motion(s, at, node.var)
         if moves.steps[s.target] != 1 or not computes(scop, s, moves, lanes.elem, reads):
             return None
@@ -211,7 +211,7 @@ class _Outer:
 
     def _turned(self, node: For, kept: Registers) -> Body:
         """As many iterations of an innermost loop as there are lanes, where some of what it reads has to be turned."""
-        rows = turned(self.scop, self.lanes, self.times, self.node, node)
+        rows = transposed(self.scop, self.lanes, self.times, self.node, node)
         if not rows.body:
             return ()
         found = [shifted(at, node.var, k) for k in range(self.lanes.count) for at, _ in innermost(node)]

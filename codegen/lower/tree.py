@@ -11,10 +11,10 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
 from codegen.lower.conditions import asked_ahead
-from codegen.lower.folds import folded
-from codegen.lower.jam import abreast, jammed
+from codegen.lower.jam import interleaved, jammed
 from codegen.lower.lanes import in_lanes
 from codegen.lower.outer import outer_lanes
+from codegen.lower.reductions import reduction_strips
 from codegen.lower.shift import runs_for_sure
 from codegen.lower.subscripts import with_lets
 from codegen.scop.model import Scop
@@ -37,9 +37,9 @@ def _loop(scop: Scop, node: For) -> For:
     rows = jammed(scop, node)
     if rows is not None:
         return replace(node, form=rows)
-    form: Form | None = abreast(scop, node) or in_lanes(scop, node)
+    form: Form | None = interleaved(scop, node) or in_lanes(scop, node)
     if form is None and not node.carried:
-        form = folded(scop, node) or outer_lanes(scop, node)
+        form = reduction_strips(scop, node) or outer_lanes(scop, node)
     if form is not None:
         return replace(node, form=form)
     if not node.carried:
@@ -52,6 +52,6 @@ def _loop(scop: Scop, node: For) -> For:
     made = replace(node, body=inside, form=None, alone=alone, ahead=ahead, sure=sure, asked=asked)
     if not node.carried:
         return made
-    from codegen.lower.carry import keeping
+    from codegen.lower.scalar_replacement import scalar_replacement
 
-    return replace(made, form=keeping(scop, node, ahead))
+    return replace(made, form=scalar_replacement(scop, node, ahead))

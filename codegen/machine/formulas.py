@@ -205,6 +205,6 @@ def _columns(p: Processor, size: int, nr: int) -> int:
 
 
 def _ceil_root(value: Fraction) -> int:
-    """The smallest whole number whose square is at least `value`, computed without rounding."""
+    """The smallest integer whose square is at least `value`, computed without rounding."""
     whole = ceil(value)
     return isqrt(whole - 1) + 1 if whole > 0 else 0

@@ -18,7 +18,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.names import names_for
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import fold
+from codegen.target.text.wrap import wrap
 from codegen.targets.base import RegionJob
 
 
@@ -69,7 +69,7 @@ def emit_ranks(job: RegionJob, ranks: RankViews, views: tuple[View, ...], one: s
     kernels = frozenset(k for b in ranks.builders for k in b.kernels)
     _check_text(text.replace(other, ""), views, used, kernels)
     names = names_for(job.options.prefix, (s.text[slice(*s.span)], job.original))
-    folded, _ = fold(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
+    folded, _ = wrap(names.of(text.replace(other, MARK)).replace(MARK, other), [other])
     folded = folded if folded.endswith("\n") else folded + "\n"
     return RanksText(folded, used, kernels, names.new(text), summary, _remark(ranks), ranks.cut)
 

@@ -109,7 +109,7 @@ def affine_text(value: isl.PwAff) -> str:
 def _block(d: StripMine, scop: Scop | None) -> list[str]:
     values = "; ".join(f"{n}: {affine_text(d.values[n])}" for n in _in_order(d.values))
     apart = "; ".join(f"{n}: {', '.join(map(affine_text, d.apart[n]))}" for n in _in_order(d.apart) if d.apart[n])
-    return [f"block {d.name} = {{{values}}} by {d.size}" + (f" apart {{{apart}}}" if apart else "")]
+    return [f"block {d.name} = {{{values}}} by {d.size}" + (f" split {{{apart}}}" if apart else "")]
 
 
 def _tile(d: Tile, scop: Scop | None) -> list[str]:
@@ -123,7 +123,7 @@ def _parallel(d: Parallel, scop: Scop | None) -> list[str]:
 def _keep(d: CopyReads, scop: Scop | None) -> list[str]:
     read = "".join(f"[{x}]" for x in d.subscripts)
     cells = "".join(f"[{x}: {size}]" for x, size in d.at)
-    return [f"keep {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
+    return [f"copy {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
 
 
 def _store(d: StoreIn, scop: Scop | None) -> list[str]:
@@ -188,14 +188,14 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Order: lambda d, s: ["order " + ", ".join(map(str, d.loops))],
     Reverse: lambda d, s: [f"reverse {d.loop}"],
     Skew: lambda d, s: [f"skew {d.loop} by {d.factor}*{d.by}"],
-    Unskew: lambda d, s: [f"plain {d.loop} as {d.iterator}"],
+    Unskew: lambda d, s: [f"unskew {d.loop} as {d.iterator}"],
     Distribute: lambda d, s: [f"distribute {d.loop}"],
     Parallel: _parallel,
     Ranks: lambda d, s: [f"ranks {d.loop}"],
     Pipeline: lambda d, s: [f"pipeline {d.loop} along {d.along}"],
     Vector: lambda d, s: [f"vector {d.loop}" + (f" by {d.times} of {d.width} bytes" if d.width else "")],
-    Interleave: lambda d, s: [f"abreast {d.loop}"],
-    ScalarReplace: lambda d, s: [f"carry {d.loop}"],
+    Interleave: lambda d, s: [f"interleave {d.loop}"],
+    ScalarReplace: lambda d, s: [f"scalar_replace {d.loop}"],
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     StoreIn: _store,

@@ -12,8 +12,8 @@ from codegen.recognize.privatize.expansion import NoExpansion
 from codegen.recognize.privatize.expansion import expand as expanded
 from codegen.recognize.products.forward import forwarded
 from codegen.transform.block import blocked
+from codegen.transform.copy_reads import with_copies
 from codegen.transform.find import free_name
-from codegen.transform.keep import kept
 
 
 def store(r: Reader, at: Loc) -> Directive:
@@ -60,7 +60,9 @@ def block(r: Reader, at: Loc) -> Directive:
     assert r.scop is not None
     head = read_head(r)
     size = r.size("by")
-    places = _listed(r) if r.accept("apart") else {}
+    if r.peek() == "apart":
+        raise InputError("bad-plan", "`apart` is called `split` now", r.loc(), "write split in its place")
+    places = _listed(r) if r.accept("split") else {}
     have = [s.name for s in r.scop.statements]
     for name in (*head.values, *places):
         if name not in have:
@@ -77,7 +79,7 @@ def block(r: Reader, at: Loc) -> Directive:
     return d
 
 
-def keep(r: Reader, at: Loc) -> Directive:
+def copy_reads(r: Reader, at: Loc) -> Directive:
     assert r.scop is not None
     name = r.word("a name for the copies").text
     cells = []
@@ -97,7 +99,7 @@ def keep(r: Reader, at: Loc) -> Directive:
     while r.accept(","):
         stmts.append(r.word("a statement").text)
     d = CopyReads(name, array, tuple(subscripts), tuple(stmts), tuple(cells), at)
-    r.scop = kept(r.scop, d)
+    r.scop = with_copies(r.scop, d)
     return d
 
 

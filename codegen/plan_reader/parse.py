@@ -72,6 +72,9 @@ def _plan(r: Reader, scops: Mapping[int, Scop], part: int) -> Plan | None:
     while r.more() and not _at_region(r):
         at = r.loc()
         word = r.word("a directive").text
+        if word in RENAMED:
+            new = RENAMED[word]
+            raise InputError("bad-plan", f"`{word}` is called `{new}` now", at, f"write {new} in its place")
         if word not in _READ:
             close = get_close_matches(word, sorted(_READ), n=1)
             hint = f"did you mean '{close[0]}'?" if close else f"directives: {', '.join(sorted(_READ))}"
@@ -84,7 +87,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "forward": data.forward,
     "expand": data.expand,
     "block": data.block,
-    "keep": data.keep,
+    "copy": data.copy_reads,
     "schedule": schedule.schedule,
     "tile": loops.tile,
     "balance": loops.balance,
@@ -97,9 +100,9 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "ranks": lambda r, at: Ranks(r.loop(), at),
     "pipeline": loops.pipeline,
     "vector": loops.vector,
-    "plain": loops.plain,
-    "abreast": lambda r, at: Interleave(r.loop(), at),
-    "carry": lambda r, at: ScalarReplace(r.loop(), at),
+    "unskew": loops.plain,
+    "interleave": lambda r, at: Interleave(r.loop(), at),
+    "scalar_replace": lambda r, at: ScalarReplace(r.loop(), at),
     "jam": loops.jam,
     "unroll": loops.unroll,
     "store": data.store,
@@ -108,3 +111,5 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "product": products.multiply,
 }
 DIRECTIVES = frozenset(_READ)
+# Directives that had another name in plans of before.
+RENAMED = {"abreast": "interleave", "carry": "scalar_replace", "keep": "copy", "plain": "unskew"}

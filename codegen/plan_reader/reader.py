@@ -81,7 +81,7 @@ class Reader:
         return token
 
     def number(self, most: int = MOST) -> int:
-        """A whole number from -most to most."""
+        """An integer from -most to most."""
         negative = self.accept("-")
         token = self.take()
         if not (token.text.isascii() and token.text.isdigit()):

@@ -32,7 +32,7 @@ class Motion:
 
 
 def has_vectors(elem: CType) -> bool:
-    """Of a floating type, or of whole numbers that C computes with as they are."""
+    """Of a floating type, or of integers that C computes with as they are."""
     return elem.kind in ("float", "int") and elem.bits in (32, 64) and not elem.enum and "_Complex" not in elem.spelling
 
 
@@ -91,7 +91,7 @@ class _Body:
 
     def vector(self, e: Expr, sure: bool) -> bool:
         """Is the expression computed in the element type, from neighbours along the loop and from values that stay?
-        `sure`: in every iteration. Vectors compute the others, too: whole numbers must not overflow there."""
+        `sure`: in every iteration. Vectors compute the others, too: integers must not overflow there."""
         s, elem = self.s, self.elem
         if isinstance(e, Ref):
             return self._read(e)
@@ -144,7 +144,7 @@ class _Body:
         return same(array.elem, self.elem) and not array.elem.enum and not array.inside
 
     def _harmless(self, e: Expr) -> bool:
-        """Can a value be computed where nobody asks for it? Whole numbers may overflow, or be divided by zero."""
+        """Can a value be computed where nobody asks for it? Integers may overflow, or be divided by zero."""
         kind = type_of(self.scop, self.s, e)
         if kind is None:
             return False

@@ -22,8 +22,8 @@ from codegen.scop.types import UNSIGNED, CType
 
 _COMPOUND = {"+=": "+", "-=": "-", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 _BITS = ("&", "|", "^")
-# Folds that may read other elements of their array. Sums that do are factorizations: those become products in panels,
-# which keep the source's order and are as fast.
+# Reductions that may read other elements of their array. Sums that do are factorizations: those become products in
+# panels, which keep the source's order and are as fast.
 _FREE = ("max", "min", *_BITS)
 # The larger or smaller of two numbers, and the widest element that they leave as it is.
 _CALLS = {

@@ -10,7 +10,7 @@ from codegen.opened import Opened, open_source
 from codegen.options import GenOptions
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 # Where names of types come from when it is not the source's own header.
 _STANDARD = {
@@ -36,7 +36,7 @@ def header_text(path: str, text: str, options: GenOptions) -> str:
     lines += ["#ifdef __cplusplus", 'extern "C" {']
     lines += [f"{_plain(d)};" for d in declared]
     lines += ["}", "#else", *(f"{c_text(d)};" for d in declared), "#endif", "", "#endif"]
-    return folded("\n".join(lines) + "\n")
+    return wrapped("\n".join(lines) + "\n")
 
 
 def _declarations(source: Opened) -> list[c_ast.Decl]:

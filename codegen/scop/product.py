@@ -99,9 +99,9 @@ class Sweep:
     """How a matrix-vector product runs. The matrix is read once, in `streams` of its lines at a time.
 
     form "lanes": lanes run along the result; `streams` steps of the depth are taken together on `vectors` vectors.
-    form "across": lines run along the depth; `streams` rows at a time are turned in registers, so that lanes run along
-    the result and every element keeps its order. form "fold": as "across" but with `vectors` sums beside each other in
-    every row, joined at the end; only where the order of steps is free.
+    form "across": lines run along the depth; `streams` rows at a time are transposed in registers, so that lanes run
+    along the result and every element keeps its order. form "fold": as "across" but with `vectors` sums beside each
+    other in every row, joined at the end; only where the order of steps is free.
 
     `block` elements of the vector that is used again stay in cache, `shared` where threads share the work. Lines are
     fetched `ahead` elements before their use. Matrices of more than `near` elements are read line by line instead,

@@ -25,10 +25,10 @@ JAMMED = "jammed"  # several iterations run side by side in the loop inside
 PIPELINED = "pipelined"  # iterations on threads, each a few stages behind the one before it: see verify/pipelines.py
 STAGE = "stage"  # the loop inside a pipelined one that says how far an iteration has come
 SHARED = "shared"  # the loop right inside a parallel one whose iterations are shared out together with it
-ABREAST = "abreast"  # the few iterations of an innermost loop, written out side by side when all are there
+INTERLEAVED = "interleave"  # the few iterations of an innermost loop, written out side by side when all are there
 GRID = "grid"  # iterations on threads of a device, `factor` of them in a block
 # Kinds that must carry no dependence.
-CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, ABREAST, SHARED, GRID})
+CONCURRENT = frozenset({PARALLEL, VECTOR, PARALLEL_VECTOR, BLOCKED, JAMMED, INTERLEAVED, SHARED, GRID})
 THREADED = frozenset({PARALLEL, PARALLEL_VECTOR})
 # Kinds whose iterations run on threads, in whatever way.
 ON_THREADS = THREADED | {PIPELINED}

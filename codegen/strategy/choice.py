@@ -57,7 +57,9 @@ def no_slower(
     lost = (Considered("order with most parallel loops", (), f"about {short(one[1])} cycles against {short(one[0])}"),)
     told = Diagnostic(Severity.REMARK, "source-order", text, source.scop.loc, kind="analysis")
     said = {d.id for d in other.remarks}
-    missed = tuple(d for d in made.remarks if d.id in ("no-product", "fold-order") and d.id not in said)  # always true
+    missed = tuple(
+        d for d in made.remarks if d.id in ("no-product", "reduction-order") and d.id not in said
+    )  # always true
     return Decision(other.plan, (told, *missed, *other.remarks), other.program, (*lost, *other.considered))
 
 

@@ -25,8 +25,8 @@ from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
-from codegen.strategy.orders.row_loops import lines_innermost
-from codegen.strategy.orders.row_reductions import cheaper_lines, would_be
+from codegen.strategy.orders.row_loops import rows_innermost
+from codegen.strategy.orders.row_reductions import cheaper_row_order, would_be
 from codegen.strategy.products.blocked import Products, find_products, in_panels
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
@@ -88,7 +88,7 @@ def _time_tiles(asked: Request) -> Decision:
 
 def _reduced_rows(asked: Request) -> Decision:
     fused = _fused(asked.source, asked.machine, asked.fusion)
-    turned = suited(cheaper_lines((asked.source, fused.program), asked.machine) if asked.effort else None)
+    turned = suited(cheaper_row_order((asked.source, fused.program), asked.machine) if asked.effort else None)
     products = _with_products(asked.source, asked.machine, asked.kind)[0].products
     return decorate(turned.program, asked.machine, asked.effort, products, remarks=turned.remarks, rows=turned.threads)
 
@@ -169,7 +169,7 @@ def loop_plan(
 def usual_order(source: Program, fusion: str) -> Program:
     """isl's order, with statements of different depth apart and the lines of arrays innermost."""
     tree = isl_schedule(source.scop, source.deps, source.tree, fusion)
-    return lines_innermost(arranged(source, tree))
+    return rows_innermost(arranged(source, tree))
 
 
 def _in_order(source: Program) -> Program:

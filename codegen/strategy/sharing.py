@@ -7,7 +7,7 @@ from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, Place, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.cycles import stepped
-from codegen.strategy.loops.vector_reductions import gathering, on_threads
+from codegen.strategy.loops.vector_reductions import on_threads, vector_reduction
 from codegen.strategy.loops.work_sharing import ways
 from codegen.strategy.technique import Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.transform.program import Program
@@ -64,7 +64,7 @@ def is_innermost(place: Place) -> bool:
 def _reduction_strips(author: Author, site: Site) -> None:
     place = site.place
     assert place is not None
-    vectors = suited(gathering(author.p, site.band, author.machine) if is_innermost(place) else None)
+    vectors = suited(vector_reduction(author.p, site.band, author.machine) if is_innermost(place) else None)
     carry_out_steps(author, *on_threads(vectors))
     author.remark("passed", "parallel", f"strips of loop {place.loop.name} run in parallel", site.stmts[0])
 

@@ -11,14 +11,14 @@ from codegen.recognize.access.wraps import usual_move
 from codegen.recognize.reductions import find_reductions
 from codegen.scop.expr import DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
-from codegen.scop.tree import ABREAST, Band, enclosing, has_band, loops, statements
+from codegen.scop.tree import INTERLEAVED, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.tile_sizes import written_out
 from codegen.strategy.loops.outer_vectors import around_taps
-from codegen.strategy.loops.reused_rows import over_again
-from codegen.strategy.loops.scalar_replacement import carry_gain
+from codegen.strategy.loops.reused_rows import reused_rows
+from codegen.strategy.loops.scalar_replacement import replacement_gain
 from codegen.strategy.loops.transposes import across_rows
-from codegen.strategy.loops.vector_reductions import gathering
+from codegen.strategy.loops.vector_reductions import vector_reduction
 from codegen.strategy.loops.wavefronts import ROWS
 from codegen.strategy.technique import NOT_THIS_KIND, Site, Technique, Unsuited, carry_out_steps, suited
 from codegen.strategy.tiling import waits_along
@@ -27,7 +27,7 @@ from codegen.transform.program import Program
 
 def worth_vectors(p: Program, band: Band) -> bool:
     """Is it an innermost loop of which nothing was decided yet?"""
-    if has_band(band.child) or band.product is not None or band.loops[-1].kind == ABREAST:
+    if has_band(band.child) or band.product is not None or band.loops[-1].kind == INTERLEAVED:
         return False
     around = enclosing(p.tree, statements(band)[0])
     few_rows = any(lp.of == band.loops[-1].name and 0 < lp.tile <= ROWS for lp in around)
@@ -93,7 +93,7 @@ DATA_DECIDES = Technique(
 
 
 def _reduction(author: Author, site: Site) -> None:
-    found = suited(gathering(author.p, site.band, author.machine))
+    found = suited(vector_reduction(author.p, site.band, author.machine))
     carry_out_steps(author, found)
     name = site.band.loops[-1].name
     text = f"loop {name} gathers in {found.times} vectors of {found.width} bytes side by side"
@@ -172,7 +172,7 @@ def far_array(p: Program, names: tuple[str, ...]) -> str:
 
 
 def _explicit(author: Author, site: Site) -> None:
-    again = suited(over_again(author.p, site.band, author.machine))
+    again = suited(reused_rows(author.p, site.band, author.machine))
     carry_out_steps(author, again)
     text = f"loop {again.loop.name} is written as vectors of {again.width} bytes, {again.times} at a time"
     author.remark("passed", "vector", text, site.stmts[0])
@@ -215,10 +215,10 @@ def _in_order(author: Author, site: Site) -> None:
     if not waits_along(author.p, ref.name, names):
         return
     place = next(q for q in loops(author.p.tree) if q.loop.name == ref.name and names[0] in statements(q.band))
-    gain = carry_gain(author.p, place, author.machine)
+    gain = replacement_gain(author.p, place, author.machine)
     if gain is not None and gain.pays and author.attempt(ScalarReplace(ref)):
         text = f"elements that iterations of {ref.name} use again stay in registers: {gain.text}"
-        author.remark("passed", "carried", text, names[0])
+        author.remark("passed", "scalar-replacement", text, names[0])
 
 
 IN_ORDER = Technique(

@@ -34,7 +34,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.names import Names, entries_of
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
@@ -148,7 +148,7 @@ def emit_sunway(
     )
     names = replace(names or Names(), entries=entries_of(x.name for x in launches))
     new = names.new(text)
-    text = folded(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
+    text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
     missed = {a: why for x in launches for a, why in x.missed.items()}
     remarks = tuple(_remarks(scop, launches))

@@ -10,7 +10,7 @@ from codegen.sunway.plan.threads import Grid
 from codegen.target.emit import emit_support
 from codegen.target.text.names import Names
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 
 def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:
@@ -19,7 +19,7 @@ def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Nam
     if not entries:
         return ""
     text = environment().get_template("sunway/master.h.j2").render(entries=entries, stem=stem, count=grid.count)
-    return folded((names or Names()).of(text))
+    return wrapped((names or Names()).of(text))
 
 
 def slave_files(
@@ -41,8 +41,8 @@ def slave_files(
     facts = {"stem": stem, "group": group, "grid": grid}
     of = (names or Names()).of
     return (
-        ("_slave.c", folded(of(slave.rstrip("\n") + "\n"))),
-        ("_args.h", folded(of(args))),
+        ("_slave.c", wrapped(of(slave.rstrip("\n") + "\n"))),
+        ("_args.h", wrapped(of(args))),
         (".sw.mk", of(env.get_template("sunway/Makefile.sw.j2").render(**facts))),
         (".host.mk", of(env.get_template("sunway/Makefile.host.j2").render(**facts))),
     )

@@ -16,12 +16,12 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway import dialect
 from codegen.sunway.bodies import words_for
-from codegen.sunway.folds import with_folds
 from codegen.sunway.names import tuple_names
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.resident import Owned, Resident, owned_arrays, residents, without_ahead
 from codegen.sunway.plan.style import OURS, PLAIN, Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.reductions import with_reductions
 from codegen.sunway.slave import Phase
 from codegen.sunway.staging.local import Buffer, SNode, buffers_of
 from codegen.sunway.staging.survey import Survey, has_kernel, statements_of, width_of
@@ -76,7 +76,7 @@ class Launch:
 
     def __post_init__(self) -> None:
         self.source = self.scop
-        self.scop = with_folds(self.scop)
+        self.scop = with_reductions(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
         self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict)

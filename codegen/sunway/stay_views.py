@@ -34,7 +34,8 @@ def stay_parameter(scop: Scop, r: Resident) -> str:
 
 
 def stay_moves(launch: Launch, which: str) -> tuple[KernelView, ...]:
-    """Calls that let the tiles `come` or `go`, and the functions that they call: one for all arrays dealt out alike."""
+    """Calls that let the tiles `come` or `go`, and the functions that they call: one for all arrays shared out
+    alike."""
     out: list[KernelView] = []
     for number, group in enumerate(_alike(launch.residents)):
         title = f"{launch.name}_{'keep' if which == 'come' else 'give_back'}{number or ''}"
@@ -72,7 +73,7 @@ def _tiles_move(launch: Launch, group: Sequence[Resident], which: str) -> tuple[
 
 
 def _alike(found: Sequence[Resident]) -> list[list[Resident]]:
-    """Arrays whose tiles are dealt out by the same kernel, under the same conditions."""
+    """Arrays whose tiles are shared out by the same kernel, under the same conditions."""
     out: list[list[Resident]] = []
     for r in found:
         same = next((g for g in out if g[0].site is r.site and g[0].loops == r.loops), None)

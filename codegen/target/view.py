@@ -179,7 +179,7 @@ class ViewBuilder:
     def _pipeline(
         self, node: For, stage: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str]
     ) -> View:
-        """Iterations are dealt out to threads in turn; each follows the one before it from stage to stage. What that
+        """Iterations are shared out to threads in turn; each follows the one before it from stage to stage. What that
         covers is shown in verify/pipelines.py."""
         name = fresh(node.loop.name, taken, ("_turn",))
         turn, now = f"{name}_turn", {**names, node.var: name}
@@ -319,7 +319,7 @@ class ViewBuilder:
         taken: frozenset[str],
     ) -> View:
         """A loop that keeps values in variables, and what is read ahead of it, if it runs at all."""
-        from codegen.target.vector.scalar_replacement import carried_lines
+        from codegen.target.vector.scalar_replacement import replacement_lines
 
         given = set(taken)
 
@@ -333,7 +333,7 @@ class ViewBuilder:
         slots = node.body.slots if isinstance(node.body, Declare) else ()
         held = {**held, **{h.array: h for h in slots}}
         known = {x.name: self._known[x.at, x.access] for x in node.ahead}
-        lines = carried_lines(self.scop, form, ints, inner, held, known, new_names)
+        lines = replacement_lines(self.scop, form, ints, inner, held, known, new_names)
         ahead, body, after = (
             tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
         )

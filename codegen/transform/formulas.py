@@ -32,7 +32,7 @@ def value_of(s: Statement, text: str) -> isl.PwAff | None:
 
 
 def size_of(scop: Scop, text: str) -> isl.PwAff | None:
-    """A sum of parameters, each times a whole number, and of a number; None where the text is something else."""
+    """A sum of parameters, each times an integer, and of a number; None where the text is something else."""
     found = _read(f"[{', '.join(p.name for p in scop.params)}] -> {{ [({text})] }}")
     if found is None or found.dim(isl.dim_type.in_):
         return None

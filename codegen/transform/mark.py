@@ -13,8 +13,8 @@ from codegen.recognize.access.reuse import reused
 from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import (
-    ABREAST,
     CONCURRENT,
+    INTERLEAVED,
     JAMMED,
     ON_THREADS,
     PARALLEL,
@@ -116,7 +116,7 @@ def jam(p: Program, d: Jam) -> Program:
     return p.with_tree(tree)
 
 
-def abreast(p: Program, d: Interleave) -> Program:
+def interleave(p: Program, d: Interleave) -> Program:
     """Mark an innermost loop inside small tiles to run its iterations side by side."""
     sizes = {}
     for place in find(p.tree, d.loop, d.loc):
@@ -126,7 +126,7 @@ def abreast(p: Program, d: Interleave) -> Program:
         if not around or not 1 < around[-1] <= 16:
             raise illegal(f"loop `{place.loop.name}` is not inside small tiles", d.loc, "tile it by 16 or less first")
         sizes[place.path] = around[-1]
-    p = _mark(p, d, ABREAST)
+    p = _mark(p, d, INTERLEAVED)
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
         if place.loop.reductions:
@@ -152,7 +152,7 @@ def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
 def _mark(p: Program, d: Parallel | Vector | Jam | Interleave, kind: str) -> Program:
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
-        if place.loop.kind in (JAMMED, ABREAST, PIPELINED, STAGE, SHARED):
+        if place.loop.kind in (JAMMED, INTERLEAVED, PIPELINED, STAGE, SHARED):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
         _threads_outside(tree, place, kind, d)
         found = carried(p, place, isinstance(d, Vector) and d.width > 0)
@@ -258,7 +258,7 @@ def above(q: Place, place: Place) -> bool:
     return len(q.path) < len(place.path) and place.path[: len(q.path)] == q.path
 
 
-def carry(p: Program, d: ScalarReplace) -> Program:
+def scalar_replace(p: Program, d: ScalarReplace) -> Program:
     """Mark an innermost loop to keep in variables what its iterations use again. What that is, and whether memory holds
     the same, is found and proven on the generated loop."""
     tree = p.tree

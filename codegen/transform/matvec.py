@@ -63,8 +63,8 @@ def _stored(p: Program, name: str, row: int) -> bool:
     return slot is not None and array.scope > row and slot.sizes[row] > 0
 
 
-def folded_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> tuple[str, str]:
-    """The operator and the array of a fold whose steps are joined in an order of their own."""
+def reduced_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> tuple[str, str]:
+    """The operator and the array of a reduction whose steps are joined in an order of their own."""
     op = next((r.op for r in find_reductions(p.scop) if r.stmt == s.name), "")
     if not op or fold(found.step.lane) is None:
         raise illegal(f"the steps of {d.stmt} are no fold", d.loc)
@@ -72,7 +72,7 @@ def folded_array(p: Program, s: Statement, found: Contraction, d: Multiply) -> t
 
 
 def kept(p: Program, place: Place, free: str) -> Dependence | None:
-    """What keeps a fold in the source's order. The steps of one statement, which reads no elements of the array `free`
-    but those it writes, may be taken in any."""
+    """What keeps a reduction in the source's order. The steps of one statement, which reads no elements of the array
+    `free` but those it writes, may be taken in any."""
     ties = (d for d in p.deps.all if d.array != free)
     return next((d for d in ties if not is_zero(pending(p, d, place), place.loop.exprs)), None)

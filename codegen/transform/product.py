@@ -20,7 +20,7 @@ from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosi
 from codegen.scop.tree import loops as tree_loops
 from codegen.target.product.exact import unfit
 from codegen.transform.find import chains, illegal, rebuild
-from codegen.transform.matvec import check_sweep, folded_array, has_width, kept
+from codegen.transform.matvec import check_sweep, has_width, kept, reduced_array
 from codegen.transform.program import Program, carried
 from codegen.verify.matvec import unsafe_sweep
 from codegen.verify.products import unsafe_product
@@ -81,14 +81,15 @@ def _together(s: Statement, around: Sequence[Loop]) -> isl.Map:
 def _kinds(
     p: Program, s: Statement, found: Contraction, d: Multiply, loops: Mapping[str, Loop]
 ) -> dict[str, dict[str, Any]]:
-    """What becomes of each loop: rows and columns in any order, the depth in its own unless its steps are a fold."""
+    """What becomes of each loop: rows and columns in any order, the depth in its own unless its steps are a
+    reduction."""
     free = BLOCKED if isinstance(d.how, Sweep) else PACKED
     kinds: dict[str, dict[str, Any]] = {n: {"kind": free} for n in (*d.rows, *d.columns)}
     kinds |= {n: {"kind": ""} for n in d.depth}
     if isinstance(d.how, Sweep):
         check_sweep(p, s, found, d, d.how, loops)
         if d.how.form == "fold":
-            kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (folded_array(p, s, found, d),)}
+            kinds[d.depth[0]] = {"kind": FOLDED, "reductions": (reduced_array(p, s, found, d),)}
         return kinds
     any_width = d.how.isa == "sve" and isinstance(d.how, Blocking)
     if d.how.isa not in known_isas() or not (any_width or has_width(d.how.isa, d.how.bits)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.recognize.access.invariant_values import alike_reads, moved
-from codegen.scop.tree import ABREAST
+from codegen.scop.tree import INTERLEAVED
 from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.readback import StatementRun
 
@@ -17,7 +17,7 @@ def unlike_value(e: Evidence) -> Sequence[Finding]:
     out: list[Finding] = []
     for r in e.runs:
         lp = r.point.loops[-1] if r.point.loops else None
-        if any(x.loop.alike and (x is not lp or x.loop.kind != ABREAST) for x in r.point.loops):
+        if any(x.loop.alike and (x is not lp or x.loop.kind != INTERLEAVED) for x in r.point.loops):
             out.append(Finding("alike", "values are shared by iterations that are not side by side"))
         if lp is None or not lp.loop.alike:
             continue

@@ -1,7 +1,7 @@
 """What the waits of a pipeline cover.
 
-Iterations of a pipelined loop are dealt out to threads in order. At stage b, iteration a waits until a - 1 has finished
-stage b or a later one, or has ended; and it ends only after a - 1 has ended. By induction (a, b) begins after
+Iterations of a pipelined loop are shared out to threads in order. At stage b, iteration a waits until a - 1 has
+finished stage b or a later one, or has ended; and it ends only after a - 1 has ended. By induction (a, b) begins after
 (a', b') has ended for all a' < a and b' <= b: iteration a - 1 has passed b only after a - 2 had, and so on. Within an
 iteration all work is in one loop over the stages, which rise. So a dependence between two iterations is kept if its
 source lies in the earlier one, at the same stage or before.

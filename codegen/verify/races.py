@@ -20,8 +20,8 @@ from codegen.verify.sentences import describe_pair
 
 
 def parallel_race(e: Evidence) -> Sequence[Finding]:
-    """No loop marked parallel or vector carries a dependence; a fold in an order of its own carries only that fold, and
-    a pipeline what its waits cover."""
+    """No loop marked parallel or vector carries a dependence; a reduction in an order of its own carries only that
+    fold, and a pipeline what its waits cover."""
     out: list[Finding] = []
     seen: set[int] = set()
     for r in e.runs:
@@ -106,7 +106,7 @@ def _separates(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> 
 
 
 def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:
-    """The array into which a product folds in any order, because it does so on lanes; no other statement is in its
+    """The array into which a product reductions in any order, because it does so on lanes; no other statement is in its
     loop, and this one reads no elements but those it writes."""
     product = run.point.product
     if lp.loop.kind != FOLDED or product is None or names != {product.what.stmt}:
@@ -116,7 +116,7 @@ def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:
 
 
 def _ties(e: Evidence, folded: set[str], free: str = "") -> list[Dependence]:
-    """What no loop may carry that is not a fold of these variables. Storage is judged by `bad_storage`."""
+    """What no loop may carry that is not a reduction of these variables. Storage is judged by `bad_storage`."""
     ties = [*e.deps.all, *(Dependence("output", a, r) for a, r in sorted(e.deps.folds.items()) if a not in folded)]
     return [d for d in ties if not e.scop.arrays[d.array].inside and d.array != free]
 

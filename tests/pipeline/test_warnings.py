@@ -234,7 +234,7 @@ SOURCES = {
 MACHINES = {"wide": {"machine": "skylake-x", "isa": "generic"}}
 PLANS = {
     "turned": "region 1\n  vector S1.i by 2 of 64 bytes\n",
-    "unsigned": "region 1\n  carry S1.i\n",
+    "unsigned": "region 1\n  scalar_replace S1.i\n",
 }
 
 

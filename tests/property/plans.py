@@ -108,7 +108,7 @@ def _skew(n: _Nest) -> list[str]:
 
 def _plain(n: _Nest) -> list[str]:
     _, inner = n.two()
-    return [*_skew(n), f"plain {n.ref(inner)} as {n.rng.choice((inner, n.one()))}"]
+    return [*_skew(n), f"unskew {n.ref(inner)} as {n.rng.choice((inner, n.one()))}"]
 
 
 def _diamond(n: _Nest) -> list[str]:
@@ -144,7 +144,7 @@ def _vector(n: _Nest) -> list[str]:
 
 def _abreast(n: _Nest) -> list[str]:
     loop = n.rng.choice((n.one(), n.loops[-1]))
-    return [f"tile {n.ref(loop)}:{n.rng.choice((2, 3, 4, 8))}", f"abreast {n.ref(loop)}"]
+    return [f"tile {n.ref(loop)}:{n.rng.choice((2, 3, 4, 8))}", f"interleave {n.ref(loop)}"]
 
 
 def _store(n: _Nest) -> list[str]:
@@ -164,7 +164,7 @@ def _forward(n: _Nest) -> list[str]:
 
 def _block(n: _Nest) -> list[str]:
     loop, beside = n.one(), n.one()
-    apart = f" apart {{{n.stmt}: {beside}}}" if n.rng.random() < 0.5 else ""
+    apart = f" split {{{n.stmt}: {beside}}}" if n.rng.random() < 0.5 else ""
     return [f"block {loop}b = {{{n.stmt}: {loop}}} by {n.rng.choice((1, 2, 3, 8))}{apart}"]
 
 
@@ -173,7 +173,7 @@ def _keep(n: _Nest) -> list[str]:
     array, subscripts = n.rng.choice(n.names.places or (("A", (n.one(),)),))
     cells = [(x, n.rng.choice(("n + 40", "2*n + 2*m + 40", "n", "64"))) for x in subscripts if n.rng.random() < 0.8]
     at = "".join(f"[{x}: {size}]" for x, size in cells) or "[0: 1]"
-    return [f"keep kept{n.rng.randrange(100)}{at} = {array}{''.join(f'[{x}]' for x in subscripts)} for {n.stmt}"]
+    return [f"copy kept{n.rng.randrange(100)}{at} = {array}{''.join(f'[{x}]' for x in subscripts)} for {n.stmt}"]
 
 
 def _stay(n: _Nest) -> list[str]:
@@ -205,22 +205,22 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "vector": _vector,
     "unroll": lambda n: [f"unroll {n.ref(n.one())} by {n.rng.choice((2, 3, 4))}"],
     "store": _store,
-    "plain": _plain,
+    "unskew": _plain,
     "diamond": _diamond,
     "balance": _balance,
     "pipeline": _pipeline,
     "jam": lambda n: [f"jam {n.ref(n.one())} by {n.rng.choice((2, 3, 4))}"],
-    "abreast": _abreast,
-    "carry": lambda n: [f"carry {n.ref(n.loops[-1])}"],
+    "interleave": _abreast,
+    "scalar_replace": lambda n: [f"scalar_replace {n.ref(n.loops[-1])}"],
     "product": _product,
     "stay": _stay,
     "ranks": lambda n: [f"ranks {n.ref(n.one())}"],
     "forward": _forward,
     "expand": _expand,
     "block": _block,
-    "keep": _keep,
+    "copy": _keep,
 }
-REWRITE = frozenset({"ranks", "forward", "expand", "block", "keep"})
+REWRITE = frozenset({"ranks", "forward", "expand", "block", "copy"})
 COMMON: Sequence[str] = (
     "tile", "tile", "tile", "order", "reverse", "skew", "distribute", "parallel", "vector", "unroll",
 )

@@ -83,7 +83,7 @@ def test_nothing_new_is_said(tmp_path: Path) -> None:
         assert not _said(compiler, tmp_path / "out.c")
 
 
-@pytest.mark.parametrize("plan", [None, "region 1\n  carry i\n"])
+@pytest.mark.parametrize("plan", [None, "region 1\n  scalar_replace i\n"])
 def test_variables_without_use_are_not_declared(plan: str | None, tmp_path: Path) -> None:
     """Where a loop runs in parts, some of which use them."""
     source = """void f(long n, int *A)

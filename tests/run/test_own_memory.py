@@ -103,7 +103,7 @@ def test_few_elements_are_on_the_stack() -> None:
 
 def test_the_remark_tells_the_cost() -> None:
     made = generate("own.c", program("declared before"), GenOptions())
-    (note,) = (d.message for d in made.diagnostics if d.id == "own-copy")
+    (note,) = (d.message for d in made.diagnostics if d.id == "privatized")
     assert note == (
         "each iteration of i has its own `t`, m elements of 8 bytes for each thread; where they cannot be had the "
         "region runs as written"

@@ -59,7 +59,7 @@ def test_panels_give_the_bits_of_the_source(tmp_path: Path) -> None:
     made = generate("new.c", _source("new"), options)
     assert all(r.transformed for r in made.regions)
     for name, region in zip(BODIES, made.regions, strict=True):
-        assert region.plan.count("product S") == 4 and "keep a_ik" in region.plan, name
+        assert region.plan.count("product S") == 4 and "copy a_ik" in region.plan, name
     (tmp_path / "new.c").write_text(made.text)
     (tmp_path / "old.c").write_text(_source("old"))
     names = "".join(f"void {p}_{n}(int, void *);\n" for p in ("old", "new") for n in BODIES)

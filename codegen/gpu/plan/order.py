@@ -1,8 +1,9 @@
 """The order of loops for a device: threads outside, what ties them together on the host around, the rest inside.
 
-Allen and Kennedy's way. Statements that depend on each other in a circle share a nest. Loops that carry none of its
-dependences become threads; where there is none, the outermost loop stays on the host, and what is left of the circle
-within one of its iterations is taken apart again. Iterators stay those of the source: nothing is skewed.
+Allen and Kennedy's way. Statements that form a strongly connected component of the dependences share a nest. Loops that
+carry none of its dependences become threads; where there is none, the outermost loop stays on the host, and what is
+left of the component within one of its iterations is taken apart again. Iterators stay those of the source: nothing is
+skewed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from codegen.recognize.access.strides import move
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements, with_kids
-from codegen.strategy.orders.distribution import circles, handed_on, only, universe
+from codegen.strategy.orders.distribution import handed_on, only, strongly_connected, universe
 from codegen.transform.program import Program
 
 Own = Mapping[str, tuple[Loop, ...]]  # the loops that a statement still has to run through
@@ -34,7 +35,7 @@ def device_order(p: Program) -> Node:
 def _level(p: Program, ties: isl.UnionMap, names: Sequence[str], own: Own, depth: int) -> Node:
     parts = [
         _circle(p, _among(p.scop, ties, circle), circle, own, depth)
-        for circle in circles(p.scop, ties.union(handed_on(p.scop, p.deps, depth)), names)
+        for circle in strongly_connected(p.scop, ties.union(handed_on(p.scop, p.deps, depth)), names)
     ]
     return seq(_joined(p, ties, parts))
 

@@ -124,7 +124,7 @@ def _binary(op: str, a: Interval, b: Interval, whole: bool) -> Interval | None:
 
 
 def _bits(op: str, a: tuple[int, int], b: tuple[int, int]) -> Interval | None:
-    """Remainders, masks and shifts of whole numbers."""
+    """Remainders, masks and shifts of integers."""
     if op == "%" and b[0] > 0:
         most = b[1] - 1
         return (0 if a[0] >= 0 else -most), (min(most, a[1]) if a[0] >= 0 else most)

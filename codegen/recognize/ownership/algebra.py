@@ -48,7 +48,7 @@ def _whole(row: Sequence[Fraction]) -> list[int]:
 
 
 def _pivots(rows: Sequence[Sequence[Fraction]]) -> list[int]:
-    """The columns of the pivots alone, in whole numbers: those take a tenth of the time that fractions take."""
+    """The columns of the pivots alone, in integers: those take a tenth of the time that fractions take."""
     work = [_whole(r) for r in rows]
     pivots: list[int] = []
     for col in range(len(work[0]) if work else 0):

@@ -82,7 +82,7 @@ class ThreadLoop:
 
 def thread_loops(frame: Frame, lengths: Mapping[str, int | None], threads: int) -> list[ThreadLoop]:
     """The loops inside a block, all of which may be shared out, best first: those whose lengths, where known, keep the
-    threads busy; then those whose threads own most of what is used again; then those across the lines of arrays."""
+    threads busy; then those whose threads own most of what is used again; then those across the rows of arrays."""
     found = [_thread_loop(frame, x, lengths.get(x.name), threads) for x in frame.inner]
     return sorted(found, key=lambda c: (-min(c.busy, EVEN), -c.uses, c.along))
 

@@ -6,8 +6,8 @@ parallel. With an own `t` in each iteration, and the last one of them copied to 
 that flow from one iteration to another are left to keep. Elements that keep their value from before the loop, such as
 the ends of a line that every iteration fills, are copied into each iteration's own.
 
-What is made here is a proposal that `wrong_lasting` judges by comparing both regions: every read has the writer it
-had, and what is there after the region is what was.
+What is made here is a proposal that `wrong_privatization` judges by comparing both regions: every read has the writer
+it had, and what is there after the region is what was.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class _Use:
     exposed: tuple[isl.Map, ...]
 
 
-def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Privatized | None:
+def lastprivates(scop: Scop, tree: Node, deps: Dependences) -> Privatized | None:
     """The region with such variables, if that takes a dependence off a loop; None otherwise."""
     candidates = tuple(_candidates(scop, tree, deps))
     if not candidates:
         return None
     from codegen.recognize.privatize.lastprivate_copies import with_copies
-    from codegen.recognize.privatize.lastprivate_proof import wrong_lasting
+    from codegen.recognize.privatize.lastprivate_proof import wrong_privatization
 
     made, order = scop, tree
     done: list[_Use] = []
@@ -83,7 +83,7 @@ def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Privatized | None:
         copies = _copies(scop, tree, moved, use, own)
         after = replace(moved, statements=(*moved.statements, *copies.all))
         grown = with_copies(order, use.users, copies, use.depth)
-        if grown is not None and not wrong_lasting(made, order, after, grown, use.name, own):
+        if grown is not None and not wrong_privatization(made, order, after, grown, use.name, own):
             made, order = after, grown
             done.append(use)
     if not done:
@@ -95,7 +95,7 @@ def keep_last(scop: Scop, tree: Node, deps: Dependences) -> Privatized | None:
     return Privatized(made, order, new, tuple(dict.fromkeys(use.name for use in done)), first)
 
 
-def own_remarks(before: Scop, after: Scop, last: Privatized | None) -> tuple[Diagnostic, ...]:
+def privatization_remarks(before: Scop, after: Scop, last: Privatized | None) -> tuple[Diagnostic, ...]:
     """Which arrays, and which variables that are looked at later, are now the iterations' own, and what it costs."""
     lasting, first = (last.names, last.first) if last else ((), ())
     found = []
@@ -111,7 +111,7 @@ def own_remarks(before: Scop, after: Scop, last: Privatized | None) -> tuple[Dia
         end = "; the last is kept" if of in lasting else ""
         loops = ", ".join(s.iterators[: array.scope])
         text = f"each iteration of {loops} has its own `{of}`{cost}{start}{end}"
-        found.append(Diagnostic(Severity.REMARK, "own-copy", text, a.loc, kind="passed"))
+        found.append(Diagnostic(Severity.REMARK, "privatized", text, a.loc, kind="passed"))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node
 
 
-def wrong_lasting(before: Scop, order: Node, after: Scop, new_order: Node, name: str, own: str) -> str:
+def wrong_privatization(before: Scop, order: Node, after: Scop, new_order: Node, name: str, own: str) -> str:
     """What would differ; empty when nothing does."""
     times, new_times = order_map(before, order), order_map(after, new_order)
     writes = _of(before, name, True)

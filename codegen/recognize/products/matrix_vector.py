@@ -122,7 +122,7 @@ def in_any_order(scop: Scop, s: Statement, what: Contraction, isa: str) -> bool:
 
 
 def fold(step: Lane) -> ReductionStep | None:
-    """How partial results of the step are joined; None where the step is no fold."""
+    """How partial results of the step are joined; None where the step is no reduction."""
     if step.op not in _FOLDS or len(step.args) != 2:
         return None
     first, second = step.args

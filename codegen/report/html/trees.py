@@ -12,7 +12,7 @@ from codegen.plan.text import show_directive
 from codegen.report.html.model import StepView, TreeRow
 from codegen.report.html.panes import hue_of
 from codegen.report.plain import sentence
-from codegen.scop.tree import ABREAST, JAMMED, ON_THREADS, VECTOR, Band, Hold, Leaf, Loop, Node, kids
+from codegen.scop.tree import INTERLEAVED, JAMMED, ON_THREADS, VECTOR, Band, Hold, Leaf, Loop, Node, kids
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -44,7 +44,7 @@ def loop_kinds(lp: Loop, band: Band) -> str:
     kinds = ["loop"]
     if lp.kind in ON_THREADS:
         kinds.append("threads")
-    elif lp.kind in (VECTOR, JAMMED, ABREAST):
+    elif lp.kind in (VECTOR, JAMMED, INTERLEAVED):
         kinds.append("lanes")
     if lp.tile:
         kinds.append("tiles")

@@ -10,7 +10,7 @@ from codegen.resources import templates_dir
 from codegen.sparse.emit.formats import Struct
 from codegen.sparse.emit.types import Types
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 
 @record
@@ -54,7 +54,7 @@ def c_file(title: str, structs: tuple[Struct, ...], functions: tuple[CFunction, 
 def _squeeze(text: str) -> str:
     """At most one empty line in a row, one end of line at the end, and no line too long."""
     lines = [line.rstrip() for line in text.split("\n")]
-    return folded(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n")
+    return wrapped(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n")
 
 
 @lru_cache(maxsize=1)

@@ -408,7 +408,7 @@ def _rate(
 
 
 def _touched(lengths: Sequence[float], moves: Moves, elem: int, machine: Machine) -> float:
-    """Bytes that come by while the loops of these lengths run once: whole lines where none of them goes along lines."""
+    """Bytes that come by while the loops of these lengths run once: whole lines where none of them goes along rows."""
     apart = any(map(any, moves)) and not any(_bytes(m, elem, machine) < machine.line_bytes for m in moves if any(m))
     total = float(machine.line_bytes if apart else elem)
     for n in lengths:

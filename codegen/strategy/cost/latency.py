@@ -36,7 +36,7 @@ def worth_rows(p: Program, names: Sequence[str], machine: Machine, margin: float
 
 def waiting(p: Program, names: Sequence[str], machine: Machine) -> float:
     """Cycles from a value of one iteration of the innermost loop to the next that is made of it; 0: it needs none. Sums
-    of whole numbers into one place need none: compilers may take them in any order, and do. Sums of 1920 columns, in
+    of integers into one place need none: compilers may take them in any order, and do. Sums of 1920 columns, in
     rows side by side: 0.55 of gcc's speed."""
     group = [p.scop.statement(n) for n in names]
     whole = {r.stmt for r in find_reductions(p.scop) if p.scop.arrays[r.array].elem.is_int}

@@ -17,7 +17,7 @@ from codegen.strategy.cost.latency import divides, waiting, worth_rows
 from codegen.strategy.loops.wavefronts import ROWS
 from codegen.transform.program import Program, carried
 
-# Values of the loop around a recurrence that run along lines: enough for whole vectors and pages, few enough for the
+# Values of the loop around a recurrence that run along rows: enough for whole vectors and pages, few enough for the
 # values in between to stay in the first-level cache. deriche, 4096 x 2160, f64: 0.178 s with 64, 0.138 with 256, 0.130
 # with 512.
 ALONG = 256
@@ -69,7 +69,7 @@ def _below(
     shifts = _shifts(p, row, loops, statements(inside)) if _along(p, node, inside) else None
     along = shifts is not None
     if not along and not waiting(p, statements(inside), machine):
-        return None  # compilers make vectors of it as it is: extremes and sums of whole numbers
+        return None  # compilers make vectors of it as it is: extremes and sums of integers
     single = len(loops) == 1 and len(node.loops) == 1
     stays = single and free(inside) and free(node)
     if not along and not stays and (not single or len(statements(inside)) == 1):
@@ -90,7 +90,7 @@ def has_chains(p: Program) -> bool:
 
 
 def _along(p: Program, outer: Band, chain: Band) -> bool:
-    """Does the outer loop run along lines of all arrays?"""
+    """Does the outer loop run along rows of all arrays?"""
     for name in statements(chain):
         s, around = p.scop.statement(name), enclosing(p.tree, name)
         which = next(k for k, lp in enumerate(around) if lp.name == outer.loops[-1].name)

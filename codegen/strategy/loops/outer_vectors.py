@@ -63,7 +63,7 @@ def around_recurrence(p: Program, band: Band, machine: Machine) -> Through | Non
 
 
 def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
-    """For a nest that ends in sequential loops, in order, right inside a free one that runs along lines: that one in
+    """For a nest that ends in sequential loops, in order, right inside a free one that runs along rows: that one in
     vectors. None where that has no use."""
     names = statements(band)
     around = enclosing(p.tree, names[0])
@@ -86,7 +86,7 @@ def around_taps(p: Program, band: Band, machine: Machine) -> Through | None:
 
 def _window(p: Program, s: Statement, elem: CType, rows: int) -> bool:
     """Do the lanes of a statement run along the loop around the innermost `rows`, which leave its target where it is,
-    and does all else that is different in each lane slide along lines in one of them? Then neighbours share most of
+    and does all else that is different in each lane slide along rows in one of them? Then neighbours share most of
     it, whatever the others do."""
     around = enclosing(p.tree, s.name)
     n = len(around)
@@ -119,7 +119,7 @@ def _along(p: Program, stmts: Sequence[Statement], which: int) -> Direction:
 
 def _slides(p: Program, s: Statement, elem: CType) -> bool:
     """Do the lanes of a statement run along the last loop, and everything that moves with the last but one, too, slide
-    along lines?"""
+    along rows?"""
     around = enclosing(p.tree, s.name)
     n = len(around)
     along = [(move(p.scop, s, a, around, n - 1), move(p.scop, s, a, around, n - 2)) for a in s.accesses]
@@ -146,7 +146,7 @@ def lane_type(p: Program, stmts: Sequence[Statement], machine: Machine, whole: b
 
 
 def has_vectors(elem: CType, stmts: Sequence[Statement]) -> bool:
-    """Floating types do, and whole numbers without quotients."""
+    """Floating types do, and integers without quotients."""
     return lanes.has_vectors(elem) and (elem.kind == "float" or not _uses(stmts, "/"))
 
 

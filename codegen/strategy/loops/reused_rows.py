@@ -18,7 +18,7 @@ from codegen.transform.program import Program
 TIMES = 4
 
 
-def over_again(p: Program, band: Band, machine: Machine) -> Vector | None:
+def reused_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     """The innermost loop of a band as vectors, where every iteration of the loop around goes over the same lines."""
     names = statements(band)
     stmts = [p.scop.statement(n) for n in names]
@@ -29,7 +29,7 @@ def over_again(p: Program, band: Band, machine: Machine) -> Vector | None:
 
 
 def _same_lines(p: Program, s: Statement) -> bool:
-    """Do all accesses run along lines that the sequential loop around does not leave?"""
+    """Do all accesses run along rows that the sequential loop around does not leave?"""
     around = enclosing(p.tree, s.name)
     n = len(around)
     if n < 2 or around[-2].kind in CONCURRENT or around[-2].tile or around[-1].tile:

@@ -39,8 +39,9 @@ class ReplacementGain:
         return f"about {self.after:.2g} cycles an iteration, {self.before:.2g} with values that go through memory"
 
 
-def carry_gain(p: Program, place: Place, machine: Machine) -> ReplacementGain | None:
-    """What `carry` changes about an innermost loop; None where no value goes from one iteration to a later one."""
+def replacement_gain(p: Program, place: Place, machine: Machine) -> ReplacementGain | None:
+    """What `scalar_replace` changes about an innermost loop; None where no value goes from one iteration to a later
+    one."""
     names = statements(place.band)
     again = list(used_again(p.scop, place.band, enclosing(p.tree, names[0])))
     each = bounds(p, place, machine)

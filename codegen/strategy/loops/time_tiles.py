@@ -110,7 +110,7 @@ def time_tiles(p: Program, machine: Machine, usual: Node) -> TimeTiles | None:
         tile = register_tile((s,), side, Budget(machine.registers, machine.lanes(elem.bytes or 1), VECTORS))
         if tile.rows > 1:
             rows.append(_point(counts, n, space[-2], Jam, tile.rows))
-        # Compilers' own vectors of whole numbers are as good: int and long in five points of 2-D 0.99 and 0.97
+        # Compilers' own vectors of integers are as good: int and long in five points of 2-D 0.99 and 0.97
         # of their speed as vectors here, in three points of 1-D 0.90.
         wide = (machine.vector_bits // 8, tile.vectors) if elem.kind == "float" else ()
         vectors.append(_point(counts, n, space[-1], Vector, *wide))

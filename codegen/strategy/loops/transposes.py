@@ -1,9 +1,9 @@
 """Rows read along the innermost loop and stored along the one around it, as in a transposition: vectors along that one.
 
-Compilers take one of the two element by element. What is read is turned in registers instead (`lower/turn.py`), and
-whole lines are stored. Neoverse N1, f64, permute-021, of the speed of gcc's code for the plain loops, by tiles of 32 x
-128 and by turned blocks in them: 700 x 700 1.01 and 1.10, 1000 x 1000 1.43 and 1.80, 2048 x 2048 1.55 and 2.12, 4000 x
-4000 2.25 and 2.85.
+Compilers take one of the two element by element. What is read is transposed in registers instead
+(`lower/transpose.py`), and whole lines are stored. Neoverse N1, f64, permute-021, of the speed of gcc's code for the
+plain loops, by tiles of 32 x 128 and by turned blocks in them: 700 x 700 1.01 and 1.10, 1000 x 1000 1.43 and 1.80, 2048
+x 2048 1.55 and 2.12, 4000 x 4000 2.25 and 2.85.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loops that gather sums, products or extremes of floating-point numbers, where their order is free: vectors side by
+"""Reductions: sums, products or extremes of floating-point numbers, where their order is free: vectors side by
 side, and long strips of them for threads.
 
 Integers are left to compilers: they may change the order of those by themselves, and do it well.
@@ -22,7 +22,7 @@ STRIP = 4096
 MOST = 8  # vectors side by side
 
 
-def gathering(p: Program, band: Band, machine: Machine) -> Vector | None:
+def vector_reduction(p: Program, band: Band, machine: Machine) -> Vector | None:
     """The innermost loop of a band as vectors, where it gathers and its statements have such a form."""
     if not p.reassociate:
         return None

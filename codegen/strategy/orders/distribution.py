@@ -1,7 +1,8 @@
 """Apart what can stand apart: products get nests of their own, below the loops that really tie them to the rest.
 
-The classic way: statements that depend on each other in a circle share a loop; within one iteration of that loop fewer
-dependences are left, and the circle may open. Loops are kept only around circles with a product in them.
+The classic way: statements that form a strongly connected component of the dependences share a loop; within one
+iteration of that loop fewer dependences are left, and the component may open. Loops are kept only around components
+with a product in them.
 """
 
 from __future__ import annotations
@@ -61,20 +62,20 @@ def _level(
             parts.append(arrange(group) if depth == 0 else below(only(source, group), depth))
             rest.clear()
 
-    for circle in circles(scop, must.union(handed_on(scop, deps, depth)), names):
-        if len(circle) == 1 and is_product(circle[0], depth):
+    for component in strongly_connected(scop, must.union(handed_on(scop, deps, depth)), names):
+        if len(component) == 1 and is_product(component[0], depth):
             flush()
-            found.append(ProductNest(circle[0], depth))
-            loops = enclosing(source, circle[0])[depth:]
-            parts.append(Band(_own(loops, circle), Leaf(circle[0]), len(loops) > 1))
-        elif any(is_product(n, d) for n in circle for d in range(depth + 1, _depth(source, n))):
+            found.append(ProductNest(component[0], depth))
+            loops = enclosing(source, component[0])[depth:]
+            parts.append(Band(_own(loops, component), Leaf(component[0]), len(loops) > 1))
+        elif any(is_product(n, d) for n in component for d in range(depth + 1, _depth(source, n))):
             flush()
-            loop = _own((enclosing(source, circle[0])[depth],), circle)[0]
-            inside = same_value(_among(scop, must, circle), loop.exprs)
-            child = _level(scop, deps, inside, source, circle, depth + 1, is_product, arrange, found)
+            loop = _own((enclosing(source, component[0])[depth],), component)[0]
+            inside = same_value(_among(scop, must, component), loop.exprs)
+            child = _level(scop, deps, inside, source, component, depth + 1, is_product, arrange, found)
             parts.append(Band((loop,), child))
         else:
-            rest.extend(circle)
+            rest.extend(component)
     flush()
     return seq(parts)
 
@@ -100,9 +101,9 @@ def _own(loops: Sequence[Loop], names: Sequence[str]) -> tuple[Loop, ...]:
     return tuple(replace(lp, exprs={n: lp.exprs[n] for n in names}) for lp in loops)
 
 
-def circles(scop: Scop, must: isl.UnionMap, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Statements that depend on each other in a circle belong together; the groups in an order that keeps all
-    dependences, and the source's order where those leave a choice."""
+def strongly_connected(scop: Scop, must: isl.UnionMap, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Statements that form a strongly connected component of the dependences belong together; the groups in an order
+    that keeps all dependences, and the source's order where those leave a choice."""
     after: dict[str, set[str]] = {n: set() for n in names}
     for m in maps_of(_among(scop, must, names)):
         if not m.is_empty():

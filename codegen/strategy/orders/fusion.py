@@ -14,7 +14,7 @@ from codegen.machine import Machine
 from codegen.record import record
 from codegen.scop.tree import Band, Seq, kids, statements, walk
 from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
-from codegen.strategy.orders.distribution import circles
+from codegen.strategy.orders.distribution import strongly_connected
 from codegen.strategy.orders.rejoin import rejoined
 from codegen.transform.program import Program
 
@@ -63,7 +63,7 @@ def _choice(source: Program) -> bool:
     stmts = source.scop.statements
     if sum(len(s.accesses) for s in stmts) > EFFORT:
         return False
-    return len(circles(source.scop, source.must, [s.name for s in stmts])) > 1
+    return len(strongly_connected(source.scop, source.must, [s.name for s in stmts])) > 1
 
 
 def _told(source: Program, q: Program, why: str) -> tuple[Diagnostic, ...]:

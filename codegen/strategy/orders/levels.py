@@ -1,7 +1,8 @@
-"""Nests by levels: statements share a loop only if they depend on each other in a circle, and only while they do.
+"""Nests by levels: statements share a loop only if they are in one strongly connected component of the dependences, and
+only while they do.
 
-The order is the source's. Strips of a loop that carries nothing for a whole circle go outermost: they are threads that
-own what they touch, and what a strip touches stays in the first cache.
+The order is the source's. Strips of a loop that carries nothing for a whole component go outermost: they are threads
+that own what they touch, and what a strip touches stays in the first cache.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from codegen.recognize.ownership.extract import BlockedNest, frame
 from codegen.recognize.ownership.search import thread_loops
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, seq
-from codegen.strategy.orders.distribution import circles
+from codegen.strategy.orders.distribution import strongly_connected
 from codegen.transform.program import Program
 from codegen.transform.tile import tile_loop
 
@@ -42,15 +43,15 @@ def by_levels(p: Program, names: tuple[str, ...], outer: Loop) -> Node | None:
 
 def _level(p: Program, ties: isl.UnionMap, names: tuple[str, ...], own: Own) -> Node | None:
     parts: list[Node] = []
-    for circle in circles(p.scop, ties, names):
-        if len(circle) == 1:
-            lone = tuple(replace(lp, exprs={circle[0]: lp.exprs[circle[0]]}) for lp in own[circle[0]])
-            parts.append(Band(lone, Leaf(circle[0])) if lone else Leaf(circle[0]))
+    for component in strongly_connected(p.scop, ties, names):
+        if len(component) == 1:
+            lone = tuple(replace(lp, exprs={component[0]: lp.exprs[component[0]]}) for lp in own[component[0]])
+            parts.append(Band(lone, Leaf(component[0])) if lone else Leaf(component[0]))
             continue
-        if not all(own[n] for n in circle) or len({own[n][0].name for n in circle}) > 1:
+        if not all(own[n] for n in component) or len({own[n][0].name for n in component}) > 1:
             return None
-        shared = replace(own[circle[0]][0], exprs={n: own[n][0].exprs[n] for n in circle})
-        inside = _level(p, same_value(ties, shared.exprs), circle, {n: own[n][1:] for n in circle})
+        shared = replace(own[component[0]][0], exprs={n: own[n][0].exprs[n] for n in component})
+        inside = _level(p, same_value(ties, shared.exprs), component, {n: own[n][1:] for n in component})
         if inside is None:
             return None
         parts.append(Band((shared,), inside))

@@ -1,4 +1,4 @@
-"""Loops along the lines of arrays, innermost: there they make vectors, whatever loops the dependences want inside."""
+"""Loops along the rows of arrays, innermost: there they make vectors, whatever loops the dependences want inside."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from codegen.transform.block import fresh
 from codegen.transform.program import Program, legal, make_program
 
 
-def lines_innermost(p: Program) -> Program:
-    """Parts of the region whose outermost loop runs along the lines of all arrays, while loops inside it jump from line
+def rows_innermost(p: Program) -> Program:
+    """Parts of the region whose outermost loop runs along the rows of all arrays, while loops inside it jump from row
     to line, with that loop innermost instead."""
     for node in parts_of(p.tree):
         scop, deps = part(p.scop, p.deps, statements(node))
         inner = make_program(scop, deps, node, p.reassociate)
-        lines = lines_of(inner)
+        lines = row_loop(inner)
         if lines is None or not _jumps(inner):
             continue
         new = sunk(p.scop, _below(node), lines)
@@ -69,7 +69,7 @@ def value_of(s: Statement, k: int) -> isl.PwAff:
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, k % len(s.iterators)))
 
 
-def lines_of(inner: Program) -> Loop | None:
+def row_loop(inner: Program) -> Loop | None:
     """The outermost loop, when nothing ties its iterations together, all accesses run along it, and more loops are
     inside: a few of its iterations at a time stay in cache, and innermost they make vectors."""
     tree = inner.tree

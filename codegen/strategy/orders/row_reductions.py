@@ -1,4 +1,4 @@
-"""Folds that look for their operands down the lines of an array, with a loop along the lines innermost instead.
+"""Reductions that look for their operands down the rows of an array, with a loop along the rows innermost instead.
 
 best[i][j] = max over k of best[i][k] + best[k + 1][j] goes down a column for every element. Where steps into an element
 may be swapped, each k can do its step for a whole line of j: that is a loop for vectors. What else is done for the
@@ -22,7 +22,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk
 from codegen.strategy.cost.cycles import SIZE, cycles, short
-from codegen.strategy.orders.distribution import circles, only
+from codegen.strategy.orders.distribution import only, strongly_connected
 from codegen.strategy.orders.reshape import with_flags
 from codegen.strategy.products.strips import parts_of
 from codegen.transform.program import Program, legal, make_program
@@ -36,33 +36,33 @@ BEHIND = 256
 
 @record
 class RowReductions:
-    """An order with folds along lines, the reasons for it, and ways to run its nests on threads."""
+    """An order with reductions along rows, the reasons for it, and ways to run its nests on threads."""
 
     program: Program
     remarks: tuple[Diagnostic, ...]
     threads: tuple[tuple[Directive, ...], ...] = ()
 
 
-def cheaper_lines(orders: Sequence[Program], machine: Machine) -> RowReductions | None:
-    """The best of these orders with folds along lines, where that is cheaper than all of them as they are: on one
+def cheaper_row_order(orders: Sequence[Program], machine: Machine) -> RowReductions | None:
+    """The best of these orders with reductions along rows, where that is cheaper than all of them as they are: on one
     thread and on all, with loops on threads that could be; both count."""
-    turned = [q for p in orders for q in [folds_along_lines(p)] if q is not None]
+    turned = [q for p in orders for q in [reductions_along_rows(p)] if q is not None]
     if not turned:
         return None
     best = min(turned, key=lambda q: _both(q, machine))
     if GAIN * _both(best, machine) > min(_both(p, machine) for p in orders):
         return None
     text = (
-        "steps into an element may be swapped, so that loops run along lines: about "
+        "steps into an element may be swapped, so that loops run along rows: about "
         f"{short(cycles(best, machine))} cycles with parameters of {SIZE}, {short(cycles(orders[0], machine))} in the "
         "source's order"
     )
-    told = Diagnostic(Severity.REMARK, "fold-lines", text, best.scop.loc, kind="passed")
+    told = Diagnostic(Severity.REMARK, "row-reductions", text, best.scop.loc, kind="passed")
     return RowReductions(best, (told,), tuple(_one_behind_the_other(best)))
 
 
 def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
-    """Folds in nests of their own: blocks of lines, in which rows follow each other."""
+    """Reductions in nests of their own: blocks of lines, in which rows follow each other."""
     for node in parts_of(p.tree):
         names = statements(node)
         around = enclosing(p.tree, names[0])
@@ -72,26 +72,26 @@ def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
 
 
 def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:
-    """What keeps such folds of floating-point numbers from being turned, where that is only their order."""
+    """What keeps such reductions of floating-point numbers from being turned, where that is only their order."""
     kept = [r for r in find_reductions(source.scop) if not r.exact and r.op in ("max", "min")]
     if source.reassociate or not kept:
         return ()
     deps = compute_dependences(source.scop, source.tree, free_pairs(source.scop, True))
-    if cheaper_lines((make_program(source.scop, deps, source.tree, True),), machine) is None:
+    if cheaper_row_order((make_program(source.scop, deps, source.tree, True),), machine) is None:
         return ()
     text = (
         f"`{kept[-1].array}` is compared in the source's order, which not-a-number and zeros of both signs make "
         "visible; in any order (--reassociate) loops could run along its lines"
     )
     loc = source.scop.statement(kept[-1].stmt).loc
-    return (Diagnostic(Severity.REMARK, "fold-order", text, loc, kind="missed"),)
+    return (Diagnostic(Severity.REMARK, "reduction-order", text, loc, kind="missed"),)
 
 
 def _both(p: Program, machine: Machine) -> float:
     return cycles(p, machine) * cycles(p, machine, machine.cores, free=True)
 
 
-def folds_along_lines(p: Program) -> Program | None:
+def reductions_along_rows(p: Program) -> Program | None:
     """The region with such folds turned; None where there are none, or their operands have to be there first."""
     found = False
     for path, node in list(walk(p.tree)):
@@ -117,8 +117,8 @@ def _candidates(p: Program, path: Path, node: Node) -> Iterator[Node]:
 
 
 def _worth(p: Program, name: str, which: int) -> bool:
-    """Does loop number `which` run along lines for all that the statement touches, while the last one folds, going from
-    line to line?"""
+    """Does loop number `which` run along rows for all that the statement touches, while the last one reduces, going
+    from line to line?"""
     s, around = p.scop.statement(name), enclosing(p.tree, name)
     if s.accesses[s.target].array not in p.deps.folds:
         return False
@@ -129,7 +129,7 @@ def _worth(p: Program, name: str, which: int) -> bool:
 
 
 def _alone(p: Program, node: Band, name: str) -> Iterator[Node]:
-    """A fold in loops of its own: any order of the loops that has one along lines innermost."""
+    """A reduction in loops of its own: any order of the loops that has one along rows innermost."""
     around = enclosing(p.tree, name)
     own: list[Loop] = []
     inner: Node = node
@@ -154,12 +154,12 @@ def _backwards(lp: Loop) -> Loop:
 
 
 def _together(p: Program, band: Band, fold: Leaf, around: Sequence[Loop]) -> Iterator[Node]:
-    """A fold in a loop over lines with other statements, which is the last loop of the band."""
+    """A reduction in a loop over lines with other statements, which is the last loop of the band."""
     lines, deep = around[-2:]
     ties = p.must
     for lp in around[:-2]:
         ties = same_value(ties, lp.exprs)
-    groups = circles(p.scop, ties, statements(band))
+    groups = strongly_connected(p.scop, ties, statements(band))
     whole = Band((lines,), band.child)
     for loop in (deep, _backwards(deep)):
         parts: list[Node] = []
@@ -178,7 +178,8 @@ def _together(p: Program, band: Band, fold: Leaf, around: Sequence[Loop]) -> Ite
 
 
 def _arriving(whole: Band, fold: Leaf, group: tuple[str, ...], deep: Loop) -> Node:
-    """The fold with its loop around that over lines, and what else is done for an element when it arrives there."""
+    """The reduction with its loop around that over lines, and what else is done for an element when it arrives
+    there."""
     (lines,) = whole.loops
     others = tuple(n for n in group if n != fold.stmt)
     inner = Band((replace(lines, exprs={fold.stmt: lines.exprs[fold.stmt]}),), fold)

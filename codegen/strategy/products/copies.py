@@ -22,9 +22,9 @@ from codegen.record import record
 from codegen.scop.dependences import order_map
 from codegen.scop.distance import bounds, same_value
 from codegen.scop.model import Access, Scop, Statement
-from codegen.strategy.orders.distribution import circles
+from codegen.strategy.orders.distribution import strongly_connected
 from codegen.transform.block import fresh
-from codegen.transform.keep import made
+from codegen.transform.copy_reads import made
 from codegen.transform.program import Program
 
 Kind = frozenset[str]  # the iterators that lie inside the block
@@ -38,7 +38,7 @@ class _Read:
     owners: frozenset[Kind]
 
 
-def keeps(p: Program, d: StripMine) -> tuple[CopyReads, ...]:
+def copies_of_reads(p: Program, d: StripMine) -> tuple[CopyReads, ...]:
     """The copies that set the kinds of one block free from each other; as few as will do."""
     kinds = {s.name: _kind(s, d) for s in p.scop.statements if s.iterators[-1:] == (d.name,)}
     groups: list[CopyReads] = []
@@ -99,9 +99,9 @@ def _kind(s: Statement, d: StripMine) -> Kind:
 
 def _reads(p: Program, d: StripMine, kinds: dict[str, Kind]) -> Iterator[_Read]:
     """Reads of what another kind writes again, later in the source but in the same block, where that ties the two
-    together: without a circle of dependences the reader can simply run first."""
+    together: without a cycle of dependences the reader can simply run first."""
     number = {s: _iterator(p.scop.statement(s), len(p.scop.statement(s).iterators) - 1) for s in kinds}
-    tied = circles(p.scop, same_value(p.must, number), tuple(kinds))
+    tied = strongly_connected(p.scop, same_value(p.must, number), tuple(kinds))
     times = order_map(p.scop, p.tree)
     for name, mine in kinds.items():
         s = p.scop.statement(name)

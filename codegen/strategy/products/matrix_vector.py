@@ -144,7 +144,7 @@ def shared_loop(form: str, cpu: Processor, machine: Machine) -> LoopCost:
 
 
 def sizes(form: str, cpu: Processor) -> tuple[MatvecBlocks, int, int]:
-    """The model's blocks, how many lines of the matrix go together, and on how many vectors each."""
+    """The model's blocks, how many rows of the matrix go together, and on how many vectors each."""
     if form == "lanes":
         # Of the result no more than the pipelines need: short turns leave less at the edges. Of the matrix one line
         # less than L1 has ways, since the result passes through it, too. Neoverse N1, f64, 8192 x 8192: 16.4 GB/s with

@@ -3,7 +3,8 @@
 In lu, cholesky and their like no loop around the update may be blocked as in a product: its operands are results of the
 same loop. Counted in blocks, a panel of results is finished first; what it does to the rest is then a product of depth
 `size`, of operands that nobody writes any more. Which instances can wait is a matter of dependences: after `block` has
-told apart what lies inside and beyond, the circles of dependences within one block say what must stay together.
+told apart what lies inside and beyond, the strongly connected components of the dependences within one block say what
+must stay together.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from codegen.scop.distance import same_value
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, seq, statements
-from codegen.strategy.orders.distribution import circles, only, part
+from codegen.strategy.orders.distribution import only, part, strongly_connected
 from codegen.strategy.orders.isl_schedule import isl_schedule, rename
 from codegen.strategy.orders.levels import by_levels
 from codegen.strategy.orders.reshape import arranged
-from codegen.strategy.orders.row_loops import in_strips, lines_of, over, plain, value_of
-from codegen.strategy.products.copies import edges, keeps, meets
+from codegen.strategy.orders.row_loops import in_strips, over, plain, row_loop, value_of
+from codegen.strategy.products.copies import copies_of_reads, edges, meets
 from codegen.strategy.products.independent import independent
 from codegen.strategy.products.matrix_vector import reason_against
 from codegen.strategy.products.strips import parts_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
-from codegen.transform.keep import apply as apply_keep
+from codegen.transform.copy_reads import apply as apply_keep
 from codegen.transform.program import Program, make_program
 
 
@@ -116,7 +117,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
     cut = None
     try:
         q = apply_block(p, d)
-        copies = keeps(q, d)
+        copies = copies_of_reads(q, d)
         for copy in copies:
             q = apply_keep(q, copy)
         cut = edges(q, d, _stepped(p.scop, shared)) if copies else None
@@ -126,7 +127,7 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
         return None
     mine = tuple(s.name for s in q.scop.statements if d.name in s.iterators)
     outer = over(q.scop, d, mine)
-    groups = _kept_together(q, circles(q.scop, same_value(q.must, outer.exprs), mine))
+    groups = _kept_together(q, strongly_connected(q.scop, same_value(q.must, outer.exprs), mine))
     found = {c[0]: _product(q, c[0], outer, machine) for c in groups if len(c) == 1}
     products = [what for what in found.values() if what is not None]
     if not products or not all(what.columns or deepest > 2 or _by_lines(q, what, d) for what in products):
@@ -135,17 +136,17 @@ def _panel(p: Program, band: Node, shared: Loop, machine: Machine, fusion: str) 
         return None
     parts: list[Node] = []
     blocks: list[Directive] = [d, *copies, *([cut] if cut else [])]
-    for circle in groups:
-        what = found.get(circle[0])
+    for component in groups:
+        what = found.get(component[0])
         if what is not None:
             parts.append(Band(_loops(q, what), Leaf(what.stmt), True))
             continue
-        levels = by_levels(q, circle, outer) if copies else None
+        levels = by_levels(q, component, outer) if copies else None
         if levels is not None:
             parts.append(levels)
             continue
-        inner = _arranged(q, circle, outer, fusion)
-        tree, lines = inner.tree, lines_of(inner)
+        inner = _arranged(q, component, outer, fusion)
+        tree, lines = inner.tree, row_loop(inner)
         if lines is not None:
             q, strips, tree = in_strips(q, tree, lines, d.size)
             outer = over(q.scop, d, mine)  # for statements that have one more iterator now
@@ -238,7 +239,7 @@ def _loops(q: Program, what: Contraction) -> tuple[Loop, ...]:
 
 
 def _arranged(q: Program, names: tuple[str, ...], outer: Loop, fusion: str) -> Program:
-    """What shares a circle within one block: the scheduler's order for that."""
+    """What shares a component within one block: the scheduler's order for that."""
     scop, deps = part(q.scop, _within(q.deps, outer), names)
     inner = make_program(scop, deps, only(q.tree, names), q.reassociate)
     tree = isl_schedule(scop, deps, inner.tree, fusion)

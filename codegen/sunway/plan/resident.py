@@ -23,8 +23,8 @@ from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.threads import Grid
-from codegen.sunway.staging.gather import differ, renamed
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.shared_boxes import differ, renamed
 from codegen.sunway.staging.survey import KernelSite
 
 EXTENT = 4096  # that loops of unknown length are taken to have: all tiles of so many iterations find room, if any do

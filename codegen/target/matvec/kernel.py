@@ -17,7 +17,7 @@ from codegen.target.matvec.shuffle import definition, macro
 from codegen.target.product.microkernel_view import PREFETCH
 from codegen.target.text.templates import environment
 
-# Lines of cache between request and use where lines of the matrix are read one by one. The hardware follows a single
+# Lines of cache between request and use where rows of the matrix are read one by one. The hardware follows a single
 # stream; asked for more, it drops some. Neoverse N1, f64, 4096 x 4096: 17.4 GB/s at 4 lines, 17.9 at 8, 15.6 at 32.
 ALONE_LINES = 8
 

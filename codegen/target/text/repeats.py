@@ -8,7 +8,7 @@ from itertools import pairwise
 from codegen.record import record
 from codegen.target.text.alike import Substitution, Tokens, shape, substitution, tokens
 from codegen.target.text.rows import side_by_side
-from codegen.target.text.wrap import fold
+from codegen.target.text.wrap import wrap
 
 _VALUE = 40  # characters of a value that is looked at
 _RUN = 3  # statements of a run that is
@@ -88,7 +88,7 @@ def best_run(lines: Sequence[str], free: frozenset[int]) -> Repeated | None:
 
 def height(lines: Sequence[str]) -> int:
     """How many lines these take once they are laid out."""
-    return fold("\n".join(side_by_side(lines)[0]))[0].count("\n") + 1
+    return wrap("\n".join(side_by_side(lines)[0]))[0].count("\n") + 1
 
 
 def _saved(count: int, uses: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from codegen.target.text.wrap import WIDTH, comment_open, fold, lines_of
+from codegen.target.text.wrap import WIDTH, comment_open, lines_of, wrap
 
 _CONTROL = re.compile(r"(?:for|if|else|while|do|switch|case|default|return|goto|break|continue)\b")
 _SHARE = 4 / 3  # rows of equal length are worth so many more lines
@@ -33,7 +33,7 @@ def laid_out(text: str, kept: Sequence[str] = ()) -> tuple[str, tuple[int, ...]]
     own = {n for part in kept if part for n in lines_of(text, part)}
     blocks, inside = _short_blocks(text.split("\n"), own)
     lines, where = side_by_side(blocks, {inside[n] for n in own})
-    out, firsts = fold("\n".join(lines), kept)
+    out, firsts = wrap("\n".join(lines), kept)
     return out, tuple(firsts[where[n]] for n in inside)
 
 

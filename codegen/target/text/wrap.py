@@ -15,7 +15,7 @@ WIDTH = 100
 _OPENING = re.compile(r"""/\*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 
 
-def fold(text: str, kept: Sequence[str] = (), width: int = WIDTH) -> tuple[str, tuple[int, ...]]:
+def wrap(text: str, kept: Sequence[str] = (), width: int = WIDTH) -> tuple[str, tuple[int, ...]]:
     """The text with long lines broken, and for each of its lines (counted from 0) the new one that it begins with.
     Lines of `kept` texts are the user's, and stay."""
     own = {line for part in kept if part for line in lines_of(text, part)}
@@ -41,9 +41,9 @@ def fold(text: str, kept: Sequence[str] = (), width: int = WIDTH) -> tuple[str, 
     return "\n".join(out), tuple(firsts)
 
 
-def folded(text: str, kept: Sequence[str] = ()) -> str:
+def wrapped(text: str, kept: Sequence[str] = ()) -> str:
     """The text alone."""
-    return fold(text, kept)[0]
+    return wrap(text, kept)[0]
 
 
 def lines_of(text: str, part: str) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """The text of statements for whole vectors.
 
-C computes only the side of a choice that it takes. Vectors compute both, and whole numbers that nobody asked for may
+C computes only the side of a choice that it takes. Vectors compute both, and integers that nobody asked for may
 overflow; so those sides are computed without a sign, where every result is defined and has the same bits.
 """
 

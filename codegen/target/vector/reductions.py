@@ -1,4 +1,4 @@
-"""The text of folds in vectors: with what they begin, and how their lanes are joined."""
+"""The text of reductions in vectors: with what they begin, and how their lanes are joined."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from codegen.ast.ctree import Bin, Held, Instance, Int
 from codegen.ast.lowered import Do, First, Flush, InVariable, Item, Load, Move, Put, ScalarReplacement, Value
-from codegen.lower.carry import old_value
+from codegen.lower.scalar_replacement import old_value
 from codegen.lower.shift import simple
 from codegen.record import record
 from codegen.scop.model import Scop, Statement
@@ -27,7 +27,7 @@ class ReplacementLines:
     after: tuple[tuple[str, str], ...]
 
 
-def carried_lines(
+def replacement_lines(
     scop: Scop,
     form: ScalarReplacement,
     outer: IntPrinter,

@@ -33,7 +33,7 @@ class Moves:
     _nought: set[str] = field(default_factory=set)  # words that begin with nought
     _done: set[str] = field(default_factory=set)
     _bound: int = 0
-    _turn: bool = False  # tiles are dealt out one by one
+    _turn: bool = False  # tiles are shared out one by one
     _mine: bool = False  # this one is this core's
     _only: bool = False  # beside the second of two bound loops, on one of the cores that share the first one's tile
 

@@ -33,7 +33,7 @@ from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
 from codegen.verify.lowered.inner import check_inner, check_split, check_together
-from codegen.verify.lowered.keeping import check_keeping
+from codegen.verify.lowered.scalar_replacement import check_scalar_replacement
 from codegen.verify.lowered.strips import check_head, check_strips
 from codegen.verify.lowered.trace import Trace
 from codegen.verify.lowered.variables import Instead, Setting, Variable
@@ -84,7 +84,7 @@ def check_form(at: Setting, plain: For, f: Form) -> None:
         check_strips(_match, at, f, plain, (), {})
         return
     if isinstance(f, ScalarReplacement):
-        check_keeping(at.scop, f, plain)
+        check_scalar_replacement(at.scop, f, plain)
         return
     assert isinstance(f, Interleaved)
     check_head(f.head, plain, ())

@@ -79,9 +79,9 @@ def test_what_ownership_brings() -> None:
     """Everything that is switched off for the comparison is there, and the difference is told in words."""
     for module, name, _ in INSTEAD:
         assert hasattr(module, name), (module, name)
-    plan, before = "region 1\n  carry S1.i\n  parallel S2.j\n  parallel S3.j\n", "region 1\n  parallel S2.j\n"
-    assert brought(plan, before, "x.c:1:1: remark: each iteration of i has its own `t`, 64 bytes [own-copy]") == (
-        "carry S1.i; own t; +1 parallel loop"
+    plan, before = "region 1\n  scalar_replace S1.i\n  parallel S2.j\n  parallel S3.j\n", "region 1\n  parallel S2.j\n"
+    assert brought(plan, before, "x.c:1:1: remark: each iteration of i has its own `t`, 64 bytes [privatized]") == (
+        "scalar_replace S1.i; own t; +1 parallel loop"
     )
     best = Best(case("lu", "large"), "product", brought="keep 8 times")
     best.seconds = {("ours", 1): 1.0, ("before", 1): 3.0, ("ours", 2): 1.0, ("before", 2): 0.9, ("gcc", 1): 9.0}

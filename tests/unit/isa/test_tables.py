@@ -19,7 +19,7 @@ from codegen.isa.model import is_float
 from codegen.isa.text import FUSED, bare, call, expression, takes_lane
 from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
 from codegen.target.product.microkernel import MicroKernel, lanes_text, micro_kernel, name, nr_max, nr_text, prelude
-from codegen.target.text.wrap import folded
+from codegen.target.text.wrap import wrapped
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -162,6 +162,6 @@ def test_prelude_has_what_is_used_and_no_more() -> None:
 def test_kernel_text() -> None:
     text = micro_kernel(load("neon"), MicroKernel("f64", ADD_MUL, 0, 2, 2))
     assert "    c10 = tw_neon_fma_lane_f64(c10, b0, av0, 1);\n" in text and "[" not in text.split("{", 1)[1]
-    assert max(map(len, folded(text).splitlines())) <= 100
+    assert max(map(len, wrapped(text).splitlines())) <= 100
     text = micro_kernel(load("avx2"), MicroKernel("f64", ADD_MUL, 0, 2, 2))
     assert '__attribute__((noinline, target("avx2,fma")))\nstatic void tw_avx2_f64_2x8_add_mul(long k,' in text

@@ -91,14 +91,14 @@ def planned(source: str, plan: str) -> str:
     "source, plan, words",
     [
         (SEIDEL, "jam i by 4", "is carried by loop `i`"),
-        (SEIDEL, "abreast j", "is not inside small tiles"),
-        (SEIDEL, "tile j:32\n  abreast j", "is not inside small tiles"),
-        (SEIDEL, "tile j:8\n  abreast j", "is carried by loop `j`"),
+        (SEIDEL, "interleave j", "is not inside small tiles"),
+        (SEIDEL, "tile j:32\n  interleave j", "is not inside small tiles"),
+        (SEIDEL, "tile j:8\n  interleave j", "is carried by loop `j`"),
         (SCALE, "jam j by 4", "no loop inside"),
-        (SCALE, "tile i:4\n  abreast i", "is not innermost"),
+        (SCALE, "tile i:4\n  interleave i", "is not innermost"),
         (SCALE, "parallel i\n  jam i by 4", "is parallel already"),
         (SCALE, "jam i by 4\n  parallel i", "is jammed already"),
-        (SCALE, "plain i as k", "runs S1 and S2"),
+        (SCALE, "unskew i as k", "runs S1 and S2"),
         (SCALE, "pipeline i along j\n  vector i", "is pipelined already"),
         (SCALE, "pipeline i along j\n  parallel i", "is pipelined already"),
         (SCALE, "pipeline i along j\n  vector j", "is stage already"),
@@ -106,9 +106,9 @@ def planned(source: str, plan: str) -> str:
         (SCALE, "parallel i\n  pipeline i along j", "is parallel already"),
         (SEIDEL, "diamond s, i by 8", "is not skewed by loop s"),
         (SEIDEL, "skew s by 0*s\n  diamond s, j by 8", "does not enclose"),
-        (SEIDEL, "plain i as k", "no iterator k"),
-        (SEIDEL, "plain i as j", "a loop j already"),
-        (SEIDEL, "skew j by 2*i\n  plain i as s", "a loop s already"),
+        (SEIDEL, "unskew i as k", "no iterator k"),
+        (SEIDEL, "unskew i as j", "a loop j already"),
+        (SEIDEL, "skew j by 2*i\n  unskew i as s", "a loop s already"),
     ],
 )
 def test_refused(source: str, plan: str, words: str) -> None:
@@ -168,9 +168,9 @@ int main(void)
         (SEIDEL, "", "_end - i == 8"),
         (SWEEP, "", "tiles i:8"),
         (SCALE, "jam i by 3\n  vector j", "3 at a time"),
-        (ROWS, "jam i by 2\n  carry j", "2 at a time"),
-        (SCALE, "tile i:3, j:0\n  order j, i\n  abreast i", "i_end - i == "),
-        (TRIANGLE, "tile i:4, j:0\n  order j, i\n  abreast i", "i_end - i == "),
+        (ROWS, "jam i by 2\n  scalar_replace j", "2 at a time"),
+        (SCALE, "tile i:3, j:0\n  order j, i\n  interleave i", "i_end - i == "),
+        (TRIANGLE, "tile i:4, j:0\n  order j, i\n  interleave i", "i_end - i == "),
     ],
     ids=["time tiles", "wavefront", "recurrence", "jam", "jam and carry", "abreast", "abreast in a triangle"],
 )
@@ -243,7 +243,7 @@ void f(int t, int n, double A[n][n], double B[n][n])
 }
 """
 ORDER = "schedule { loop s, q = {S1: 2s + i; S2: 1 + 2s + i} { S1 S2 } }"
-DIAMONDS = "distribute S1.q\n  plain S1.q as i\n  plain S2.q as i\n  parallel S1.qm\n  vector S1.i\n  vector S2.i"
+DIAMONDS = "distribute S1.q\n  unskew S1.q as i\n  unskew S2.q as i\n  parallel S1.qm\n  vector S1.i\n  vector S2.i"
 
 
 @pytest.mark.parametrize(

@@ -54,36 +54,42 @@ BLOCKED, NESTED = f"{MULTIPLY} tile 4 by 3 vectors,", f"{MULTIPLY} nest"
 HUGE = "99999999999999999999"
 # plan, the place of the message, part of it
 WRONG = [
+    # words of plans of before
+    ("carry  k", "2:1", "is called `scalar_replace` now"),
+    ("abreast  j", "2:1", "is called `interleave` now"),
+    ("plain  i as k", "2:1", "is called `unskew` now"),
+    ("keep  c[i: n][k: n] = A[i][k] for S1", "2:1", "is called `copy` now"),
+    ("block kb = {S1: k} by 4 apart  {S1: i}", "2:25", "is called `split` now"),
     # copies that take each other's place, or do not fit
-    ("keep c[i: n] = A[i][k] for S1", "2:1", "take the place"),
-    ("keep c[j: n] = B[k][j] for S1", "2:1", "take the place"),
-    ("keep c[0: 1] = B[k][j] for S1", "2:1", "take the place"),
-    ("keep c[i: n - 1][k: n] = A[i][k] for S1", "2:1", "do not fit"),
-    ("keep c[i - 1: n][k: n] = A[i][k] for S1", "2:1", "do not fit"),
-    ("keep c[i: max(n, 5)][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
-    ("keep c[i: 2*floor(n/2) + 1][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
-    ("keep c[i: n/1 + n/2][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
-    ("keep c[i: 9999999999n][k: 9999999999n] = A[i][k] for S1", "2:1", "not an affine size"),
-    ("keep c[k/2: n] = A[i][k] for S1", "2:1", "not an affine value"),
-    ("keep c[min(i, k): n] = A[i][k] for S1", "2:1", "not an affine value"),
-    ("keep c = A[i][k] for S1", "2:1", "no index"),
-    ("keep c[i: n][k: n] = A[k][i] for S1", "2:1", "does not read"),
-    ("keep c[i: n][k: n] = A[i][k] for S1, S1", "2:1", "pieces of one statement"),
-    ("keep c[i: n][k: n] = A[i][k] for S9", "2:1", "pieces of one statement"),
-    *((f"keep {name}[i: n][k: n] = A[i][k] for S1", "2:1", f"cannot be copied to `{name}`")
+    ("copy c[i: n] = A[i][k] for S1", "2:1", "take the place"),
+    ("copy c[j: n] = B[k][j] for S1", "2:1", "take the place"),
+    ("copy c[0: 1] = B[k][j] for S1", "2:1", "take the place"),
+    ("copy c[i: n - 1][k: n] = A[i][k] for S1", "2:1", "do not fit"),
+    ("copy c[i - 1: n][k: n] = A[i][k] for S1", "2:1", "do not fit"),
+    ("copy c[i: max(n, 5)][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
+    ("copy c[i: 2*floor(n/2) + 1][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
+    ("copy c[i: n/1 + n/2][k: n] = A[i][k] for S1", "2:1", "not an affine size"),
+    ("copy c[i: 9999999999n][k: 9999999999n] = A[i][k] for S1", "2:1", "not an affine size"),
+    ("copy c[k/2: n] = A[i][k] for S1", "2:1", "not an affine value"),
+    ("copy c[min(i, k): n] = A[i][k] for S1", "2:1", "not an affine value"),
+    ("copy c = A[i][k] for S1", "2:1", "no index"),
+    ("copy c[i: n][k: n] = A[k][i] for S1", "2:1", "does not read"),
+    ("copy c[i: n][k: n] = A[i][k] for S1, S1", "2:1", "pieces of one statement"),
+    ("copy c[i: n][k: n] = A[i][k] for S9", "2:1", "pieces of one statement"),
+    *((f"copy {name}[i: n][k: n] = A[i][k] for S1", "2:1", f"cannot be copied to `{name}`")
       for name in ("A", "n", "i", "int", "sizeof", "tw_memory", "TW_SIZE", "__x")),
     # blocks
     ("block n = {S1: k} by 4", "2:1", "counted by `n`"),
     ("block i = {S1: k} by 4", "2:1", "counted by `i`"),
     ("block kb = {S1: k; S1: j} by 4", "2:24", "listed twice"),
-    ("block kb = {S1: k} by 4 apart {S1: i; S1: j}", "2:44", "listed twice"),
+    ("block kb = {S1: k} by 4 split {S1: i; S1: j}", "2:44", "listed twice"),
     ("block kb = {S1: max(k, n)} by 4", "2:1", "not an affine value"),
     ("block kb = {S1: k/2} by 4", "2:1", "not an affine value"),
     ("block kb = {S1: 9999999999k} by 4", "2:1", "beyond 64 bits"),
     ("block kb = {S1: k} by 0", "2:1", "at least one"),
     # too late: they give statements other names and other data
     ("parallel i\nblock kb = {S1: k} by 4", "3:1", "too late"),
-    ("tile i:4\nkeep c[i: n][k: n] = A[i][k] for S1", "3:1", "too late"),
+    ("tile i:4\ncopy c[i: n][k: n] = A[i][k] for S1", "3:1", "too late"),
     # orders
     ("schedule { loop i, j { S1 } }", "2:1", "backwards"),
     ("schedule { loop i, j, k = (min(k, 5)) { S1 } }", "2:23", "not an affine value"),
@@ -134,4 +140,4 @@ CELLS = ("[i: n][k: n]", "[k: n]", "[k: n + 7]", "[k + 1: 1 + n]", "[i + k: 2*n]
 @pytest.mark.parametrize("cells", CELLS)
 def test_copies_with_a_cell_while_they_are_read(product: Modelled, cells: str) -> None:
     """A row of A is read for all j before the next one comes: it may take the same cells."""
-    assert obey(product, f"region 1\nkeep c{cells} = A[i][k] for S1\n").program.scop.buffers
+    assert obey(product, f"region 1\ncopy c{cells} = A[i][k] for S1\n").program.scop.buffers

@@ -28,7 +28,7 @@ void f(int n, bits *restrict p, float (*restrict A)[64], float (*restrict B)[64]
     ("plan", "why"),
     [
         ("expand b over i, j limit 1000000", "parts of `b` are used, as several types"),
-        ("keep c[j: n] = p[j] for S1", "elements of `p` are more than one number"),
+        ("copy c[j: n] = p[j] for S1", "elements of `p` are more than one number"),
     ],
 )
 def test_parts_are_not_copied(plan: str, why: str) -> None:

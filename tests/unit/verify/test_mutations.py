@@ -195,7 +195,7 @@ def no_tail(n: For) -> Strips:
 SOLE = {
     "value shared by rows that have their own": Mutation(
         SPREAD,
-        "tile i:4\n  order j, i\n  abreast i",
+        "tile i:4\n  order j, i\n  interleave i",
         at(For, lambda n: with_loop(n, alike=(("S1", 1),)), 2),
         "alike",
     ),
@@ -236,7 +236,7 @@ SOLE = {
     "buffer counted from elsewhere": Mutation(LOCAL, BUFFER, at(Declare, restart(1)), "storage"),
     "declaration shared by threads": Mutation(LOCAL, "parallel i", hoist, "storage"),
     "declaration shared by lanes": Mutation(LOCAL, "vector i", hoist, "storage"),
-    "value of another iteration": Mutation(PREFIX, "carry i", at(For, older), "carried"),
+    "value of another iteration": Mutation(PREFIX, "scalar_replace i", at(For, older), "carried"),
     "declaration gone": Mutation(LOCAL, "", at(Declare, lambda n: n.body), "storage"),
 }
 OTHERS = {

@@ -78,7 +78,7 @@ class Declarations(Depths):
         return size if call == "tw_team_size" else me
 
     def _across(self, size: Poly, down: Poly) -> Poly:
-        """The grid's rows divide the threads, so its columns are a whole number, and each thread has a place in it."""
+        """The grid's rows divide the threads, so its columns are an integer, and each thread has a place in it."""
         across, g, h = var("tw_team_size()/tw_grid()"), var("row of tw_me"), var("column of tw_me")
         f = self.facts
         f.samples.give(str(across), floordiv, size, down)

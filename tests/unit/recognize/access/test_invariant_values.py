@@ -37,7 +37,7 @@ void f(int n, double c, double x[n], double p[n][n], double q[n][n])
 #pragma endscop
 }}
 """
-PLAN = "region 1\n  tile S1.i:4\n  distribute S1.i\n  order S3.j, S3.i\n  abreast S3.i\n"
+PLAN = "region 1\n  tile S1.i:4\n  distribute S1.i\n  order S3.j, S3.i\n  interleave S3.i\n"
 
 
 def program(text: str) -> Program:

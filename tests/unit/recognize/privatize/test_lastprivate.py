@@ -12,8 +12,8 @@ from codegen.frontend.symbols import find_site
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.recognize.privatize.lastprivate import keep_last
-from codegen.recognize.privatize.lastprivate_proof import wrong_lasting
+from codegen.recognize.privatize.lastprivate import lastprivates
+from codegen.recognize.privatize.lastprivate_proof import wrong_privatization
 from codegen.scop.dependences import Dependences, compute_dependences
 from codegen.scop.model import Access, Scop, Statement
 from codegen.scop.tree import Node
@@ -53,7 +53,7 @@ def source(body: str) -> str:
 def test_who_gets_an_own(name: str) -> None:
     body, wanted = CASES[name]
     made = generate(name, source(body), GenOptions())
-    notes = [d.message for d in made.diagnostics if d.id == "own-copy"]
+    notes = [d.message for d in made.diagnostics if d.id == "privatized"]
     assert [m.split("`")[1] for m in notes] == wanted.split()
     assert ("#pragma omp parallel for" in made.text) == bool(wanted)
 
@@ -70,29 +70,29 @@ def _model(text: str) -> tuple[Scop, Node, Dependences]:
 
 def test_the_proof_finds_a_copy_of_another_iteration() -> None:
     scop, tree, deps = _model(source(CASES["last scalar"][0]))
-    made = keep_last(scop, tree, deps)
+    made = lastprivates(scop, tree, deps)
     assert made is not None and made.names == ("u",)
-    assert not wrong_lasting(scop, tree, made.scop, made.tree, "u", "u_own")
+    assert not wrong_privatization(scop, tree, made.scop, made.tree, "u", "u_own")
     copy = made.scop.statements[-1]
     early = copy.domain.lexmin().apply(isl.Map("[n] -> { S3[i] -> S3[0] : n > 0 }"))
     accesses = tuple(replace(a, relation=a.relation.intersect_domain(early)) for a in _everywhere(copy))
     wrong = replace(made.scop, statements=(*made.scop.statements[:-1], replace(copy, domain=early, accesses=accesses)))
-    assert "last value" in wrong_lasting(scop, tree, wrong, made.tree, "u", "u_own")
+    assert "last value" in wrong_privatization(scop, tree, wrong, made.tree, "u", "u_own")
 
 
 def test_the_proof_finds_a_missing_copy_and_shared_values() -> None:
     scop, tree, deps = _model(source(CASES["array"][0]))
-    made = keep_last(scop, tree, deps)
+    made = lastprivates(scop, tree, deps)
     assert made is not None and made.names == ("w",)
     copy = made.scop.statements[-1]
     fewer = copy.domain.intersect(isl.Set("[n] -> { S3[i, e] : e < 7 }"))
     accesses = tuple(replace(a, relation=a.relation.intersect_domain(fewer)) for a in copy.accesses)
     wrong = replace(made.scop, statements=(*made.scop.statements[:-1], replace(copy, domain=fewer, accesses=accesses)))
-    assert "last value" in wrong_lasting(scop, tree, wrong, made.tree, "w", "w_own")
+    assert "last value" in wrong_privatization(scop, tree, wrong, made.tree, "w", "w_own")
     first = made.scop.statements[0]
     turned = replace(first, accesses=(_shifted(first.accesses[0]), *first.accesses[1:]))
     wrong = replace(made.scop, statements=(turned, *made.scop.statements[1:]))
-    assert wrong_lasting(scop, tree, wrong, made.tree, "w", "w_own")
+    assert wrong_privatization(scop, tree, wrong, made.tree, "w", "w_own")
 
 
 def _everywhere(copy: Statement) -> tuple[Access, ...]:

@@ -8,7 +8,7 @@ from codegen.pipeline import generate
 from codegen.recognize.ownership.search import thread_loops
 from codegen.strategy.planner import default_plan
 from tests.unit.recognize.ownership.test_decide import nest_of
-from tests.unit.transform.test_keep import program
+from tests.unit.transform.test_copy_reads import program
 
 ROWS = """for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) for (int j = 1; j < n; j++)
     d[i][j] = d[i][j - 1] + t;"""

@@ -19,7 +19,7 @@ from codegen.pipeline import generate
 from codegen.plan.model import LoopRef, ScalarReplace
 from codegen.region import model_region
 from codegen.scop.tree import loops
-from codegen.strategy.loops.scalar_replacement import carry_gain
+from codegen.strategy.loops.scalar_replacement import replacement_gain
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove
@@ -65,7 +65,7 @@ def planned(text: str, plan: str) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_kept(name: str) -> None:
     loop, _, lines = CASES[name]
-    text = planned(source(name), f"carry {loop}")
+    text = planned(source(name), f"scalar_replace {loop}")
     assert all(line in text for line in lines), text
 
 
@@ -73,17 +73,17 @@ def test_nothing_is_kept_of_what_is_not_sure_to_be_there() -> None:
     """Beyond its condition the element need not exist."""
     body = "for (int i = 1; i < n; i++) y[i] = x[i] > 0 ? p[i - 1] + p[i] : 0;"
     text = source("scan").replace(CASES["scan"][1], body).replace("int n,", "int n, double *p,")
-    assert "p_" not in planned(text, "carry i")
+    assert "p_" not in planned(text, "scalar_replace i")
 
 
 @pytest.mark.parametrize(
     "name, plan, words",
     [
-        ("sum", "carry i", "is not innermost"),
-        ("sum", "tile i:8\n  parallel i\n  carry i", "is not innermost"),
-        ("scan", "carry k", "no loop k"),
-        ("copy", "carry i", "no element is used again"),
-        ("copy", "vector i\n  carry i", "is vector already"),
+        ("sum", "scalar_replace i", "is not innermost"),
+        ("sum", "tile i:8\n  parallel i\n  scalar_replace i", "is not innermost"),
+        ("scan", "scalar_replace k", "no loop k"),
+        ("copy", "scalar_replace i", "no element is used again"),
+        ("copy", "vector i\n  scalar_replace i", "is vector already"),
     ],
 )
 def test_refused(name: str, plan: str, words: str) -> None:
@@ -96,7 +96,7 @@ def test_refused(name: str, plan: str, words: str) -> None:
 def test_recurrences_carry_by_default() -> None:
     made = generate("in.c", source("scan"), GenOptions())
     assert "const double y_0 = y_1 + x[i];" in made.text
-    assert [d.id for d in made.diagnostics if d.id == "carried"] == ["carried"]
+    assert [d.id for d in made.diagnostics if d.id == "scalar-replacement"] == ["scalar-replacement"]
 
 
 def test_loops_that_wait_for_memory_do_not_carry() -> None:
@@ -113,7 +113,7 @@ def test_what_an_iteration_waits_for() -> None:
     assert model is not None
     (place,) = loops(model.program.tree)
     machine = load("neoverse-n1")
-    found = carry_gain(model.program, place, machine)
+    found = replacement_gain(model.program, place, machine)
     assert found is not None and found.pays and found.before == found.after + machine.load_latency
 
 
@@ -125,7 +125,7 @@ def test_a_way_leads_through_several_statements() -> None:
     assert model is not None
     (place,) = loops(model.program.tree)
     machine = load("neoverse-n1")
-    found = carry_gain(model.program, place, machine)
+    found = replacement_gain(model.program, place, machine)
     assert found is not None and found.before == found.after + 2 * machine.load_latency
 
 
@@ -219,7 +219,10 @@ int main(void)
 def test_same_bits(tmp_path: Path) -> None:
     parts, old, new = [], [], []
     for k, (name, (loop, _, _)) in enumerate(CASES.items()):
-        parts += [f"static {source(name, f'old{k}')}", f"static {planned(source(name, f'new{k}'), f'carry {loop}')}"]
+        parts += [
+            f"static {source(name, f'old{k}')}",
+            f"static {planned(source(name, f'new{k}'), f'scalar_replace {loop}')}",
+        ]
         old.append(f"old{k}")
         new.append(f"new{k}")
     names = DRIVER.replace("HEAD", HEAD).replace("OLD", ", ".join(old)).replace("NEW", ", ".join(new))

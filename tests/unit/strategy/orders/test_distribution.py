@@ -10,7 +10,7 @@ from codegen.options import GenOptions
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
-from codegen.strategy.orders.distribution import circles, distribute, only
+from codegen.strategy.orders.distribution import distribute, only, strongly_connected
 from codegen.strategy.products.blocked import find_products
 from codegen.transform.program import Program, violation
 
@@ -100,10 +100,10 @@ def test_trees(body: str) -> None:
 def test_circles_keep_the_order() -> None:
     body = "for (i) { v[i] = x; for (j) { C[i][j] = v[i]; D[i][j] = C[i][j]; } } for (i) v[i] = D[i][0];"
     p = program(body)
-    assert circles(p.scop, p.must, ["S1", "S2", "S3", "S4"]) == [("S1",), ("S2",), ("S3",), ("S4",)]
-    assert circles(p.scop, p.must, ["S4", "S2", "S1"]) == [("S1",), ("S2",), ("S4",)]
+    assert strongly_connected(p.scop, p.must, ["S1", "S2", "S3", "S4"]) == [("S1",), ("S2",), ("S3",), ("S4",)]
+    assert strongly_connected(p.scop, p.must, ["S4", "S2", "S1"]) == [("S1",), ("S2",), ("S4",)]
     q = program("for (t) { for (i) v[i] = v[i] + C[0][i]; for (i) C[0][i] = v[i]; for (j) D[0][j] = x; }")
-    assert circles(q.scop, q.must, ["S1", "S2", "S3"]) == [("S1", "S2"), ("S3",)]
+    assert strongly_connected(q.scop, q.must, ["S1", "S2", "S3"]) == [("S1", "S2"), ("S3",)]
 
 
 def test_the_rows_may_run_backwards_in_the_source() -> None:

@@ -108,7 +108,7 @@ def same(bodies: list[str], element: str, options: GenOptions, folder: Path) -> 
 
 def test_integers_exactly_and_turned_where_their_order_is_free(tmp_path: Path) -> None:
     found = same([body for body, _ in REGIONS.values()], "int", GenOptions(), tmp_path)
-    lines = [d.loc.line for d in found if d.id == "fold-lines"]
+    lines = [d.loc.line for d in found if d.id == "row-reductions"]
     turned, end = {}, 0
     for name, (body, _) in REGIONS.items():
         first, end = end, end + len(region(body, "int").splitlines())
@@ -118,13 +118,13 @@ def test_integers_exactly_and_turned_where_their_order_is_free(tmp_path: Path) -
 
 
 def test_floating_point_keeps_its_order_until_told(tmp_path: Path) -> None:
-    assert {"fold-order"} == remarks(PAIRS, "double") & {"fold-order", "fold-lines"}
+    assert {"reduction-order"} == remarks(PAIRS, "double") & {"reduction-order", "row-reductions"}
     free = {d.id for d in same([PAIRS], "double", GenOptions(reassociate=True), tmp_path)}
-    assert "fold-lines" in free and "fold-order" not in free
+    assert "row-reductions" in free and "reduction-order" not in free
 
 
 def test_narrow_integers_whose_sums_are_cut_off_are_not_free() -> None:
-    assert "fold-lines" not in remarks(PAIRS, "short")
+    assert "row-reductions" not in remarks(PAIRS, "short")
 
 
 ARRIVING = "loop i = (-i) {{ loop k = {{ S1: j; S2: j; S3: j; S4: k }} {{ {0} }} }}"

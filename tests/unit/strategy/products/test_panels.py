@@ -18,7 +18,7 @@ from codegen.scop.dependences import domain
 from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import innermost_unit_stride, separate
-from codegen.strategy.orders.row_loops import lines_innermost
+from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.products.blocked import in_panels
 from codegen.transform.apply import apply
 from codegen.transform.program import Program, violation
@@ -102,7 +102,7 @@ def spelled(node: Node) -> str:
 
 def test_instances_get_new_names_one_by_one() -> None:
     p = program(RIGHT_LOOKING)
-    d = block(p, "block kb = {S1: k; S2: k} by 4 apart {S1: i; S2: i, j}")
+    d = block(p, "block kb = {S1: k; S2: k} by 4 split {S1: i; S2: i, j}")
     q = apply(p, d)
     # S1 inside and beyond; S2 inside, columns beyond, rows beyond, both: nothing lies before its block.
     assert [s.name for s in q.scop.statements] == ["S1", "S2", "S3", "S4", "S5", "S6"]
@@ -127,7 +127,7 @@ def test_instances_get_new_names_one_by_one() -> None:
 
 def test_text_of_a_block_can_be_read_back() -> None:
     p = program(LU)
-    text = "block kb = {S1: k; S2: j; S3: k} by 64 apart {S1: i, j; S2: i; S3: i, j}"
+    text = "block kb = {S1: k; S2: j; S3: k} by 64 split {S1: i, j; S2: i; S3: i, j}"
     (plan,) = parse(f"region 1\n  {text}\n", "p.plan", {1: p.scop})
     assert show((plan,), {1: p.scop}).splitlines()[1] == f"  {text}"
 
@@ -176,13 +176,13 @@ def test_what_the_block_needs_itself_is_not(body: str) -> None:
 def test_a_product_of_something_still_to_be_written_is_refused() -> None:
     how = "isa generic bits 128 tile 4 by 3 vectors, block 128 by 384 by 1536, direct 2500 threads 80000"
     plan = [
-        "block kb = {S1: k; S2: k} by 8 apart {S1: i; S2: j}",
+        "block kb = {S1: k; S2: k} by 8 split {S1: i; S2: j}",
         "schedule { loop kb { loop k { loop i { S1 S3 } loop i, j { S2 } } loop i, k, j { S4 } } }",
         f"product S4 rows i columns j depth k {how}",
     ]
     with pytest.raises(InputError, match=r"S4 .* would read `A` before it has written it"):
         planned(RIGHT_LOOKING, *plan)
-    plan[0] = "block kb = {S1: k; S2: k} by 8 apart {S1: i; S2: i, j}"
+    plan[0] = "block kb = {S1: k; S2: k} by 8 split {S1: i; S2: i, j}"
     plan[1] = (
         "schedule { loop kb { loop k { loop i { S1 } loop i, j { S2 } loop i { S3 } loop i, j { S5 } loop i, j { S4 } }"
         " loop i, k, j { S6 } } }"
@@ -205,7 +205,7 @@ for (int k = 0; k < n; k++) {
     p = program(jordan)
     p = innermost_unit_stride(separate(p.with_tree(isl_schedule(p.scop, p.deps, p.tree, "smart"))))
     assert spelled(p.tree) == "j, k(S1; i(S2))"
-    q = lines_innermost(p)
+    q = rows_innermost(p)
     assert spelled(q.tree) == "k(j(S1); i, j(S2))"
     assert not violation(q)
-    assert lines_innermost(q) == q
+    assert rows_innermost(q) == q

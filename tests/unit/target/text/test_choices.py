@@ -45,7 +45,7 @@ int main(void)
 """
 
 
-CARRY = replace(GenOptions(), plan_text="region 1\n  carry j\n")
+CARRY = replace(GenOptions(), plan_text="region 1\n  scalar_replace j\n")
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "int", "unsigned", "short"])

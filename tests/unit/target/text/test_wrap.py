@@ -10,14 +10,14 @@ import pytest
 from codegen.source.layout.lexis import blank_comments
 from codegen.target.text.lines import at_statements
 from codegen.target.text.links import spread
-from codegen.target.text.wrap import WIDTH, fold, folded
+from codegen.target.text.wrap import WIDTH, wrap, wrapped
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 NARROW = 48
 
 
 def narrow(text: str) -> str:
-    return fold(text, width=NARROW)[0]
+    return wrap(text, width=NARROW)[0]
 
 
 @pytest.mark.parametrize(("line", "lines"), [
@@ -80,7 +80,7 @@ def test_comments_flow_on() -> None:
 def test_the_users_lines_stay_and_links_move() -> None:
     mine = "    x = some_function(of_mine, that_is, rather_long, too);"
     text = f"if (a) {{\n  y = another_function(of_the_tool, that_is, long);\n}} else {{\n{mine}\n}}"
-    new, firsts = fold(text, [mine], NARROW)
+    new, firsts = wrap(text, [mine], NARROW)
     assert firsts == (0, 1, 3, 4, 5)
     assert new.split("\n")[4] == mine
     assert spread(((1, "S1"), (3, "S2")), firsts) == ((1, "S1"), (2, "S1"), (4, "S2"))
@@ -99,10 +99,10 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize("width", [30, 64])
 def test_only_white_space_changes(path: Path, width: int) -> None:
     text = path.read_text(encoding="utf-8")
-    new, firsts = fold(text, width=width)
+    new, firsts = wrap(text, width=width)
     assert tokens(new) == tokens(text) and words(new) == words(text)
     assert len(firsts) == text.count("\n") + 1 and list(firsts) == sorted(set(firsts))
-    assert fold(text)[0] == folded(text)
+    assert wrap(text)[0] == wrapped(text)
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.out.c")), ids=lambda p: p.name)

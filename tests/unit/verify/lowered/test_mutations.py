@@ -75,7 +75,7 @@ CASES = {
     "plain rows": ("for (int i = 0; i < n; i++) for (int j = 1; j < m; j++) B[i][j] += B[i][j - 1];", "jam i by 3"),
     "abreast": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] += c * A[i][j];",
-        "tile i:3, j:0\n  order j, i\n  abreast i",
+        "tile i:3, j:0\n  order j, i\n  interleave i",
     ),
     "sums": (
         "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) y[i] += x[k] * z[i + k];",
@@ -91,8 +91,11 @@ CASES = {
     ),
     "dot": ("for (int i = 0; i < n; i++) y[0] += x[i] * z[i];", PAIR),
     "hoist": ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = x[i] * A[i][j] + y[i];", "vector j"),
-    "carried": ("for (int i = 2; i < n; i++) { y[i] = c * y[i - 1] + x[i - 2]; z[i] = y[i] - x[i]; }", "carry i"),
-    "last": ("for (int i = 1; i < n; i++) for (int k = 1; k < m; k++) y[i] += x[k] * z[i - 1];", "carry k"),
+    "carried": (
+        "for (int i = 2; i < n; i++) { y[i] = c * y[i - 1] + x[i - 2]; z[i] = y[i] - x[i]; }",
+        "scalar_replace i",
+    ),
+    "last": ("for (int i = 1; i < n; i++) for (int k = 1; k < m; k++) y[i] += x[k] * z[i - 1];", "scalar_replace k"),
     "asked": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (x[i] > c) B[i][j] = A[i][j] + x[i];",
         "vector j",
@@ -417,7 +420,7 @@ def test_wrong_forms_are_found(mutation: str) -> None:
 def test_memory_that_is_written_is_not_read_ahead() -> None:
     """A loop that keeps values in variables: y[0] is written in each iteration before it is read."""
     body = "for (int i = 1; i < n; i++) { y[0] = x[i] * c; z[i] = y[0] + z[i - 1]; }"
-    CASES["written"] = (body, "carry i")
+    CASES["written"] = (body, "scalar_replace i")
     code = made("written").code
     loop = next(x for x in walk(code) if isinstance(x, For))
     assert loop.carried and not loop.ahead and isinstance(loop.body, Block)

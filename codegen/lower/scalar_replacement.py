@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codegen.ast.carry import instances
 from codegen.ast.ctree import Bin, CExpr, For, Instance, Int, ReplacedElements, substitute
 from codegen.ast.lowered import (
     Ahead,
@@ -25,12 +24,13 @@ from codegen.ast.lowered import (
     Value,
     Work,
 )
+from codegen.ast.scalar_replacement import instances
 from codegen.lower.shift import simple
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 
 
-def keeping(scop: Scop, node: For, ahead: Sequence[Ahead]) -> ScalarReplacement:
+def scalar_replacement(scop: Scop, node: For, ahead: Sequence[Ahead]) -> ScalarReplacement:
     """The form of a loop that keeps values; `ahead` are reads that were made before it."""
     body = instances(node)
     first: list[First] = []

@@ -49,7 +49,7 @@ class _Stride:
     up: bool
 
 
-def with_turns(site: RegionSite) -> RegionSite:
+def with_counted_steps(site: RegionSite) -> RegionSite:
     """The region with loops by steps of the function's own as loops by one."""
     if not any(isinstance(n, c_ast.For) and _stride(n) is not None for s in site.statements for n in nodes(s)):
         return site

@@ -16,7 +16,7 @@ from codegen.frontend.symbols import RegionSite
 _BLOCKS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default)
 
 
-def with_steps_apart(site: RegionSite) -> RegionSite:
+def with_side_effects_first(site: RegionSite) -> RegionSite:
     """The region with steps of its integers as statements."""
     region = c_ast.Compound(list(site.statements))
     shapes = {n: v.shape for n, v in site.variables.items()}

@@ -1,4 +1,4 @@
-"""keep: read copies of elements, made in time, instead of elements that are written again before the reads run.
+"""copy: read copies of elements, made in time, instead of elements that are written again before the reads run.
 
 A read that is moved behind later writes of its element would see them. A copy made when the first of the moved reads
 comes in the source has the value for all of them, as long as nobody writes the element between that first read and the
@@ -19,9 +19,9 @@ from codegen.recognize.privatize.expansion import size_text
 from codegen.scop.expr import Ref, is_code
 from codegen.scop.model import Access, AccessStep, Array, Buffer, Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, Seq, enclosing, kids, seq, statements, with_kids
+from codegen.transform.copied_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
 from codegen.transform.find import free_name, illegal
 from codegen.transform.formulas import size_of
-from codegen.transform.keep_values import carried_over, is_read, lost_copies, to_copy, values_of, wrong_copies
 from codegen.transform.program import Program, make_program
 
 # Bytes of copies beyond which the region runs as it was written. They are a few lines of arrays that exist anyway.
@@ -43,7 +43,7 @@ def apply(p: Program, d: CopyReads) -> Program:
 def made(p: Program, d: CopyReads) -> tuple[Scop, Node]:
     """The region and its order with copies of the right values, wherever they are kept; without the dependences, which
     take the most time."""
-    scop = kept(p.scop, d)
+    scop = with_copies(p.scop, d)
     copy = scop.statements[-1]
     _fits(scop, d)
     tree = _with_copy(p, d, copy)
@@ -53,7 +53,7 @@ def made(p: Program, d: CopyReads) -> tuple[Scop, Node]:
     return scop, tree
 
 
-def kept(scop: Scop, d: CopyReads) -> Scop:
+def with_copies(scop: Scop, d: CopyReads) -> Scop:
     """The region with copies, whether or not they have the right values. The copy is the last statement."""
     readers = [s for s in scop.statements if s.name in d.stmts]
     if len(readers) != len(d.stmts) or not readers or len({s.iterators for s in readers}) > 1:

@@ -1,4 +1,4 @@
-"""What copies hold, and what depends on what once they are there: the reasons why `keep` changes no value."""
+"""What copies hold, and what depends on what once they are there: the reasons why `copy` changes no value."""
 
 from __future__ import annotations
 

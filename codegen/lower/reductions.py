@@ -1,4 +1,4 @@
-"""Loops that gather sums, products or extremes, in vectors: lanes gather apart and are joined at the end.
+"""Reductions: sums, products or extremes, in vectors: lanes gather apart and are joined at the end.
 
 Several vectors side by side take turns, so that none waits for its own last result; compilers that are told that the
 order is free (`omp simd reduction`) take one.
@@ -22,7 +22,7 @@ from codegen.scop.model import Scop, Statement
 OPERATORS = frozenset({"+", "-", "*", "max", "min"})
 
 
-def folded(scop: Scop, node: For) -> Strips | None:
+def reduction_strips(scop: Scop, node: For) -> Strips | None:
     """Vectors side by side, single vectors, the joining, and what is left one by one; None where the loop does not ask
     for it or has no such form."""
     found = assignments(scop, node.body, True, True) if node.loop.width and node.loop.reductions else None

@@ -21,9 +21,9 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk
 from codegen.strategy.choice import Decision
-from codegen.strategy.orders.distribution import circles
+from codegen.strategy.orders.distribution import strongly_connected
 from codegen.strategy.planner import default_plan
-from codegen.strategy.products.copies import keeps
+from codegen.strategy.products.copies import copies_of_reads
 from codegen.transform import tile
 from codegen.transform.apply import apply, apply_plan
 from codegen.transform.program import Program
@@ -59,7 +59,7 @@ def blocked() -> tuple[Program, StripMine]:
 def groups(p: Program) -> list[tuple[str, ...]]:
     """What must stay together within one block of k."""
     kb = Loop("kb", {s.name: _value(p, s.name) for s in p.scop.statements})
-    return circles(p.scop, same_value(p.must, kb.exprs), tuple(s.name for s in p.scop.statements))
+    return strongly_connected(p.scop, same_value(p.must, kb.exprs), tuple(s.name for s in p.scop.statements))
 
 
 def _value(p: Program, name: str):
@@ -79,7 +79,7 @@ def test_without_copies_no_part_of_a_block_can_wait(blocked: tuple[Program, Stri
 
 def test_copies_set_the_four_kinds_free(blocked: tuple[Program, StripMine]) -> None:
     p, d = blocked
-    found = keeps(p, d)
+    found = copies_of_reads(p, d)
     assert len(found) == 8
     for k in found:
         p = apply(p, k)
@@ -129,7 +129,7 @@ def paths() -> Decision:
 def test_shortest_paths_in_panels(paths: Decision) -> None:
     """Four products, a thread for some columns of the row panel, and one for some rows of the column panel."""
     text = show((paths.plan,), {1: paths.program.scop})
-    assert text.count("product S") == 4 and text.count("keep d_") == 8
+    assert text.count("product S") == 4 and text.count("copy d_") == 8
     threads = {
         lp.name: statements(n)
         for _, n in walk(paths.program.tree)

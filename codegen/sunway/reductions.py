@@ -8,7 +8,7 @@ from codegen.scop.expr import Binary, Expr, Ref
 from codegen.scop.model import Scop, Statement
 
 
-def with_folds(scop: Scop) -> Scop:
+def with_reductions(scop: Scop) -> Scop:
     """The region with its sums and products spelled as such. Accesses stay as they are, and so do dependences."""
     return replace(scop, statements=tuple(_folded(s) for s in scop.statements))
 

@@ -1,4 +1,4 @@
-"""Rows that are read along an inner loop and turned in registers, so that lanes run along the loop around it.
+"""Rows that are read along an inner loop and transposed in registers, so that lanes run along the loop around it.
 
 `B[k][j] = A[j][k]` is stored along j and read along k. Lanes along j, a vector along k from each of their rows, and as
 many turned into each other as a vector has lanes: every element is read once, by whole vectors, as it is stored. Each
@@ -34,8 +34,10 @@ def innermost(node: CNode, around: For | None = None) -> Iterator[tuple[Instance
             yield from innermost(x)
 
 
-def turnable(scop: Scop, s: Statement, at: Instance, var: str, along: For, written: Collection[str]) -> frozenset[int]:
-    """The reads that move along lines with the loop `along` and some other way with `var`. Vectors are read ahead of
+def transposable(
+    scop: Scop, s: Statement, at: Instance, var: str, along: For, written: Collection[str]
+) -> frozenset[int]:
+    """The reads that move along rows with the loop `along` and some other way with `var`. Vectors are read ahead of
     the iterations that use them, so nobody may write there meanwhile."""
     elem = scop.arrays[s.accesses[s.target].array].elem
     return frozenset(
@@ -64,11 +66,11 @@ class TransposedRows:
     known: Mapping[Hashable, str]  # where vectors are, by their first element
 
 
-def turned(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> TransposedRows:
+def transposed(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> TransposedRows:
     """What the statements of the loop `along` read for the lanes of `node`, which is around it."""
     written = written_below(scop, node)
     found = [(scop.statement(at.stmt), at) for at, loop in innermost(along) if loop is along]
-    reads = [(s, at, k) for s, at in found for k in sorted(turnable(scop, s, at, node.var, along, written))]
+    reads = [(s, at, k) for s, at in found for k in sorted(transposable(scop, s, at, node.var, along, written))]
     turner = _Transposer(lanes, node.var, along.var)
     for s, at, number in reads:
         for block in range(times):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.carry import instances
 from codegen.ast.ctree import Bin, For, Instance, Int, ReplacedElements, substitute
 from codegen.ast.forms import forms
 from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
+from codegen.ast.scalar_replacement import instances
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import Wrong
@@ -22,7 +22,7 @@ from codegen.verify.lowered.strips import check_head
 Held = tuple[int, int]  # a kept value, by its number, and its age
 
 
-def check_keeping(scop: Scop, f: ScalarReplacement, plain: For) -> None:
+def check_scalar_replacement(scop: Scop, f: ScalarReplacement, plain: For) -> None:
     """Raises Wrong where the lines of a loop are not what it keeps."""
     check_head(f.head, plain, ())
     body = instances(plain)

@@ -3,7 +3,7 @@
 Subscripts that differ by a constant name elements that a later iteration meets again: in `s[i] = s[i - 1] + x[i]` what
 is written in one iteration is read in the next, in `x[i - 1] + x[i] + x[i + 1]` two of three values have been read
 before. Compilers keep such values only while no store may hit another array's element; here arrays do not overlap.
-What is found here is judged by `verify/scalar_replacement.py`; `lower/carry.py` makes lines of it.
+What is found here is judged by `verify/scalar_replacement.py`; `lower/scalar_replacement.py` makes lines of it.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class _Use:
     forms: tuple[Form, ...] | None
 
 
-def with_carried(scop: Scop, node: CNode) -> CNode:
+def with_scalar_replacement(scop: Scop, node: CNode) -> CNode:
     """The tree in which loops that ask for it know what they keep."""
     if isinstance(node, Block):
-        return Block(tuple(with_carried(scop, c) for c in node.children))
+        return Block(tuple(with_scalar_replacement(scop, c) for c in node.children))
     if isinstance(node, If):
-        orelse = None if node.orelse is None else with_carried(scop, node.orelse)
-        return If(node.cond, with_carried(scop, node.then), orelse)
+        orelse = None if node.orelse is None else with_scalar_replacement(scop, node.orelse)
+        return If(node.cond, with_scalar_replacement(scop, node.then), orelse)
     if isinstance(node, For) and node.loop.carry:
-        return replace(node, carried=carried(scop, node))
+        return replace(node, carried=replaced_elements(scop, node))
     if isinstance(node, (For, Declare)):
-        return replace(node, body=with_carried(scop, node.body))
+        return replace(node, body=with_scalar_replacement(scop, node.body))
     assert isinstance(node, (Instance, ProductNode))
     return node
 
@@ -73,7 +73,7 @@ def instances(node: For) -> tuple[Instance, ...]:
     return tuple(x for x in body if isinstance(x, Instance)) if all(isinstance(x, Instance) for x in body) else ()
 
 
-def carried(scop: Scop, node: For) -> tuple[ReplacedElements, ...]:
+def replaced_elements(scop: Scop, node: For) -> tuple[ReplacedElements, ...]:
     """What one loop can keep."""
     body = instances(node)
     if any(is_code(scop.statement(x.stmt).rhs) for x in body):
