@@ -21,7 +21,7 @@ from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
-from codegen.verify.text.poly import poly, var
+from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
 from codegen.verify.text.read import Node, Unread, read_expression, read_statements
 
@@ -159,20 +159,31 @@ def _read(texts: Sequence[str], short: Mapping[Node, Node]) -> tuple[Node, ...]:
     return tuple(renamed(read_expression(t), short) for t in texts)
 
 
+def _in_vectors(facts: Facts, ends: Sequence[Poly], unit: Poly) -> None:
+    """Numbers are tried in which sizes are whole vectors, too, or nearly so: edges are such."""
+    pick = facts.samples.random.randrange
+
+    def end(size: int, lanes: int) -> int:
+        return lanes * pick(1, 30) + max(0, pick(4) - 2) if pick(2) else size
+
+    for p in (p for p in ends if p.number is None and len(p.terms) == 1):
+        facts.samples.give(str(p), end, p, unit)
+
+
 def _prove(block: Node, c: Claim) -> None:
     facts = Facts()
     ints = Integers(facts, {})
     ranges = {x: (ints.value(a), ints.value(b)) for x, a, b in zip("ijk", c.first, c.past, strict=True)}
     given = [hi - lo - 1 for lo, hi in ranges.values()]  # the product stands where there is something to do
     given += [n - ranges[x][1] + ranges[x][0] for x, n in zip("ij", c.few, strict=True) if n is not None]
+    given += [ints.value(b) - ints.value(a) - 1 for t in c.tables.values() for a, b in t.loops]
+    units = sorted(c.right.width.names)
+    given += [p for name in units for p in (var(name) - 1, c.longest - c.right.width)]
     facts.samples.draw(given)
+    for name in units:
+        _in_vectors(facts, [hi for _, hi in ranges.values()], var(name))
+    facts.units |= dict.fromkeys(units)
     facts.learn(*given)
-    for a, b in (lp for t in c.tables.values() for lp in t.loops):
-        facts.learn(ints.value(b) - ints.value(a) - 1)
-    if c.right.width.number is None:
-        for name in sorted(c.right.width.names):
-            facts.units[name] = None
-            facts.learn(var(name) - 1, c.longest - c.right.width)
     try:
         done = BlockRun(c, facts).block((block,)).get(TARGET)
         if done is None:
