@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 Tokens = tuple[str, ...]
@@ -27,15 +28,18 @@ _WORDS = frozenset(
 )  # fmt: skip
 
 
+@lru_cache(4096)
 def tokens(text: str) -> Tokens:
     """The tokens of a text without comments."""
     return tuple(_TOKEN.findall(text))
 
 
+@lru_cache(4096)
 def is_name(token: str) -> bool:
     return (token[0].isalpha() or token[0] == "_") and token not in _WORDS
 
 
+@lru_cache(4096)
 def shape(piece: Tokens) -> Tokens:
     """The same for pieces that may be alike: names are left out, and what is added to them."""
     out: list[str] = []
@@ -112,7 +116,7 @@ def _fixed(piece: Sequence[str], at: int) -> bool:
     """Names that stay: of functions, macros and types (before a bracket or another name), and of members wherever they
     stand, for a macro would replace those, too."""
     after = piece[at + 1] if at + 1 < len(piece) else ";"
-    member = any(a in _MEMBER and b == piece[at] for a, b in pairwise(piece))
+    member = not _MEMBER.isdisjoint(piece) and any(a in _MEMBER and b == piece[at] for a, b in pairwise(piece))
     return after == "(" or member or is_name(after) or after in _WORDS
 
 

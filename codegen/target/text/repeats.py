@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from codegen.record import record
-from codegen.target.text.alike import Substitution, Tokens, shape, substitution, tokens
+from codegen.target.text.alike import Substitution, Tokens, is_name, shape, substitution, tokens
 from codegen.target.text.rows import side_by_side
 from codegen.target.text.wrap import wrap
 
@@ -50,7 +50,10 @@ def value_of(line: str) -> str:
 def repeated_values(lines: Sequence[str], free: frozenset[int]) -> Iterator[Repeated]:
     """Values that are worth a macro."""
     values = {n: v for n in sorted(free) if (v := value_of(lines[n]))}
-    for uses in _classes({n: tokens(v) for n, v in values.items()}):
+    groups: dict[Tokens, dict[int, Tokens]] = {}
+    for n, v in values.items():
+        groups.setdefault(shape(tokens(v)), {})[n] = tokens(v)
+    for uses in (uses for group in groups.values() for uses in _classes(group)):
         names = _differing(uses, tokens(values[uses[0].first]))
         call = "x" * (10 + 8 * len(names))  # most names have two or three letters
         before = sum(height([lines[u.first]]) for u in uses)
@@ -120,19 +123,18 @@ def _apart(places: Sequence[int], count: int) -> list[int]:
 
 
 def _classes(pieces: Mapping[int, Tokens]) -> list[list[Use]]:
-    """Pieces that are alike, where there are several; the first of each is what the others are compared with."""
-    leaders: dict[Tokens, list[list[Use]]] = {}
+    """Of pieces of one shape those that are alike, where there are several; the first of each is what the others are
+    compared with."""
+    classes: list[list[Use]] = []
     for n, piece in pieces.items():
-        classes = leaders.setdefault(shape(piece), [])
         for uses in classes:
             names = substitution(pieces[uses[0].first], piece)
             if names is not None:
                 uses.append(Use(n, names))
                 break
         else:
-            same = substitution(piece, piece)
-            classes += [[Use(n, same)]] if same is not None else []
-    return [uses for classes in leaders.values() for uses in classes if len(uses) > 1]
+            classes.append([Use(n, {token: (token, 0) for token in piece if is_name(token)})])
+    return [uses for uses in classes if len(uses) > 1]
 
 
 def _differing(uses: Sequence[Use], piece: Tokens) -> tuple[str, ...]:
