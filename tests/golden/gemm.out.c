@@ -271,14 +271,12 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
           {
             const long tw_rows = (long)n, tw_columns = (long)m, tw_depth = (long)p;
             const long tw_nr = 6; /* columns of a register tile */
-            /* Blocks, at most: 128 rows of the left operand stay in L2, 384 deep slivers of the
-             * right one in L1. */
+            /* Blocks: 128 rows of the left operand for L2, 384 deep slivers of the right for L1. */
             const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
             const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
             const long tw_team =
                 (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
-            /* Few rows leave room in L2: so many columns of the packed right operand for each
-             * thread; else L3 holds them. */
+            /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= TW_SIZE(128);
             const long tw_beside =
                 tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
@@ -363,8 +361,7 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                           }
                         }
                       }
-                      /* The less depth, the more slivers of the right operand stay in L1, and so
-                       * long are runs along the rows of tiles. */
+                      /* So many columns of the right operand stay in L1. */
                       const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
                       for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                         const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
