@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.corpus import KERNELS
+from tests.corpus import ALL, KERNELS
 from tests.mpi.programs import SMALL, compiled, for_ranks, needs_mpi, on_ranks, results
 
 # Stencils, products, factorizations, reductions, dynamic programming: with the sizes to run beside those of the source.
@@ -22,6 +22,8 @@ SHARED = {
     "atax": (("2", "9"),),
 }
 REPLICATED = ("seidel-2d", "prefix-sum")
+# Parts of regions beside each other, with variables that several of them use; all others for `make corpus`.
+OTHERS = [p.stem for p in sorted(KERNELS.glob("*.c")) if p.stem not in SHARED] if ALL else ["gramschmidt", "adi"]
 
 
 @needs_mpi
@@ -38,6 +40,22 @@ def test_every_rank_has_the_bits_of_one_process(name: str, tmp_path: Path) -> No
             done = on_ranks(many, ranks, sizes, threads=2 if ranks == 2 else 1)
             assert done.returncode == 0, done.stderr
             assert results(done.stdout) == results(want), (ranks, sizes)
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_kernels(name: str, tmp_path: Path) -> None:
+    source = (KERNELS / f"{name}.c").read_text()
+    made = for_ranks(str(KERNELS / f"{name}.c"), source)
+    if "tw_exchange();" not in made:
+        return  # every rank runs it as one process would
+    one = compiled("cc", source, tmp_path / "one", ("-Wno-unknown-pragmas",))
+    many = compiled("mpicc", made, tmp_path / "many", (*SMALL, "-fopenmp", "-Wno-unknown-pragmas"))
+    want = subprocess.run([str(one)], capture_output=True, text=True, timeout=60).stdout
+    for ranks in (1, 2, 3, 4, 7) if ALL else (3,):
+        done = on_ranks(many, ranks)
+        assert done.returncode == 0, done.stderr
+        assert results(done.stdout) == results(want), ranks
 
 
 @pytest.mark.parametrize("name", REPLICATED)
