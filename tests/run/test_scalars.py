@@ -58,6 +58,7 @@ FORMS = {
     "by a parameter seen": ("for (i = 2; i <= n; i += m) a[i] = i;", ALL),
     "down by a parameter": ("for (i = n; i >= 0; i -= m) a[n - i] = b[n - i];", NONE),
     "nested by a parameter": ("for (i = 0; i < 9; i += m) for (j = 0; n > j; j += m) a[i * n + j] = 1;", NONE),
+    "assigned in a condition": ("for (i = 0; i < n; i++) if ((k = (int)b[i]) > 3) a[i] = k; else a[i] = 1;", NONE),
     "continue by a parameter": ("for (i = 0; i < n; i += m) { if (i == 3) continue; a[i] = b[i]; }", NONE),
     "constant step": ("for (i = 0; i < n; i += S) a[i] = S;", NONE),
     "unsigned down": ("for (unsigned p = u - 1; p < u; p--) a[p] = b[p];", NONE),

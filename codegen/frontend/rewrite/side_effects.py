@@ -1,7 +1,7 @@
 """Steps of integers in the midst of an expression, as statements of their own.
 
-`a[k++] = x;` is `a[k] = x; k++;`, and `a[k += 2] = x;` is `k += 2; a[k] = x;`, where nothing else in the statement
-looks at k and the step is sure to be taken.
+`a[k++] = x;` is `a[k] = x; k++;`, `a[k += 2] = x;` is `k += 2; a[k] = x;`, and `if ((k = p[i]) != i)` is `k = p[i];
+if (k != i)`, where nothing else in the statement or condition looks at k and the step is sure to be taken.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ def _statement(node: c_ast.Node, numbers: set[str]) -> list[c_ast.Node]:
         made = _all(old, numbers)
         same = len(made) == len(old) and all(a is b for a, b in zip(made, old, strict=True))
         return [node if same else c_ast.Compound(made, node.coord)]
+    if isinstance(node, c_ast.If):
+        inner = mapped(node, lambda child: _below(child, node, numbers))
+        before, cond, after = _parts(node.cond, numbers)
+        if after or not before:  # a step behind the condition would come ahead of both branches
+            return [inner]
+        return [*before, c_ast.If(cond, inner.iftrue, inner.iffalse, node.coord)]
     if isinstance(node, _BLOCKS):
         return [mapped(node, lambda child: _below(child, node, numbers))]
     if isinstance(node, (c_ast.Assignment, c_ast.Decl)):
@@ -54,6 +60,12 @@ def _below(node: c_ast.Node, parent: c_ast.Node, numbers: set[str]) -> c_ast.Nod
 
 
 def _taken_apart(node: c_ast.Node, numbers: set[str]) -> list[c_ast.Node]:
+    before, made, after = _parts(node, numbers)
+    return [*before, made, *after]
+
+
+def _parts(node: c_ast.Node, numbers: set[str]) -> tuple[list[c_ast.Node], c_ast.Node, list[c_ast.Node]]:
+    """What comes before a statement or a condition, itself, and what comes behind it."""
     before: list[c_ast.Node] = []
     after: list[c_ast.Node] = []
 
@@ -78,8 +90,7 @@ def _taken_apart(node: c_ast.Node, numbers: set[str]) -> list[c_ast.Node]:
             return n.lvalue
         return mapped(n, visit)
 
-    made = visit(node)
-    return [*before, made, *after]
+    return before, visit(node), after
 
 
 def _set_by(node: c_ast.Node) -> set[str]:
