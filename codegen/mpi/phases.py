@@ -71,7 +71,7 @@ def cut(p: Program, wanted: Wanted = any_loop) -> Cut:
     tree, found = _cut(p, p.tree, (), free, wanted, torn)
     if _torn(p.scop, found, torn):
         tree, found = Leaf("P"), (Phase("P", p.tree, ()),)
-    why = ""
+    why = "" if free else _unfit(p)
     if torn:
         why = f"`{p.scop.arrays[torn[0]].base}` is one variable for loops that could be shared out one after the other"
     names = {q.name: f"P{k + 1}" for k, q in enumerate(found)}
@@ -87,6 +87,14 @@ def _free_loops(p: Program) -> frozenset[int]:
         if found.blocker is None and not found.reductions and _plain(p.scop, place):
             out.add(id(place.loop))
     return frozenset(out)
+
+
+def _unfit(p: Program) -> str:
+    """A loop that carries nothing, and still cannot be shared out; empty if there is none."""
+    for place in loops(p.tree):
+        if carried(p, place, elements=True).blocker is None and not _plain(p.scop, place):
+            return f"loop {place.loop.name} does not count up by one from iteration to iteration"
+    return ""
 
 
 def _plain(scop: Scop, place: Place) -> bool:

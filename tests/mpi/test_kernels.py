@@ -21,7 +21,7 @@ SHARED = {
     "gauss-jordan": (("5",),),
     "atax": (("2", "9"),),
 }
-REPLICATED = ("seidel-2d", "prefix-sum")
+REPLICATED = ("seidel-2d", "prefix-sum", "reverse-copy")
 # Parts of regions beside each other, with variables that several of them use; all others for `make corpus`.
 OTHERS = [p.stem for p in sorted(KERNELS.glob("*.c")) if p.stem not in SHARED] if ALL else ["gramschmidt", "adi"]
 
@@ -67,3 +67,10 @@ def test_what_cannot_be_shared_out_is_told(name: str) -> None:
     made = generate(str(path), path.read_text(), GenOptions(target="mpi"))
     assert "tw_exchange" not in made.text and "mpi.h" not in made.text
     assert "replicated" in {d.id for d in made.diagnostics}
+
+
+def test_targets_do_not_mix(capsys: pytest.CaptureFixture[str]) -> None:
+    from codegen.cli.main import main
+
+    assert main(["gen", str(KERNELS / "gemm.c"), "--target", "mpi,cuda"]) == 2
+    assert "'mpi,cuda'" in capsys.readouterr().err
