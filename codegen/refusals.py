@@ -78,8 +78,8 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "data-dependent-subscript",
         "A subscript is read from memory or changes inside the region, and its array is declared in the region, or is "
-        "one of unions or of structs that are used as a whole, too. With `--target sunway`, `cuda` or `hip`, of any "
-        "array.",
+        "one of unions or of structs that are used as a whole, too. With `--target sunway`, `cuda`, `hip` or "
+        "`opencl`, of any array.",
         "Declare the array before the region; else use loop variables and integers that the region does not change.",
         "double t[4]; t[p[i]] = 0;",
     ),
@@ -92,20 +92,21 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "gpu-array",
-        "With `--target cuda` or `hip`: an array cannot be given to a device. It is reached through other pointers, "
-        "has elements of no plain type or rows of unknown length, or which of its elements are used falls into many "
-        "cases.",
+        "With `--target cuda`, `hip` or `opencl`: an array cannot be given to a device. It is reached through other "
+        "pointers, has elements of no plain type or rows of unknown length, or which of its elements are used falls "
+        "into many cases.",
         "Pass a plain array of numbers, or split the region.",
         "double **A; ... A[i][j] = 0;",
     ),
     _refusal(
         "gpu-call",
-        "With `--target cuda` or `hip`: a function is called that devices do not have.",
+        "With `--target cuda`, `hip` or `opencl`: a function is called that devices do not have.",
         "Write its formula into the region, or use functions of <math.h>.",
     ),
     _refusal(
         "gpu-value",
-        "With `--target cuda` or `hip`: a value has no plain name and type under which it could be passed to a device.",
+        "With `--target cuda`, `hip` or `opencl`: a value has no plain name and type under which it could be passed to "
+        "a device, or its name means something there.",
         "Copy it into a variable before the region.",
         "b[i] = p->scale * a[i];",
     ),
@@ -161,8 +162,8 @@ TABLE: tuple[Entry, ...] = (
     _refusal(
         "no-parallelism",
         "With `--target sunway`: no loop of the region can run on the compute cores in parallel, so it "
-        "stays on the management core. With `--target cuda` or `hip`: none around the statement can run on threads of "
-        "a device, so it stays on the host.",
+        "stays on the management core. With `--target cuda`, `hip` or `opencl`: none around the statement can run on "
+        "threads of a device, so it stays on the host.",
         "Nothing is wrong; other regions of the file, or other parts of this one, may still be transformed.",
     ),
     _refusal(
@@ -279,8 +280,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     _refusal(
         "thread-local",
-        "With `--target sunway`, `cuda` or `hip`: the region uses a variable of which each thread has its own; cores "
-        "and devices have none.",
+        "With `--target sunway`, `cuda`, `hip` or `opencl`: the region uses a variable of which each thread has its "
+        "own; cores and devices have none.",
         "Copy it to a plain variable before the region, and back behind it.",
         "static _Thread_local double t; ... b[i] = t;",
     ),
@@ -404,7 +405,7 @@ TABLE: tuple[Entry, ...] = (
     _error(
         "bad-target",
         "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
-        "C++ file; or a C++ file was given to `--target sunway`, `cuda` or `hip`.",
+        "C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`.",
         'Use `target="c"` or `target="openmp"`; `check --target sunway` and `check --target cuda` run on emulators.',
     ),
     _error(

@@ -102,7 +102,7 @@ def _verdicts(
     problem = _problem(bench, runtime, checked, options)
     if problem:
         return [Verdict(False, f"{c.title}: {problem}") for c in checked.cases], ()
-    elsewhere = bench.emulator.companions or bench.emulator.sources  # sanitizers know nothing of other machines
+    elsewhere = bench.emulator.links or bench.emulator.sources  # sanitizers know nothing of other machines
     names = () if elsewhere else ("original", "result")
     ending = checked.source.pre.language.endings[0]
     sanitized = [bench.start("sanitized", (f"{n}{ending}", "runtime.o"), n) for n in names]

@@ -214,7 +214,7 @@ TABLE: tuple[Option, ...] = (
            "cuda, hip: where the arrays of regions are (host: what is needed is copied; device, managed: nothing is)",
            "value", choices=("host", "device", "managed"), default=_DEFAULTS.arrays, affects_output=True),
     Option(("--device",), "generation", SOURCE_COMMANDS,
-           "cuda, hip: the device that blocks are chosen for, by name (h200, a100, v100, mi250x, ...) or a TOML file",
+           "cuda, hip, opencl: the device that blocks are chosen for, by name (h200, a100, mi250x, ...) or a TOML file",
            "value", "NAME|FILE", default=_DEFAULTS.device, affects_output=True),
     Option(("--measure",), "generation", ("machine",), "detect: measure the bandwidth of memory, for rooflines"),
     Option(("--measure",), "generation", ("inspect",),

@@ -40,9 +40,13 @@ def is_plain(t: CType | None) -> bool:
     return t is not None and ((t.kind == "float" and t.bits in (32, 64)) or (t.is_int and t.bits in (8, 16, 32, 64)))
 
 
-def check_region(scop: Scop) -> None:
-    """What a device cannot do. Raises Unsupported."""
+def check_region(scop: Scop, words: frozenset[str]) -> None:
+    """What a device cannot do, whose language has these words besides those of C. Raises Unsupported."""
     known = {p.text for p in scop.params}
+    symbols = {e.text for s in scop.statements for e in walk_expr(s.rhs) if isinstance(e, Sym)}
+    counters = {it for s in scop.statements for it in s.iterators}
+    for name in sorted((known | symbols | counters | {a.base for a in scop.arrays.values()}) & words):
+        raise Unsupported("gpu-value", f"`{name}` is a word of the device's language", scop.loc, "rename it")
     for p in scop.params:
         if not WORD.fullmatch(p.text):
             raise Unsupported("gpu-value", f"`{p.text}` cannot be passed to a device", scop.loc,

@@ -11,6 +11,16 @@ from codegen.record import record
 MOST = (2147483647, 65535, 65535)  # blocks along each axis
 
 
+CXX_WORDS = frozenset((
+    "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "bool", "catch", "char16_t", "char32_t",
+    "class", "compl", "constexpr", "const_cast", "decltype", "delete", "dynamic_cast", "explicit", "export",
+    "false", "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+    "or_eq", "private", "protected", "public", "reinterpret_cast", "static_assert", "static_cast", "template",
+    "this", "thread_local", "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor",
+    "xor_eq", "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3",
+))  # fmt: skip
+
+
 @record
 class Dialect:
     """An interface in the style of CUDA."""
@@ -21,6 +31,9 @@ class Dialect:
     ending: str
     compiler: str
     calls: Mapping[str, str] = field(default_factory=dict)  # functions of C that have other names on the device
+    template: str = "gpu/device.cu.j2"
+    words: frozenset[str] = CXX_WORDS  # names that mean something there, and are plain ones in C
+    probes: bool = False  # a launcher asks first whether there is a device
 
     def pointer(self, a: ArrayText, written: bool) -> str:
         """A parameter of a kernel, which writes the array or does not. No two arrays overlap."""

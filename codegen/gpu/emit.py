@@ -241,7 +241,7 @@ def _transfers(
             copies.append(_when(a.come, dialect.copy_in(a, given[a.come], region)))
         if a.go is not None:
             after.append(_when(a.go, dialect.copy_out(a, given[a.go], region)))
-    if arrays == "managed":
+    if arrays == "managed" or dialect.probes:
         before.insert(0, dialect.present(region))
     return [*before, *copies], [dialect.finished(region, arrays != "host"), *after]
 

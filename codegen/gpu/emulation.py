@@ -43,6 +43,11 @@ def on_device(dialect: Dialect) -> Emulator:
     return Emulator(companions=((dialect.ending, words),), links=links)
 
 
+def opencl() -> Emulator:
+    """OpenCL runs here: on a device, or on the processor."""
+    return Emulator(("-DTW_DEVICE_ONLY",), links=("-lOpenCL",))
+
+
 @cache
 def device_there(compiler: str) -> bool:
     """Is there a compiler, and a device that it compiles for?"""

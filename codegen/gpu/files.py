@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
@@ -22,6 +22,13 @@ def _calls(parts: Sequence[DevicePart], word: str) -> bool:
     return any(word in text for p in parts for text in (*p.before, *p.after, *texts_of(p.body)))
 
 
+def _quoted(parts: Sequence[DevicePart], helpers: frozenset[str], of: Callable[[str], str]) -> list[str]:
+    """The kernels as lines of a C string, for interfaces that compile them when the program runs."""
+    text = wrapped(of(environment().get_template("gpu/kernels.cl.j2").render(regions=parts, helpers=helpers)))
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in text.strip().split("\n"))
+    return [f'"{line}\\n"' for line in escaped]
+
+
 def device_files(
     parts: Sequence[DevicePart], stem: str, banner: str, dialect: Dialect, arrays: str, names: Names | None = None
 ) -> tuple[tuple[str, str], ...]:
@@ -32,9 +39,10 @@ def device_files(
     header = env.get_template("gpu/header.h.j2").render(
         banner=banner, guard=guard, prototypes=[p.prototype for p in parts], stops=stops and parts
     )
-    device = env.get_template("gpu/device.cu.j2").render(
+    helpers = frozenset[str]().union(*(p.helpers for p in parts))
+    device = env.get_template(dialect.template).render(
         banner=banner, include=dialect.include, header=f"{stem}.tw.h", api=dialect.api, regions=parts, stops=stops,
-        helpers=frozenset[str]().union(*(p.helpers for p in parts)), rank=max((p.rank for p in parts), default=0),
+        helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip
     return ((dialect.ending, wrapped(of(device.rstrip("\n") + "\n"))), (".tw.h", wrapped(of(header))))

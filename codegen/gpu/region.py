@@ -40,7 +40,10 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
     """The region as kernels. Raises Unsupported."""
     s, model, options = job.slice, job.model, job.options
     scop = model.program.scop
-    check_region(scop)
+    check_region(scop, dialect.words)
+    if dialect.probes and options.arrays != "host":
+        raise Unsupported("gpu-array", "buffers of OpenCL are no pointers: arrays are copied", scop.loc,
+                          "leave --arrays out")
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             made = made_for_device(model, options)

@@ -19,7 +19,7 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     """The plan, the kernels with their blocks, and what is copied."""
     scop = model.program.scop
     try:
-        check_region(scop)
+        check_region(scop, dialect.words)
         made = made_for_device(model, options)
         part, arrays = device_part(made.program.scop, made.program.deps, made.code, dialect, options.arrays)
     except Unsupported as error:

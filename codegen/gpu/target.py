@@ -95,10 +95,28 @@ class Hip(Cuda):
         return HIP
 
 
+class OpenCL(Cuda):
+    """Kernels as text that the driver compiles, and launchers in C."""
+
+    name, help = "opencl", "C with OpenCL kernels beside it"
+    endings = MappingProxyType({"c": (".tw.c", ".tw.cl.c", ".tw.h")})
+
+    @property
+    def dialect(self) -> Dialect:
+        from codegen.gpu.opencl import OPENCL
+
+        return OPENCL
+
+    def emulator(self, options: GenOptions) -> Emulator:
+        from codegen.gpu.emulation import opencl
+
+        return opencl()
+
+
 def _parts(outcomes: Iterable[RegionOutcome]) -> Iterator[DevicePart]:
     from codegen.gpu.emit import DevicePart
 
     return (o.part for o in outcomes if isinstance(o.part, DevicePart))
 
 
-TARGETS: dict[str, Target] = {t.name: t for t in (Cuda(), Hip())}
+TARGETS: dict[str, Target] = {t.name: t for t in (Cuda(), Hip(), OpenCL())}

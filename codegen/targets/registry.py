@@ -11,7 +11,8 @@ from codegen.targets.base import Target
 
 # In the order of --help: the module that defines each, as `TARGETS`.
 _MODULES = {"c": "codegen.hosts.target", "openmp": "codegen.hosts.target", "sunway": "codegen.sunway.target",
-            "mpi": "codegen.mpi.target", "cuda": "codegen.gpu.target", "hip": "codegen.gpu.target"}  # fmt: skip
+            "mpi": "codegen.mpi.target", "cuda": "codegen.gpu.target", "hip": "codegen.gpu.target",
+            "opencl": "codegen.gpu.target"}  # fmt: skip
 DEFAULT = "openmp"
 _ADDED: dict[str, Target] = {}
 

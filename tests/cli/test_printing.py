@@ -52,7 +52,7 @@ def complete(*words: str) -> set[str]:
 def test_bash() -> None:
     assert complete("tilewright", "") == {*(c.name for c in COMMANDS), *(p.flag for p in PRINTS), "--help", "--version"}
     assert complete("tilewright", "che") == {"check"}
-    assert complete("tilewright", "gen", "--target", "") == {"c", "openmp", "sunway", "mpi", "cuda", "hip"}
+    assert complete("tilewright", "gen", "--target", "") == {"c", "openmp", "sunway", "mpi", "cuda", "hip", "opencl"}
     assert complete("tilewright", "gen", "--ta") == {"--target"}
     assert complete("tilewright", "machine", "") == {"list", "show", "detect"}
     assert complete("tilewright", "gen", "fil") == set()  # left to the shell: names of files

@@ -27,6 +27,7 @@ void f(int n, {arguments})
         ("gpu-array", "long double *a", "a[i] = 0;", ""),
         ("gpu-call", "double *a", "a[i] = lgamma(a[i]);", "#include <math.h>"),
         ("gpu-value", "double *a, struct p *p", "a[i] *= p->scale;", "struct p { double scale; };"),
+        ("gpu-value", "double *a, double new", "a[i] = new;", ""),
         ("data-dependent-subscript", "double *a, int *k, double *b", "a[i] = b[k[i]];", ""),
         ("no-parallelism", "double *a", "if (i > 0) a[i] += a[i - 1];", ""),
         ("thread-local", "double *a", "a[i] = t;", "static _Thread_local double t;"),

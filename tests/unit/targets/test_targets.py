@@ -77,7 +77,8 @@ def test_it_says_what_it_cannot_do() -> None:
 
 
 def test_names_and_their_order() -> None:
-    assert target_names() == ("c", "openmp", "sunway", "mpi", "cuda", "hip") and host_names() == ("c", "openmp")
+    assert target_names() == ("c", "openmp", "sunway", "mpi", "cuda", "hip", "opencl")
+    assert host_names() == ("c", "openmp")
     assert (host(True), host(False)) == ("openmp", "c")
 
 
@@ -95,5 +96,6 @@ def test_no_name_of_a_target_outside_its_room() -> None:
     for path in sorted(root.rglob("*.py")):
         inside = path.relative_to(root)
         if inside.parts[0] not in rooms and str(inside) != "cli/doctor.py":
-            found += [str(inside) for _ in re.findall(r"""["'](?:sunway|openmp|mpi|cuda|hip)["']""", path.read_text())]
+            words = r"""["'](?:sunway|openmp|mpi|cuda|hip|opencl)["']"""
+            found += [str(inside) for _ in re.findall(words, path.read_text())]
     assert found == []
