@@ -60,15 +60,25 @@ static inline int tw_apart(int written, int all, const tw_span *s)
 /* Division rounding towards minus infinity; d > 0. */
 static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
+#ifndef TW_MAX_THREADS
+#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-#define tw_max_threads() (omp_in_parallel() ? 1L : (long)omp_get_max_threads())
-#define tw_team_size() ((long)omp_get_num_threads())
-#define tw_thread() ((long)omp_get_thread_num())
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 #else
-#define tw_max_threads() 1L
-#define tw_team_size() 1L
-#define tw_thread() 0L
+static inline long tw_max_threads(void) { return 1; }
+#endif
+#endif
+#ifndef TW_TEAM
+#define TW_TEAM
+#ifdef _OPENMP
+#include <omp.h>
+static inline long tw_team_size(void) { return omp_get_num_threads(); }
+static inline long tw_thread(void) { return omp_get_thread_num(); }
+#else
+static inline long tw_team_size(void) { return 1; }
+static inline long tw_thread(void) { return 0; }
+#endif
 #endif
 #ifndef TW_LINE
 #define TW_LINE 128 /* threads of a pipeline, at most */

@@ -26,11 +26,14 @@ static inline int tw_apart(int written, int all, const tw_span *s)
   return 1;
 }
 #endif
+#ifndef TW_MAX_THREADS
+#define TW_MAX_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-#define tw_max_threads() (omp_in_parallel() ? 1L : (long)omp_get_max_threads())
+static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 #else
-#define tw_max_threads() 1L
+static inline long tw_max_threads(void) { return 1; }
+#endif
 #endif
 /* Variables declared inside the region, and text around the regions that must not change. */
 #define SCALE 2.0   /* a macro */
