@@ -46,5 +46,5 @@ def _sizes_told(program: Program) -> str:
     """For compilers: which sizes there are."""
     told = []
     for name, values in zip("nm", zip(*program.sizes, strict=True), strict=True):
-        told += [f"{name} > {max(values)}", *([f"{name} < {min(values)}"] if min(values) else [])]
+        told += [f"{name} > {max(values)}", f"{name} + 1 < {min(values) + 1}"]  # so as not to ask whether n < 0
     return f"if ({' || '.join(told)}) __builtin_unreachable();"
