@@ -14,6 +14,7 @@ from codegen.scop.distance import same_value
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import (
     CONCURRENT,
+    GRID,
     INTERLEAVED,
     JAMMED,
     ON_THREADS,
@@ -152,7 +153,7 @@ def _alike(p: Program, place: Place) -> Iterator[tuple[str, int]]:
 def _mark(p: Program, d: Parallel | Vector | Jam | Interleave, kind: str) -> Program:
     tree = p.tree
     for place in find(tree, d.loop, d.loc):
-        if place.loop.kind in (JAMMED, INTERLEAVED, PIPELINED, STAGE, SHARED):
+        if place.loop.kind in (JAMMED, INTERLEAVED, PIPELINED, STAGE, SHARED, GRID):
             raise illegal(f"loop `{place.loop.name}` is {place.loop.kind} already", d.loc, "mark another loop")
         _threads_outside(tree, place, kind, d)
         found = carried(p, place, isinstance(d, Vector) and d.width > 0)

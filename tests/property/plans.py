@@ -214,6 +214,7 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "scalar_replace": lambda n: [f"scalar_replace {n.ref(n.loops[-1])}"],
     "product": _product,
     "stay": _stay,
+    "grid": lambda n: [f"grid {n.ref(n.one())}:{n.size()}"],
     "ranks": lambda n: [f"ranks {n.ref(n.one())}"],
     "forward": _forward,
     "expand": _expand,
