@@ -10,6 +10,11 @@ from codegen.isa.model import Isa, Vec, is_float
 from codegen.record import record
 from codegen.scop.lanes import Lane
 
+# Macros of generated files (file.c.j2): the compiler moves nothing across the one, the other asks for a cache line.
+BARRIER = "TW_KEEP_ORDER();"
+PREFETCH = "TW_PREFETCH"
+LINE_BYTES = 64
+
 # The operations that round once, and what they are when they round twice: a product, and what joins it to the rest.
 FUSED = {
     f"{op}{how}": (f"mul{how}", join) for op, join in (("fma", "add"), ("fms", "sub")) for how in ("", "_lane", "_n")

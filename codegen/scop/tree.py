@@ -122,6 +122,11 @@ def kids(node: Node) -> tuple[Node, ...]:
     return (node.child,) if isinstance(node, (Band, Hold)) else ()
 
 
+def parts_of(tree: Node) -> tuple[Node, ...]:
+    """What a region consists of, one after the other."""
+    return kids(tree) if isinstance(tree, Seq) else (tree,)
+
+
 def with_kids(node: Node, children: tuple[Node, ...]) -> Node:
     if isinstance(node, Seq):
         return Seq(children)

@@ -10,8 +10,8 @@ from codegen.plan.model import Plan, Skew, Tile
 from codegen.record import record
 from codegen.strategy.author import Considered
 from codegen.strategy.cost.cycles import SIZE, cycles, shape, short
+from codegen.strategy.cost.tile_sizes import is_strip
 from codegen.strategy.loops.interleaved_recurrences import has_chains
-from codegen.strategy.loops.vector_reductions import is_strip
 from codegen.transform.program import Program
 
 # Another order has to promise this much; and when it is tiled, which the model does not look at, the source's order has

@@ -8,7 +8,7 @@ from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.strategy.cost.cycles import SIZE, cycles, short
-from codegen.strategy.loops.vector_reductions import is_strip
+from codegen.strategy.cost.tile_sizes import is_strip
 from codegen.transform.program import Program
 
 # A nest has to become this much faster, by the model, to be worth other code in its place.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -18,8 +19,10 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Node, enclosing, statements
 from codegen.strategy.cost.cycles import ACCESSES
-from codegen.strategy.orders.distribution import ProductNest
 from codegen.transform.program import Program
+
+if TYPE_CHECKING:
+    from codegen.strategy.orders.distribution import ProductNest
 
 SPARE = 0.6  # of the time that a step takes in its units: where loads and stores take less, tiles gain nothing
 Find = Callable[[str, int], "Contraction | None"]

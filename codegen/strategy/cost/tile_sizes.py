@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.machine import Machine
+from codegen.plan.model import Directive, Tile
 from codegen.recognize.access.strides import Move, coefficients, move
 from codegen.scop.distance import bounds, constant
 from codegen.scop.model import Scop, Statement
@@ -25,6 +26,14 @@ WRITTEN_OUT = 6
 ACROSS, ALONG = 128, 32
 # Elements of a strip that stays in the first-level cache: few, so that threads get some each.
 STRIP = 256
+# Iterations that a thread takes at a time: a strip is long against joining its lanes, and short against what there is
+# to do once threads pay.
+REDUCTION_STRIP = 4096
+
+
+def is_strip(d: Directive) -> bool:
+    """Is a tile a strip of a reduction for threads, which changes no order?"""
+    return isinstance(d, Tile) and len(d.loops) == 1 and d.loops[0][1] == REDUCTION_STRIP
 
 
 def constant_extent(scop: Scop, lp: Loop, stmt: str) -> int | None:

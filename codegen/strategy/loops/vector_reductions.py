@@ -13,12 +13,10 @@ from codegen.recognize.reductions import joined
 from codegen.scop.expr import Call, DataLoop, Gather, walk
 from codegen.scop.model import Statement
 from codegen.scop.tree import Band, enclosing, statements
+from codegen.strategy.cost.tile_sizes import REDUCTION_STRIP
 from codegen.strategy.loops.outer_vectors import lane_type
 from codegen.transform.program import Program
 
-# Iterations that a thread takes at a time: a strip is long against joining its lanes, and short against what there is
-# to do once threads pay.
-STRIP = 4096
 MOST = 8  # vectors side by side
 
 
@@ -52,9 +50,4 @@ def _gathers(p: Program, s: Statement) -> bool:
 
 def on_threads(v: Vector) -> tuple[Directive, ...]:
     """Strips of the loop on threads."""
-    return Tile(((v.loop, STRIP),)), Parallel(LoopRef(v.loop.name + "t", v.loop.stmt))
-
-
-def is_strip(d: Directive) -> bool:
-    """Is a tile such a strip, which changes no order?"""
-    return isinstance(d, Tile) and len(d.loops) == 1 and d.loops[0][1] == STRIP
+    return Tile(((v.loop, REDUCTION_STRIP),)), Parallel(LoopRef(v.loop.name + "t", v.loop.stmt))

@@ -11,9 +11,8 @@ from codegen.plan.model import StripMine
 from codegen.recognize.access.strides import coefficients, move
 from codegen.scop.distance import is_zero
 from codegen.scop.model import Scop, Statement
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, parts_of, seq, statements
 from codegen.strategy.orders.distribution import part
-from codegen.strategy.products.strips import parts_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.program import Program, legal, make_program

@@ -20,11 +20,25 @@ from codegen.recognize.reductions import find_reductions, free_pairs
 from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
-from codegen.scop.tree import Band, Leaf, Loop, Node, Path, Seq, at, enclosing, kids, put, seq, statements, walk
+from codegen.scop.tree import (
+    Band,
+    Leaf,
+    Loop,
+    Node,
+    Path,
+    Seq,
+    at,
+    enclosing,
+    kids,
+    parts_of,
+    put,
+    seq,
+    statements,
+    walk,
+)
 from codegen.strategy.cost.cycles import SIZE, cycles, short
 from codegen.strategy.orders.distribution import only, strongly_connected
 from codegen.strategy.orders.reshape import with_flags
-from codegen.strategy.products.strips import parts_of
 from codegen.transform.program import Program, legal, make_program
 
 GAIN = 1.25  # the model has to promise this much

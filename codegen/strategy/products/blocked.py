@@ -25,7 +25,7 @@ from codegen.record import record
 from codegen.scop.lanes import Lane, chained, rounds, walk
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Blocking, Contraction, How, ProductStep
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, put, seq, statements
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, parts_of, put, seq, statements
 from codegen.scop.tree import walk as walk_tree
 from codegen.strategy.cost.profitability import busy_units, needs_wide_product, skips, too_small, unwanted
 from codegen.strategy.orders.distribution import Arrange, ProductNest, distribute, only, part
@@ -33,7 +33,7 @@ from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.products.independent import independent
 from codegen.strategy.products.matrix_vector import reason_against, sweep
-from codegen.strategy.products.strips import Strip, in_strip, in_strips, parts_of
+from codegen.strategy.products.strips import Strip, in_strip, in_strips
 from codegen.strategy.remarks import formula
 from codegen.transform.program import Program, make_program
 

@@ -26,7 +26,7 @@ from codegen.scop.dependences import Dependence, Dependences
 from codegen.scop.distance import same_value
 from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
-from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, seq, statements
+from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, parts_of, seq, statements
 from codegen.strategy.orders.distribution import only, part, strongly_connected
 from codegen.strategy.orders.isl_schedule import isl_schedule, rename
 from codegen.strategy.orders.levels import by_levels
@@ -35,7 +35,6 @@ from codegen.strategy.orders.row_loops import in_strips, over, plain, row_loop, 
 from codegen.strategy.products.copies import copies_of_reads, edges, meets
 from codegen.strategy.products.independent import independent
 from codegen.strategy.products.matrix_vector import reason_against
-from codegen.strategy.products.strips import parts_of
 from codegen.transform.block import apply as apply_block
 from codegen.transform.block import fresh
 from codegen.transform.copy_reads import apply as apply_keep

@@ -22,7 +22,7 @@ from codegen.record import record
 from codegen.scop.distance import same_value
 from codegen.scop.expr import Ref
 from codegen.scop.product import Contraction
-from codegen.scop.tree import Band, Loop, Node, Seq, enclosing, kids, seq, statements
+from codegen.scop.tree import Band, Loop, Node, enclosing, parts_of, seq, statements
 from codegen.strategy.cost.cycles import CALL, operations
 from codegen.strategy.orders.distribution import below, only, strongly_connected
 from codegen.strategy.products.matrix_vector import form_of, lanes_of, reason_against, sizes, strip_near, sweep
@@ -46,11 +46,6 @@ class Strip:
     lines: int
     shape: tuple[Directive, ...]
     products: tuple[Contraction, ...]
-
-
-def parts_of(tree: Node) -> tuple[Node, ...]:
-    """What a region consists of, one after the other."""
-    return kids(tree) if isinstance(tree, Seq) else (tree,)
 
 
 def strip(p: Program, part: Node, find: Find, machine: Machine) -> Strip | None:

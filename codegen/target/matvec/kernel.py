@@ -9,12 +9,12 @@ from functools import cache
 
 from codegen.isa.helpers import definitions
 from codegen.isa.model import Isa
+from codegen.isa.text import PREFETCH
 from codegen.record import record
 from codegen.scop.lanes import Lane, walk
 from codegen.target.matvec.forms import Part, across_part, fold_part, lanes_part
 from codegen.target.matvec.lines import FETCH, Ops, numbered
 from codegen.target.matvec.shuffle import definition, macro
-from codegen.target.product.microkernel_view import PREFETCH
 from codegen.target.text.templates import environment
 
 # Lines of cache between request and use where rows of the matrix are read one by one. The hardware follows a single

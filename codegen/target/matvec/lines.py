@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.isa.model import Isa, bits_of, is_float
-from codegen.isa.text import Operand, bare, call, expression, takes_lane
+from codegen.isa.text import LINE_BYTES, PREFETCH, Operand, bare, call, expression, takes_lane
 from codegen.record import record
 from codegen.scop.lanes import Lane
-from codegen.target.product.microkernel_view import LINE_BYTES, PREFETCH, plus
+from codegen.target.product.microkernel_view import plus
 
 FETCH = "TW_FETCH"
 _SWAP = {"a": "b", "b": "a"}

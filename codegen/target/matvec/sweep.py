@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Name, ProductNode, substitute
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, bits_of
+from codegen.isa.text import LINE_BYTES
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import fold, same_type
 from codegen.record import record
@@ -15,7 +16,6 @@ from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction, Sweep
 from codegen.target.matvec.kernel import MatvecKernel, grouped, name
-from codegen.target.product.microkernel_view import LINE_BYTES
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from codegen.isa.model import Isa, Vec
-from codegen.isa.text import Operand, bare, call, expression, takes
+from codegen.isa.text import BARRIER, Operand, bare, call, expression, takes
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.nest.contraction import TENSORS
 from codegen.target.nest.schedule import Level, Schedule
-from codegen.target.product.microkernel_view import BARRIER
 
 STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 # Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from codegen.isa.helpers import definitions
 from codegen.isa.model import Isa, bits_of
+from codegen.isa.text import BARRIER, PREFETCH
 from codegen.target.nest.contraction import show as show_problem
 from codegen.target.nest.loops import Ordered, show_nest
 from codegen.target.nest.schedule import CannotEmit, Schedule, schedule
 from codegen.target.nest.writer import ADDED, Options, Writer
-from codegen.target.product.microkernel_view import BARRIER, PREFETCH
 from codegen.target.text.templates import environment
 
 __all__ = ["CannotEmit", "Options", "c_for", "check", "file_for", "prelude"]

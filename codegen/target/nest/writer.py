@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.isa.model import Isa, bits_of
+from codegen.isa.text import LINE_BYTES, PREFETCH
 from codegen.record import record
 from codegen.target.nest.block import place
 from codegen.target.nest.contraction import TENSORS, elements
 from codegen.target.nest.packing import Packing, PrintedLoop
 from codegen.target.nest.schedule import Level, Schedule, shape
 from codegen.target.nest.tile import AccumulatorTile, tile
-from codegen.target.product.microkernel_view import LINE_BYTES, PREFETCH
 
 
 @record

@@ -14,9 +14,10 @@ from functools import cache
 
 from codegen.isa.helpers import definitions
 from codegen.isa.model import C_TYPES, Isa
+from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import Lane, walk
 from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel
-from codegen.target.product.microkernel_view import BARRIER, PREFETCH, view
+from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
 __all__ = ["MicroKernel", "columns_text", "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "prelude"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from codegen.isa.fast_paths import hurried
 from codegen.isa.live_registers import demand
 from codegen.isa.model import C_TYPES, Isa, bits_of, longer
-from codegen.isa.text import Operand, bare, call, expression, fuse, takes, takes_lane
+from codegen.isa.text import BARRIER, LINE_BYTES, PREFETCH, Operand, bare, call, expression, fuse, takes, takes_lane
 from codegen.record import record
 from codegen.scop.lanes import Lane
 from codegen.target.product.microkernel_model import MicroKernel
@@ -16,9 +16,6 @@ from codegen.target.product.microkernel_model import MicroKernel
 # moving them further: gcc would load them all at once and spill accumulators. NEON f64 6x8 direct on a Neoverse N1,
 # share of peak: 80 % without the barrier, 90 % at distance 0, 97.8 % at 1, 98.5 % at 2.
 ROWS_AHEAD = 2
-BARRIER = "TW_KEEP_ORDER();"
-PREFETCH = "TW_PREFETCH"
-LINE_BYTES = 64
 
 
 @record
