@@ -1,7 +1,8 @@
 """Texts that were proven when this version of the tool was made, so that they need not be proven again in every build.
 
 A block of a product is listed whatever the user's variables are called, a kernel by its instruction set, type and form.
-The list speaks for the proofs that made it: after a change of them a test asks for `make proven`, which writes it.
+The list speaks for the proofs that made it: after a change of them it counts for nothing, and a test asks for
+`make proven`, which writes it anew.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def is_proven(key: str) -> bool:
 
 @cache
 def listed() -> frozenset[str]:
-    return frozenset(_words()[1:])
+    """What was proven by the proofs as they are; nothing where they have changed since."""
+    return frozenset(_words()[1:]) if is_current() else frozenset()
 
 
 def is_current() -> bool:

@@ -37,6 +37,12 @@ def test_the_list_is_of_these_proofs() -> None:
 
 
 @pytest.mark.listed
+def test_other_proofs_make_the_list_worthless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proven, "_proofs", lambda: "others")
+    assert proven.listed.__wrapped__() == frozenset()
+
+
+@pytest.mark.listed
 def test_what_is_listed_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_wrong_products", lambda emitted: "it was proven again")
     (s,) = open_source("in.c", GEMM, GenOptions()).slices
