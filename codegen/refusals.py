@@ -406,7 +406,7 @@ TABLE: tuple[Entry, ...] = (
         "bad-target",
         "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
         "C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`.",
-        'Use `target="c"` or `target="openmp"`; `check --target sunway` and `check --target cuda` run on emulators.',
+        "Ask for `c` or `openmp`; `check --target sunway` and `check --target cuda` run on emulators.",
     ),
     _error(
         "bad-threads",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from codegen.gpu.dialect import Dialect
+from codegen.limits import QUESTION, LimitPassed, run
 from codegen.options import GenOptions
 from codegen.source.language import CXX, compiler_for
 from codegen.targets.base import Emulator
@@ -55,6 +56,6 @@ def device_there(compiler: str) -> bool:
     if compiler != "nvcc" or shutil.which(compiler) is None or probe is None:
         return False
     try:
-        return subprocess.run([probe, "-L"], capture_output=True, timeout=20).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
+        return run([probe, "-L"], replace(QUESTION, wall=20)).code == 0
+    except (OSError, LimitPassed):
         return False

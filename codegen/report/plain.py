@@ -10,6 +10,7 @@ from codegen.plan.model import (
     Distribute,
     Expand,
     Forward,
+    Grid,
     Interleave,
     Jam,
     LoopRef,
@@ -62,6 +63,9 @@ def _loops(d: Directive) -> str:
         also = f" and {d.also.name}, taken together," if d.also is not None else ""
         by = f", {d.by} iterations at a time in turn" if d.by else ""
         return f"Shares the iterations of {_names(d.loop)}{also} out to threads{by}."
+    if isinstance(d, Grid):
+        sizes = " by ".join(str(n) for _, n in d.loops)
+        return f"Runs {_names(*(r for r, _ in d.loops))} on the threads of a device, in blocks of {sizes}."
     if isinstance(d, Ranks):
         return f"Shares the iterations of {_names(d.loop)} out among ranks, in blocks."
     if isinstance(d, Pipeline):

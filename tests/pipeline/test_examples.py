@@ -46,8 +46,8 @@ def made(example: str, out: Path, *words: str) -> str:
 
 
 def test_every_example_is_here() -> None:
-    others = {"auto-flow", "auto-net", "auto-photo", "auto-wave", "builds", "core-group", "cpp", "device", "notebook",
-              "quickstart", "real-style", "sparse-matrix", "unchanged-build"}
+    others = {"auto-flow", "auto-net", "auto-photo", "auto-wave", "builds", "core-group", "cpp", "device", "heat-mpi",
+              "notebook", "quickstart", "real-style", "sparse-matrix", "unchanged-build"}
     assert {p.parent.name for p in EXAMPLES.glob("*/Makefile")} == {*SIZES, *others}
 
 

@@ -120,7 +120,7 @@ def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
 
     monkeypatch.setattr("codegen.sunway.launch.residents", wrong)
     monkeypatch.setattr("codegen.sunway.plan.resident._unfit", lambda *_: "")
-    monkeypatch.setattr("codegen.sunway.staging.survey.Site.tile", _any_tile)
+    monkeypatch.setattr("codegen.sunway.staging.survey.KernelSite.tile", _any_tile)
     ran = run_program(built(made_of(BODIES), tmp_path, library), ["2", "300"])
     assert ran.code == 3 and "[kept]" in ran.err
 

@@ -15,7 +15,7 @@ from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.survey import Survey, Vector
 from codegen.checking.trials import TOLERANCE, Pair
-from codegen.limits import end
+from codegen.limits import PROGRAM, end, limited
 from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.targets.base import Emulator
@@ -82,7 +82,8 @@ def _run(words: Sequence[str]) -> tuple[str, int | None]:
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMP_WAIT_POLICY": "passive", "LC_ALL": "C"}  # fmt: skip
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, env=env,
+        nothing = subprocess.DEVNULL
+        process = subprocess.Popen(limited(words, PROGRAM), stdin=nothing, stdout=nothing, stderr=said, env=env,
                                    start_new_session=True)  # fmt: skip
         code: int | None
         try:

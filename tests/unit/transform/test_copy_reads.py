@@ -162,7 +162,7 @@ def test_other_path_problems_get_the_same(name: str) -> None:
     text = f"void f({head})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     made = generate("in.c", text, GenOptions(machine="neoverse-n1"))
     plan = made.regions[0].plan
-    assert plan.count("product S") == 4 and plan.count("  keep ") == 8, plan
+    assert plan.count("product S") == 4 and plan.count("  copy ") == 8, plan
 
 
 def test_the_kinds_of_a_block_are_the_classes_of_the_analysis(blocked: tuple[Program, StripMine]) -> None:
