@@ -26,11 +26,12 @@ TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of 
 
 @record
 class Pair:
-    """Both shared objects, and the numbers of the cases in them."""
+    """Both shared objects, the numbers of the cases in them, and what a run of them may use."""
 
     original: Path
     result: Path
     numbers: tuple[int, ...]
+    limits: Limits = BATCH
 
 
 @record
@@ -66,7 +67,7 @@ def run_trials(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], fol
     while todo:
         _mark(marker, 0, 0)
         try:
-            done, failure, more = run_limited(functools.partial(_batch, h, pair, s, todo, marker), BATCH)
+            done, failure, more = run_limited(functools.partial(_batch, h, pair, s, todo, marker), pair.limits)
             phase, crashed, noisy = 1, False, noisy + more
         except (Died, LimitPassed) as error:
             done, phase = (int(x) for x in marker.read_text().split())

@@ -37,16 +37,16 @@ def emulator(dialect: Dialect, options: GenOptions) -> Emulator:
 
 def on_device(dialect: Dialect) -> Emulator:
     """With the real compiler."""
-    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", "-fmad=false", "-arch=native")
+    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", "-fmad=false", "-arch=native", "-DTW_DEVICE_ONLY")
     home = Path(shutil.which(dialect.compiler) or "").resolve().parent.parent
     folders = [f for f in (home / "lib64", home / "lib") if f.is_dir()]
     links = (*(f"-L{f}" for f in folders), "-lcudart", "-lstdc++")
-    return Emulator(companions=((dialect.ending, words),), links=links)
+    return Emulator(companions=((dialect.ending, words),), links=links, reserves=True)
 
 
 def opencl() -> Emulator:
     """OpenCL runs here: on a device, or on the processor."""
-    return Emulator(("-DTW_DEVICE_ONLY",), links=("-lOpenCL",))
+    return Emulator(("-DTW_DEVICE_ONLY",), links=("-lOpenCL",), reserves=True)
 
 
 @cache

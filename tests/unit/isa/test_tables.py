@@ -164,4 +164,4 @@ def test_kernel_text() -> None:
     assert "    c10 = tw_neon_fma_lane_f64(c10, b0, av0, 1);\n" in text and "[" not in text.split("{", 1)[1]
     assert max(map(len, wrapped(text).splitlines())) <= 100
     text = micro_kernel(load("avx2"), MicroKernel("f64", ADD_MUL, 0, 2, 2))
-    assert '__attribute__((noinline, target("avx2,fma"))) static void tw_avx2_f64_2x8_add_mul(long k,' in text
+    assert '__attribute__((noinline, target("avx2,fma")))\nstatic void tw_avx2_f64_2x8_add_mul(long k,' in text
