@@ -14,7 +14,7 @@ from codegen.checking.judge import Tried, Verdict, judge, try_case
 from codegen.checking.ranks.run import on_ranks
 from codegen.checking.regions import STEM, Checked, extra_sources, file_texts, open_regions
 from codegen.checking.sanitize import SanitizedProgram
-from codegen.checking.trials import BATCH, Pair
+from codegen.checking.trials import Pair, batch_limits
 from codegen.diagnostics import Diagnostic, InputError, Loc
 from codegen.options import GenOptions
 from codegen.record import record
@@ -108,7 +108,7 @@ def _verdicts(
     sanitized = [bench.start("sanitized", (f"{n}{ending}", "runtime.o"), n) for n in names]
     objects = [bench.start("watched", (f"{n}{ending}",), f"{n}.o") for n in names]
     folder = bench.compiler.folder
-    limits = replace(BATCH, memory=0) if bench.emulator.reserves else BATCH
+    limits = batch_limits(bench.emulator.reserves)
     pair = Pair(folder / "original.so", folder / "result.so", tuple(c.harness.number for c in checked.cases), limits)
     tried = []
     for case in checked.cases:

@@ -24,6 +24,11 @@ NOISE = 64.0  # how much further apart than nearly the same data reordered sums 
 TOLERANCE = {4: 1e-4, 8: 1e-9, 16: 1e-9}  # for reordered sums, by the bytes of the type
 
 
+def batch_limits(reserves: bool) -> Limits:
+    """What a run of all vectors may use; drivers that reserve addresses go beyond any limit on memory."""
+    return replace(BATCH, memory=0) if reserves else BATCH
+
+
 @record
 class Pair:
     """Both shared objects, the numbers of the cases in them, and what a run of them may use."""
