@@ -648,6 +648,13 @@ TABLE: tuple[Entry, ...] = (
         "The remark names the condition that fails.",
     ),
     Entry(
+        "not-obeyed",
+        REMARK,
+        "A directive of a plan has no effect on what is printed, or only on some of it: threads without threads in the "
+        "target, loops that cannot be shared out together, or vectors that no directive for compilers can ask for.",
+        "Leave the directive out, or choose another target.",
+    ),
+    Entry(
         "not-read-back",
         REMARK,
         "What is printed of products and matrix-vector products is read back and proven once more, from the text. This "

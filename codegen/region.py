@@ -23,9 +23,9 @@ from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.lower.asked import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
-from codegen.obeyed import as_obeyed, check_obeyed, missed
+from codegen.obeyed import as_obeyed, check_obeyed, check_places, check_words, missed
 from codegen.options import FUSIONS, GenOptions
-from codegen.plan.model import Plan, Ranks, Unroll
+from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
 from codegen.plan_reader.hinted import plan_hint, with_own_plan
 from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks
@@ -272,7 +272,7 @@ def make(
 
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop}, model.piece)
         if plans:
-            _check_ranks(plans[0], target_named(options.target))
+            check_words(plans[0], target_named(options.target))
             try:
                 with at_most(part(options.timeout, MODEL)):
                     return _by_user_plan(model, plans[0])
@@ -373,14 +373,8 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
         )
     found = asked(made.program.scop, made.code)
     check_obeyed(plan, found)
+    check_places(plan, made.tree)
     return replace(made, remarks=(*made.remarks, *missed(made.program.scop, found)))
-
-
-def _check_ranks(plan: Plan, target: Target) -> None:
-    for d in plan.directives:
-        if isinstance(d, Ranks) and not target.ranks:
-            hint = "leave the directive out, or choose another --target"
-            raise InputError("illegal-plan", f"the target {target.name} has no ranks", d.loc, hint)
 
 
 def _as_obeyed(made: Made) -> Made:

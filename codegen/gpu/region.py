@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -17,8 +16,9 @@ from codegen.gpu.emit import emit_device
 from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.processor import processor
 from codegen.gpu.plan.strategy import device_plan
+from codegen.obeyed import check_words
 from codegen.options import GenOptions
-from codegen.plan.model import Directive, Grid, Plan
+from codegen.plan.model import Grid, Plan
 from codegen.plan.text import show
 from codegen.region import AUTHORS, Made, Modelled, RegionOutcome, as_written, indent, too_much
 from codegen.scop.effort import Exhausted, at_most, part
@@ -27,13 +27,11 @@ from codegen.scop.tree import GRID
 from codegen.target.guards.alias import alias_test
 from codegen.target.text.names import names_for
 from codegen.targets.base import RegionJob
+from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
 from codegen.transform.program import Program
 from codegen.transform.storage import place_storage
 from codegen.verify.proofs import prove
-
-# What a plan for a device may say.
-OTHER = "is not for devices"
 
 
 def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
@@ -75,6 +73,7 @@ def made_for_device(model: Modelled, options: GenOptions) -> Made:
 
         plans = parse(options.plan_text, options.plan_name, {scop.region: scop}, model.piece)
         if plans:
+            check_words(plans[0], target_named(options.target))
             return _by_user(model, plans[0])
     decision = device_plan(model.program, processor(options.device))
     code = _proven(decision.program)
@@ -86,7 +85,6 @@ def _by_user(model: Modelled, plan: Plan) -> Made:
     if plan.digest and plan.digest != model.digest:
         hint = f"make it anew, or replace its digest by {model.digest} after checking it"
         raise InputError("stale-plan", f"the plan was made for another version of region {plan.region}", plan.loc, hint)
-    _check_words(plan.directives)
     program = apply_plan(model.program, plan)
     try:
         code = _proven(program)
@@ -94,18 +92,6 @@ def _by_user(model: Modelled, plan: Plan) -> Made:
         raise InputError("illegal-plan", f"the plan is illegal: {error.message}", plan.loc,
                          "change or remove the directive that causes it") from None
     return Made(program, plan, program.tree, code, _alone(program.scop, code))
-
-
-def _check_words(directives: Sequence[Directive]) -> None:
-    """What a plan asks for is done, or refused: loops of kernels are plain ones."""
-    from codegen.plan import model as plans
-
-    orders = (plans.Distribute, plans.Order, plans.Reverse, plans.Schedule, plans.Skew, plans.Tile, plans.Unskew)
-    known = (*orders, plans.CopyReads, plans.Expand, plans.Forward, plans.Grid, plans.StoreIn, plans.StripMine)
-    for d in directives:
-        if not isinstance(d, known):
-            word = type(d).__name__.lower()
-            raise InputError("illegal-plan", f"`{word}` {OTHER}", d.loc, "leave it out")
 
 
 def _proven(p: Program) -> CNode:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.targets.base import Emulator, Extra, RegionJob, Target
+from codegen.targets.base import RANKS, STAYS, Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.gpu.dialect import Dialect
@@ -27,6 +27,15 @@ class Cuda(Target):
     keeps_macros = private_arrays = simpler_plans = False
     endings = MappingProxyType({"c": (".tw.c", ".tw.cu", ".tw.h")})
     options = ("arrays", "device")
+    cannot = MappingProxyType(
+        {
+            **RANKS,
+            **STAYS,
+            **dict.fromkeys(("parallel", "pipeline"), "runs iterations on the threads of a grid"),
+            **dict.fromkeys(("interleave", "jam", "product", "scalar_replace", "unroll", "vector"), "has plain loops"),
+            **dict.fromkeys(("balance", "diamond"), "has no such tiles"),
+        }
+    )
 
     @property
     def dialect(self) -> Dialect:

@@ -9,7 +9,7 @@ from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
 from codegen.machine import Machine
-from codegen.obeyed import summarize
+from codegen.obeyed import no_effect, summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
@@ -79,7 +79,8 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
         first = s.region.called(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
-    remarks = (*model.remarks, *made.remarks, *alias.remarks, *_not_read_back(scop, unread))
+    idle = no_effect(plan, scop, made.code, threads)
+    remarks = (*model.remarks, *made.remarks, *alias.remarks, *idle, *_not_read_back(scop, unread))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,

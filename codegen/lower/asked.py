@@ -1,11 +1,12 @@
-"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `interleave`), and what became of it."""
+"""What loops were asked to be (`vector ... of 16 bytes`, `jam`, `interleave`, `scalar_replace`), and what became of
+it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from codegen.ast.ctree import CNode, For, Instance, expr_names, node_kids, walk
-from codegen.ast.lowered import Strips, While
+from codegen.ast.lowered import ScalarReplacement, Strips, While
 from codegen.lower.lanes import MOST_APART
 from codegen.lower.motion import motion
 from codegen.lower.statements import assignments, lanes_asked
@@ -44,6 +45,10 @@ def _asked(scop: Scop, node: CNode) -> Iterator[Asked]:
         if node.loop.kind in (JAMMED, INTERLEAVED):
             word = "jam" if node.loop.kind == JAMMED else "interleave"
             yield Asked(word, name, stmts, done, "" if done else _why_not_rows(scop, node))
+        if node.loop.carry:
+            kept = isinstance(node.form, ScalarReplacement)
+            why = "" if kept else "it uses no element again that is sure to stay"
+            yield Asked("scalar_replace", name, stmts, kept, why)
         if node.loop.width:
             yield Asked("vector", name, stmts, done, "" if done else _why_not_lanes(scop, node))
         inner = node.body

@@ -22,7 +22,7 @@ from codegen.mpi.target import RANKS
 from codegen.mpi.trees import Transfer, skeleton, transfers
 from codegen.mpi.variables import cut_with_variables, declarations
 from codegen.mpi.views import RankViews
-from codegen.plan.model import Ranks
+from codegen.plan.model import Plan, Ranks
 from codegen.plan_reader.parse import parse
 from codegen.region import Made, RegionOutcome, attempt, make
 from codegen.scop.effort import Exhausted, at_most, part
@@ -56,12 +56,22 @@ def process(job: RegionJob) -> RegionOutcome:
         names=one.names | text.names,
         links=(),
         part=RANKS,
-        diagnostics=(*one.diagnostics, _shared(job.model.program.scop, text)),
+        diagnostics=(*one.diagnostics, _shared(job.model.program.scop, text), *_own_nests(job)),
     )
 
 
 def _shared(scop: Scop, text: RanksText) -> Diagnostic:
     return Diagnostic(Severity.REMARK, "ranks", text.remark, scop.loc, kind="analysis")
+
+
+def _own_nests(job: RegionJob) -> tuple[Diagnostic, ...]:
+    """A remark where a user's plan says more than what ranks share."""
+    plan = _user_plan(job)
+    other = () if plan is None else [d for d in plan.directives if not isinstance(d, Ranks)]
+    if not other:
+        return ()
+    text = "directives but `ranks` are for one rank: what several ranks run of each nest is planned by the tool"
+    return (Diagnostic(Severity.REMARK, "not-obeyed", text, other[0].loc, kind="missed"),)
 
 
 def _needs_ranks(job: RegionJob, error: Exception) -> None:
@@ -113,11 +123,16 @@ def _for_ranks(job: RegionJob, one: str) -> RanksText:
 
 def _asked(job: RegionJob) -> tuple[Ranks, ...] | None:
     """What the user's plan says about ranks; None without a plan."""
+    plan = _user_plan(job)
+    return None if plan is None else tuple(d for d in plan.directives if isinstance(d, Ranks))
+
+
+def _user_plan(job: RegionJob) -> Plan | None:
     if job.options.plan_text is None:
         return None
     scop = job.model.program.scop
     plans = parse(job.options.plan_text, job.options.plan_name, {scop.region: scop}, job.model.piece)
-    return tuple(d for d in plans[0].directives if isinstance(d, Ranks)) if plans else None
+    return plans[0] if plans else None
 
 
 def _wanted(asked: tuple[Ranks, ...], loop: Loop, stmts: tuple[str, ...]) -> bool:

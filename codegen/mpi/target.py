@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import NETWORK
-from codegen.targets.base import Emulator, Extra, RegionJob, Target
+from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.options import GenOptions
@@ -35,7 +36,8 @@ class Mpi(Target):
     """Every rank runs the program; a region is computed together."""
 
     name, help = "mpi", "C with MPI calls and OpenMP pragmas"
-    threads, ranks, runs_here, languages = True, True, False, ("c",)
+    threads, runs_here, languages = True, False, ("c",)
+    cannot = MappingProxyType({**GRIDS, **STAYS})
 
     def check_thread_local(self, name: str, loc: Loc) -> tuple[Diagnostic, ...]:
         text = f"the region stays on one thread: each thread has its own `{name}`"

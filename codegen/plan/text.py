@@ -66,6 +66,11 @@ def show_directive(d: Directive, scop: Scop | None) -> list[str]:
     return _SHOW[type(d)](d, scop)
 
 
+def keyword(d: Directive) -> str:
+    """The word that a directive begins with."""
+    return "schedule" if isinstance(d, Schedule) else show_directive(d, None)[0].partition(" ")[0]
+
+
 def _schedule(d: Schedule, scop: Scop | None) -> list[str]:
     assert scop is not None
     return ["schedule {", *["  " + line for line in show_tree(d.tree, scop)], "}"]

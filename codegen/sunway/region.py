@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
 from codegen.obeyed import summarize
 from codegen.options import GenOptions
-from codegen.plan.model import Directive, Plan, Stay
+from codegen.plan.model import Directive, Parallel, Plan, Stay
 from codegen.plan.text import show
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
@@ -39,7 +39,7 @@ from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
-from codegen.sunway.staging.survey import has_kernel
+from codegen.sunway.staging.survey import has_kernel, width_of
 from codegen.target.guards.alias import alias_test
 from codegen.target.text.names import names_for
 from codegen.transform.program import Program
@@ -134,6 +134,7 @@ def _on_cores(
     grid, group, _ = author_of(options, share)
     made = made_for_cores(model, options, share)
     check_kernels(made)
+    _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
     fallback, summary = as_written(original), summarize(plan, scop, None)
@@ -195,6 +196,14 @@ def check_kernels(made: Made) -> None:
         missed = next((f": {r.message}" for r in made.remarks if r.id == "no-kernel"), "")
         why = f"no loop of it can run on the compute cores in parallel{missed}"
         raise Unsupported("no-parallelism", why, made.program.scop.loc)
+
+
+def _check_wide(made: Made) -> None:
+    """Cores have rows and columns, so they share at most two loops that stand one inside the other."""
+    if width_of(made.code) > 2:
+        shared = [d for d in made.plan.directives if isinstance(d, Parallel)]
+        why = "cores share at most two loops that stand one inside the other"
+        raise InputError("illegal-plan", why, shared[-1].loc, "leave the directive out")
 
 
 def _with_stays(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.targets.base import Emulator, Extra, RegionJob, Target
+from codegen.targets.base import GRIDS, RANKS, Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.machine import Machine
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codegen.sunway.emit import SlavePart
     from codegen.target.text.names import Names
 
+_CHOOSES = "chooses vectors and registers by itself"
 _PROGRAM = ("_master.c", "_slave.c", "_args.h")
 
 
@@ -28,6 +29,15 @@ class Sunway(Target):
     keeps_macros = False  # cores get parameters in a struct, whose members cannot be called as macros are
     in_parts = private_arrays = simpler_plans = False
     endings = MappingProxyType({"c": _PROGRAM, "harness": (*_PROGRAM, ".sw.mk", ".host.mk")})
+    cannot = MappingProxyType(
+        {
+            **GRIDS,
+            **RANKS,
+            **dict.fromkeys(("interleave", "jam", "product", "scalar_replace", "vector"), _CHOOSES),
+            **dict.fromkeys(("balance", "parallel by", "parallel with"), "deals tiles out in its own way"),
+            "pipeline": "has cores that wait only for all others",
+        }
+    )
     keeps_original = False  # -DTW_SERIAL does the same
     options = ("threads", "scheme")
 

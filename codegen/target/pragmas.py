@@ -108,14 +108,19 @@ def _dealt(node: For) -> str:
     return f" schedule(static, {node.loop.share})" if node.loop.share and node.loop.kind != PIPELINED else ""
 
 
-def collapsed(node: For, pragma: Pragma) -> Pragma:
-    """Two loops shared out together. Not where the outer one decides about the length of the inner one, which compilers
-    count before they start."""
+def collapses(node: For) -> bool:
+    """Are two loops shared out together? Not where the outer one decides about the length of the inner one, which
+    compilers count before they start, nor where something stands between the two."""
     inner = node.body
-    assert isinstance(inner, For)
-    if inner.loop.kind != SHARED or node.var in expr_names(inner.lower) | expr_names(inner.upper) or not pragma.words:
-        return pragma
-    return replace(pragma, clauses=f" collapse(2){pragma.clauses}")
+    if not isinstance(inner, For) or inner.loop.kind != SHARED:
+        return False
+    if inner.form is not None or inner.lets or inner.asked or inner.ahead:
+        return False
+    return node.var not in expr_names(inner.lower) | expr_names(inner.upper)
+
+
+def collapsed(node: For, pragma: Pragma) -> Pragma:
+    return replace(pragma, clauses=f" collapse(2){pragma.clauses}") if pragma.words and collapses(node) else pragma
 
 
 def _both(node: For) -> str:

@@ -283,8 +283,7 @@ class ViewBuilder:
         self._narrow = frozenset()
         self._inside = outside
         self._copied -= set(apart)
-        if isinstance(node.body, For) and [v.kind for v in body] == ["for"]:
-            pragma = collapsed(node, pragma)
+        pragma = collapsed(node, pragma)
         if self._stage is not None and self._stage[0] is node:
             wait = View("decl", f"tw_follow(tw_line, {self._stage[1]}, {name});")
             body = (wait, *body, View("decl", f"tw_reach(tw_line, {name});"))

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from codegen.target.text.names import Names
 
 
+# What most targets have not, by the directives that ask for it.
+GRIDS = {"grid": "has no grids of threads"}
+RANKS = {"ranks": "has no ranks"}
+STAYS = {"stay": "has no cores that keep tiles"}
+
+
 @record
 class RegionJob:
     """A region to be transformed: where it stands, its model, and its own text. So many authors of plans have
@@ -70,11 +76,12 @@ class Target(ABC):
 
     # What it can express.
     threads: bool = False  # loops share their iterations among threads
-    ranks: bool = False  # loops share their iterations among ranks of a communicator
     runs_here: bool = True  # results are C for this machine
     languages: tuple[str, ...] = ("c", "c++")  # of regions
     own_variables: bool = False  # results declare variables of their own ahead of a region, and use them in the end
     predicts: bool = False  # has a model of time: `timeline`
+    # Directives of plans that its results cannot carry out, by their words, and why: `the target c has ...`.
+    cannot: Mapping[str, str] = MappingProxyType({**GRIDS, **RANKS, **STAYS})
 
     # What may be done to a region before it is planned for.
     keeps_macros: bool = True  # macros in bounds may keep their names, so that compilers may give them other values

@@ -37,7 +37,7 @@ from codegen.plan.model import (
     Unskew,
     Vector,
 )
-from codegen.plan.text import show_directive
+from codegen.plan.text import keyword
 from codegen.recognize.products.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
@@ -54,8 +54,7 @@ def apply_plan(p: Program, plan: Plan) -> Program:
         if not isinstance(d, _REWRITE):
             rewritten = True
         elif rewritten:
-            word = show_directive(d, p.scop)[0].partition(" ")[0]
-            raise illegal(f"`{word}` comes too late", d.loc, "move the directive to the front of the plan")
+            raise illegal(f"`{keyword(d)}` comes too late", d.loc, "move the directive to the front of the plan")
         try:
             _check_values(p, d)
             p = apply(p, d)

@@ -71,8 +71,8 @@ def test_blocks_by_the_plan() -> None:
         ("grid j:64\n  grid j:64", "loop `j` is grid already"),
         ("grid j:0", "1 to 1024 threads"),
         ("grid k:64", "there is no loop k"),
-        ("parallel j", "`parallel` is not for devices"),
-        ("vector j", "`vector` is not for devices"),
+        ("parallel j", "`parallel`: the target cuda runs iterations on the threads of a grid"),
+        ("vector j", "`vector`: the target cuda has plain loops"),
     ],
 )
 def test_a_plan_that_is_refused(directives: str, why: str) -> None:

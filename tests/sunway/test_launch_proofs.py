@@ -111,3 +111,13 @@ def test_cores_wait_between_sums_whose_order_is_free(tmp_path, capsys) -> None:
     source = tmp_path / "f.c"
     source.write_text(SUMS)
     assert main(["check", "--target", "sunway", "--reassociate", str(source)]) == 0
+
+
+def test_boxes_inside_loops_that_others_are_not_in() -> None:
+    """A box counts as written by the statements that use it, not by those that stand beside its loops."""
+    product = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    source = "void f(int n, double A[n][n], double B[n][n], double C[n][n]) {\n#pragma scop\n"
+    source += f"{product} C[i][j] += A[i][k] * B[k][j];\n#pragma endscop\n}}\n"
+    plan = "region 1\n  tile i:16\n  parallel it\n  unroll k by 4\n"
+    (entry,) = launched(source, plan_text=plan)[1]
+    assert entry.wrong(entry.text) == ""

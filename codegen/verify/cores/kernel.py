@@ -149,6 +149,8 @@ class Kernel(Walk):
         if self._turn:
             return head.lower, head.step
         grid = ((w.row, w.rows), (w.column, w.columns))
+        if self._bound >= max(len(grid[: self.wide]), 1):
+            raise Unread("more bound loops, one inside the other, than cores have rows and columns")
         who, count = (w.id, w.rows * w.columns) if self.wide < 2 else grid[self._bound]
         return Bin("+", head.lower, Bin("*", Name(who), Int(head.step))), head.step * count
 

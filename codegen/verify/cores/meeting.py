@@ -13,8 +13,9 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.records import PrintedStatement
-from codegen.verify.cores.relations import IN, OUT, box_of, executes, touches
+from codegen.verify.cores.memory import BoxCopy
+from codegen.verify.cores.records import PrintedStatement, Stage
+from codegen.verify.cores.relations import IN, OUT, box_of, executes, outermost, touches
 
 
 @record
@@ -64,17 +65,18 @@ def _loose(scop: Scop, kernel: Kernel) -> Iterator[str]:
     for leaf in kernel.leaves:
         for stage in leaf.stages:
             for copy in stage.copies:
-                if copy.put and not _all_written(scop, kernel, copy.array, box_of(stage, copy)):
+                if copy.put and not _all_written(scop, kernel, stage, copy):
                     yield copy.array
 
 
-def _all_written(scop: Scop, kernel: Kernel, array: str, box: isl.Map) -> bool:
+def _all_written(scop: Scop, kernel: Kernel, stage: Stage, copy: BoxCopy) -> bool:
+    """Do statements that use a box write all of it?"""
+    box = box_of(stage, copy)
     written = isl.Map.empty(box.get_space())
-    for leaf in kernel.leaves:
+    for leaf in (x for x in kernel.leaves if any(s is stage for s in x.stages)):
         for k, a in enumerate(scop.statement(leaf.instance.stmt).accesses):
-            if a.write and a.array == array:
-                m = touches(leaf, k)
-                written = written.union(m.project_out(IN, box.dim(IN), m.dim(IN) - box.dim(IN)))
+            if a.write and leaf.places.get(k) == copy.name:
+                written = written.union(outermost(touches(leaf, k), box.dim(IN)))
     return bool(box.is_subset(written))
 
 
