@@ -80,7 +80,8 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         first = s.region.called(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, threads)
-    remarks = (*model.remarks, *made.remarks, *alias.remarks, *idle, *_not_read_back(scop, unread))
+    done = (d for d in made.remarks if threads or d.id != "parallel")
+    remarks = (*model.remarks, *done, *alias.remarks, *idle, *_not_read_back(scop, unread))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
