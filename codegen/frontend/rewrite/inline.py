@@ -14,10 +14,10 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType, parameters
-from codegen.frontend.parameters.prescan import Prescan, prescan
+from codegen.frontend.memory.layers import parameters
+from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.purity import is_pure
-from codegen.frontend.rewrite.address import pointee, shape_of
+from codegen.frontend.rewrite.arguments import ArgumentForms
 from codegen.frontend.rewrite.bodies import (
     Into,
     NoForm,
@@ -30,10 +30,8 @@ from codegen.frontend.rewrite.bodies import (
     substituted,
     without_return,
 )
-from codegen.frontend.rewrite.lvalues import addressed, base_of, behind, looks_alone, name_of, truth_of, type_named
+from codegen.frontend.rewrite.lvalues import addressed, looks_alone, truth_of, type_named
 from codegen.frontend.rewrite.tree import (
-    STEPS,
-    Fresh,
     as_block,
     assigned,
     declaration,
@@ -62,8 +60,8 @@ def with_inlined(site: RegionSite, pure: frozenset[str]) -> RegionSite:
         if isinstance(n, c_ast.Decl) and declared(region).count(str(n.name)) == 1 and n.name not in site.variables:
             shapes[str(n.name)] = site.types.shape(n.type)
     own = {n for n, v in site.variables.items() if v.place != "global"} | set(declared(region))
-    maker = _Inliner(site, pure, fresh_names(site), prescan(site), shapes, own)
-    maker.changed |= addressed(region).union(*(assigned(f.body) & free_names(f) for f in site.functions.values()))
+    changed = addressed(region).union(*(assigned(f.body) & free_names(f) for f in site.functions.values()))
+    maker = _Inliner(site, fresh_names(site), prescan(site), shapes, set(changed), pure, own)
     made = maker.block(site.statements)
     return replace(with_statements(site, made), inlined=frozenset(maker.done)) if maker.done else site
 
@@ -73,17 +71,12 @@ def _called(node: c_ast.FuncCall) -> str:
 
 
 @dataclass
-class _Inliner:
-    site: RegionSite
+class _Inliner(ArgumentForms):
     pure: frozenset[str]
-    fresh: Fresh
-    scan: Prescan
-    shapes: dict[str, DeclaredType]  # by name, for what has one meaning
     own: set[str]  # names of the function around, which hide those of the file
     stack: tuple[str, ...] = ()
     size: int = 0
     done: set[str] = field(default_factory=set)  # functions that were written out
-    changed: set[str] = field(default_factory=set)  # variables that more than declarations and heads of loops set
 
     # -- statements ------------------------------------------------------------------------------------
 
@@ -133,12 +126,12 @@ class _Inliner:
         if isinstance(node, c_ast.TernaryOp):
             return self._chosen(node, index)
         before: Items = []
-        counts = self._counts(node)
+        counts = self.sets_integer(node)
 
         def visit(child: c_ast.Node) -> c_ast.Node:
             inside = index or counts or (isinstance(node, c_ast.ArrayRef) and child is node.subscript)
             more, made = self.value(child, inside)
-            if more and any(self._stores(x) for x in more) and not looks_alone(node, child):
+            if more and any(self.stores(x) for x in more) and not looks_alone(node, child):
                 raise self._refused(child, "it stores to memory, and the rest of the expression may look at that")
             before.extend(more)
             return made
@@ -150,14 +143,6 @@ class _Inliner:
             return [], node
         made = mapped(node, visit)
         return before, made
-
-    def _counts(self, node: c_ast.Node) -> bool:
-        """Does it set an integer? Subscripts and bounds may be made of it."""
-        if isinstance(node, c_ast.Decl):
-            shape: DeclaredType | None = self.site.types.shape(node.type)
-        else:
-            shape = self.shapes.get(name_of(node.lvalue)) if isinstance(node, c_ast.Assignment) else None
-        return shape is not None and not shape.layers and shape.elem.is_int
 
     def _decided(self, node: c_ast.BinaryOp, index: bool) -> tuple[Items, c_ast.Node]:
         """`a && f(x)`: the block of f stands under `if (a)`."""
@@ -232,12 +217,12 @@ class _Inliner:
         shape = self.site.types.shape(func.decl.type.type)
         if shape.layers or shape.struct is not None or shape.elem.spelling == "void":
             raise NoForm("its value is no number")
-        values = {str(p.name): self._given(p, a) for p, a in zip(parameters(func), args, strict=True)}
+        values = {str(p.name): self.given(p, a) for p, a in zip(parameters(func), args, strict=True)}
         if len(declared(func.body)) > len(locals_of(func)):
             raise NoForm("a name in it has two meanings")
         renamed = {n: self.fresh.name(n) for n in locals_of(func)}
         body = [substituted(x, values, renamed) for x in items_of(func.body)]
-        made = as_value(body, lambda e: self._converted(e, func.decl.type.type), self._converted)
+        made = as_value(body, lambda e: self.converted(e, func.decl.type.type), self.converted)
         saved, self.stack = self.stack, (*self.stack, _called(node))
         try:
             before, whole = self.value(made, True)
@@ -248,38 +233,6 @@ class _Inliner:
         self.done.add(_called(node))
         self.size += sum(1 for _ in nodes(whole))
         return whole
-
-    def _given(self, formal: c_ast.Decl, arg: c_ast.Node) -> c_ast.Node:
-        """An argument as the parameter would have it. Raises NoForm where the types of objects differ."""
-        shape = self.site.types.shape(formal.type)
-        if not shape.layers and shape.struct is None:
-            return self._converted(arg, formal.type)
-        have = shape_of(arg, self.shapes, self.site.types)
-        alike = have is not None and (pointee(have) == pointee(shape) if shape.layers else have.struct is shape.struct)
-        if not alike:
-            raise NoForm(f"`{c_text(arg)}` has another type than the parameter")
-        return arg
-
-    def _converted(self, node: c_ast.Node, to: c_ast.Node) -> c_ast.Node:
-        """A number as an object of a type would hold it."""
-        shape = self.site.types.shape(to)
-        if shape.layers or shape.struct is not None:
-            raise NoForm("it has variables that are no numbers")
-        if self._number(node) == (shape.elem.kind, shape.elem.bits, shape.elem.signed):
-            return node
-        return c_ast.Cast(c_ast.Typename(None, [], None, type_named(to, None)), node, node.coord)
-
-    def _number(self, node: c_ast.Node) -> tuple[str, int, bool] | None:
-        """The arithmetic type of an argument, where it is easily told."""
-        if isinstance(node, c_ast.Constant):
-            return ("int", 32, True) if node.type == "int" else None
-        if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-", "*"):
-            left, right = self._number(node.left), self._number(node.right)
-            return left if left == right and left is not None and left[1] >= 32 else None
-        shape = shape_of(node, self.shapes, self.site.types)
-        if shape is None or shape.layers or shape.elem.enum:
-            return None
-        return (shape.elem.kind, shape.elem.bits, shape.elem.signed)
 
     def _function(self, node: c_ast.FuncCall, args: Items) -> c_ast.FuncDef:
         """The function, if it can be written out here. Raises Unsupported."""
@@ -311,7 +264,7 @@ class _Inliner:
         first: Items = []
         values: dict[str, c_ast.Node] = {}
         for formal, arg in zip(parameters(func), args, strict=True):
-            direct = self._direct(func, formal, arg)
+            direct = self.direct(func, formal, arg)
             if direct is not None:
                 values[str(formal.name)] = direct
                 continue
@@ -340,63 +293,6 @@ class _Inliner:
             return self.block(items)
         finally:
             self.stack = saved
-
-    def _direct(self, func: c_ast.FuncDef, formal: c_ast.Decl, arg: c_ast.Node) -> c_ast.Node | None:
-        """An argument that may stand for the parameter everywhere in the body."""
-        name, shape = str(formal.name), self.site.types.shape(formal.type)
-        if name in assigned(func.body) or name in addressed(func.body):
-            return None
-        if shape.struct is not None and not shape.layers:
-            kept = self._lasting(arg) and not self._sets_member(func.body, name, shape)
-            alike = kept and getattr(shape_of(arg, self.shapes, self.site.types), "struct", None) is shape.struct
-            return arg if alike else None
-        if shape.layers or not self._steady(arg):
-            return None
-        plain = shape.elem.is_int or isinstance(arg, (c_ast.ID, c_ast.Constant))
-        return self._given(formal, arg) if plain else None
-
-    def _lasting(self, arg: c_ast.Node) -> bool:
-        """Is it a struct that no statement of the region changes?"""
-        base = base_of(arg)
-        if base is None or base in self.changed:
-            return False
-        if not all(isinstance(n, c_ast.ID) or (isinstance(n, c_ast.StructRef) and n.type == ".") for n in nodes(arg)):
-            return base not in self.scan.reassigned
-        shape = self.shapes.get(base)
-        return shape is not None and not any(self._sets_member(s, base, shape) for s in self.site.statements)
-
-    def _sets_member(self, body: c_ast.Node, name: str, shape: DeclaredType) -> bool:
-        """Is a member of a struct set, or all of it, not something that it points to?"""
-        shapes = {name: shape}
-        for n in nodes(body):
-            target = n.lvalue if isinstance(n, c_ast.Assignment) else None
-            target = n.expr if isinstance(n, c_ast.UnaryOp) and n.op in STEPS else target
-            while isinstance(target, (c_ast.StructRef, c_ast.ArrayRef)):
-                outer = shape_of(target.name, shapes, self.site.types)
-                target = None if outer is not None and behind(outer) else target.name
-            if target is not None and name_of(target) == name:
-                return True
-        return False
-
-    def _steady(self, node: c_ast.Node) -> bool:
-        """Is it made of numbers that nothing in the region changes but the heads of loops?"""
-        if isinstance(node, c_ast.ID):
-            return node.name not in self.scan.reassigned and node.name not in self.changed
-        if isinstance(node, c_ast.StructRef):
-            return any(c_text(node) == text for text, _ in self.scan.params)
-        simple = isinstance(node, (c_ast.Constant, c_ast.BinaryOp)) or (
-            isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-")
-        )
-        return simple and all(self._steady(child) for child in node)
-
-    def _stores(self, node: c_ast.Node) -> bool:
-        """May it store to anything but variables that were made for it?"""
-        for n in nodes(node):
-            target = n.lvalue if isinstance(n, c_ast.Assignment) else None
-            target = n.expr if isinstance(n, c_ast.UnaryOp) and n.op in STEPS else target
-            if target is not None and name_of(target) not in self.fresh.given:
-                return True
-        return False
 
     def _refused(self, node: c_ast.Node, why: str) -> Unsupported:
         call = next((n for n in nodes(node) if isinstance(n, c_ast.FuncCall) and self._written_out(n)), node)

@@ -10,27 +10,24 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.expressions.choice import Put, as_put, choice_value, puts, read_choice
+from codegen.frontend.expressions.affine import NotAffine, c_text
+from codegen.frontend.expressions.choice import Put, as_put, read_choice
 from codegen.frontend.expressions.paths import affine_part
 from codegen.frontend.live import mentions
 from codegen.frontend.memory.arrays import DataSubscript
-from codegen.frontend.memory.declare import check_extent, check_plain, is_formula
+from codegen.frontend.memory.declare import check_plain, is_formula
 from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.members import spelled
-from codegen.frontend.memory.places import Names
-from codegen.frontend.rewrite.lvalues import subscripts
 from codegen.frontend.rewrite.plain_statements import ends_program
-from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.counted import assigned_in
-from codegen.frontend.statements.frame import Assumption, Binding, Frame, LocalVar
+from codegen.frontend.statements.frame import Assumption, Binding, Frame
 from codegen.frontend.statements.jumps import choices, empty, leading_breaks, once, plain_body
+from codegen.frontend.statements.leaves import StatementBuilder, without_predicate
 from codegen.frontend.statements.loops import Header, loop_space, read_header
 from codegen.frontend.statements.pragmas import check_pragma
-from codegen.frontend.statements.raw import InsideVar, RawAccess, RawLoop, RawNode, RawStatement
-from codegen.frontend.symbols import RegionSite, location
-from codegen.scop.expr import Affine, Expr, Store, Ternary
+from codegen.frontend.statements.raw import RawLoop, RawNode
+from codegen.frontend.symbols import location
+from codegen.scop.expr import Expr, Ternary
 from codegen.scop.types import INT, CType
 
 _REFUSED = {
@@ -44,24 +41,14 @@ _REFUSED = {
     "Switch": ("switch", "cases of the `switch` run into each other or jump", "end each with `break`, or use `if`"),
 }
 _INT = DeclaredType((), INT)
-MAX_STATEMENTS = 400
 MAX_DEPTH = 24
 
 
 @dataclass
-class Walker:
+class Walker(StatementBuilder):
     """Collects raw statements and the loop structure of one region."""
 
-    site: RegionSite
-    names: Names
-    affiner: Affiner
-    reassigned: frozenset[str]  # names assigned anywhere in the region other than by their declaration
-    mentioned: frozenset[str]  # outer names that the region uses
-    statements: list[RawStatement] = field(default_factory=list)
-    inside: dict[str, tuple[InsideVar, DeclaredType]] = field(default_factory=dict)
     counters: set[str] = field(default_factory=set)  # outer variables used as loop counters
-    used: set[str] = field(default_factory=set)  # names that new variables cannot have
-    made: set[str] = field(default_factory=set)  # those of new variables
     remarks: list[Diagnostic] = field(default_factory=list)
     # What outer counters hold behind their loops, by the loop's identity.
     exits: dict[int, tuple[str, Callable[[], isl.PwAff], CType]] = field(default_factory=dict)
@@ -92,7 +79,7 @@ class Walker:
         """The frame behind a statement: which integers it has set to formulas, or to something unknown."""
         put = as_put(item) or _chosen(item)
         if put is not None and isinstance(put.lvalue, c_ast.ID):
-            return frame.bound(put.lvalue.name, self._formula(put, frame))
+            return frame.bound(put.lvalue.name, self.formula(put, frame))
         for name in sorted(assigned_in(item)):
             frame = frame.bound(name, None)
         if isinstance(item, c_ast.For) and id(item) in self.exits:
@@ -100,28 +87,6 @@ class Walker:
             if frame.predicate is None and any(mentions(x, name) for x in rest):
                 frame = frame.bound(name, Binding(item, frame, ctype, value()))
         return frame
-
-    def _formula(self, put: Put, frame: Frame) -> Binding | None:
-        """What an assignment makes of an integer variable, if that is a formula of loop variables and parameters."""
-        name = put.lvalue.name
-        shape = self._scalar(name, frame)
-        if shape is None or frame.predicate is not None or isinstance(put.rvalue, c_ast.Assignment):
-            return None
-        value = put.rvalue if put.op == "=" else c_ast.BinaryOp(put.op[:-1], put.lvalue, put.rvalue, put.lvalue.coord)
-        binding = Binding(value, frame, shape.elem)
-        return binding if is_formula(binding, self.affiner) else None
-
-    def _scalar(self, name: str, frame: Frame) -> DeclaredType | None:
-        """The type of a plain integer variable that is no loop counter."""
-        if frame.iterator(name) is not None and name not in frame.locals:
-            return None
-        if name in frame.locals:
-            shape = self.inside[frame.locals[name].array][1]
-        elif name in self.site.variables and name not in self.site.origins.exposed:
-            shape = self.site.variables[name].shape
-        else:
-            return None
-        return shape if not shape.layers and not shape.special and shape.elem.is_int and not shape.elem.enum else None
 
     def statement(self, node: c_ast.Node, frame: Frame) -> tuple[RawNode, ...]:
         kind = type(node).__name__
@@ -144,7 +109,7 @@ class Walker:
             return ()
         put = as_put(node)
         if put is not None:
-            return self._assign(put.lvalue, put.op, put.rvalue, node, frame)
+            return self.assign(put.lvalue, put.op, put.rvalue, node, frame)
         if isinstance(node, c_ast.FuncCall):
             raise Unsupported(
                 "unknown-call",
@@ -216,18 +181,18 @@ class Walker:
                     loc,
                     "declare it in the loop, `for (int i = ...)`, or use another variable",
                 )
-            made.append(self._final_value(header.name, header.ctype, space.exit_value(), frame, loc))
+            made.append(self.final_value(header.name, header.ctype, space.exit_value(), frame, loc))
         return tuple(made)
 
     def _data_loop(self, node: c_ast.For, frame: Frame) -> tuple[RawNode, ...] | None:
         """A loop whose bounds are data as one statement; None where it does what no statement can."""
         from codegen.frontend.statements.dataloops import LoopReader
 
-        inner = _always(frame)
+        inner = without_predicate(frame)
         for name in sorted(assigned_in(node)):
             inner = inner.bound(name, None)  # what it holds depends on the iteration
         builder = BodyBuilder(self.names, self.affiner, inner, self.inside)
-        reader = LoopReader(self.site, builder, self._fresh)
+        reader = LoopReader(self.site, builder, self.fresh)
         mark = self.affiner.mark()
         try:
             asked = None if frame.predicate is None else builder.expr(frame.predicate)
@@ -244,7 +209,7 @@ class Walker:
         self.counters |= reader.counters
         kept = builder.kept(reader.target)
         rhs = rhs if asked is None else Ternary(asked, rhs, kept, True)
-        return self._close(builder, "=", reader.target, rhs, node, c_text(node))
+        return self.close(builder, "=", reader.target, rhs, node, c_text(node))
 
     def _until(self, header: Header, exits: Sequence[c_ast.If], frame: Frame, loc: Loc) -> Header:
         """The header of a loop that begins with `if (c) break;`: `!c` is one more condition, if it is affine."""
@@ -264,14 +229,6 @@ class Walker:
     def _refused(self, node: c_ast.Node) -> Unsupported:
         id, message, hint = _REFUSED[type(node).__name__]
         return Unsupported(id, message, location(node, self.site.loc), hint)
-
-    def _final_value(self, name: str, ctype: CType, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
-        """The function still looks at the counter after the region: leave the value C would leave."""
-        access = RawAccess(name, False, (), True, self.site.variables[name].shape.elem, loc)
-        self.statements.append(
-            RawStatement(frame, "=", 0, Affine(0, ctype), (access,), (value,), loc, f"{name} = <value after the loop>")
-        )
-        return len(self.statements) - 1
 
     def _if(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         mark = self.affiner.mark()
@@ -326,32 +283,23 @@ class Walker:
     def _decided(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """One statement where the branches set one place; else the condition gets a variable, which they ask."""
         if read_choice(node) is not None:
-            return self._choose(node, frame)
+            return self.choose(node, frame)
         if frame.domain.is_empty() or (empty(node.iftrue) and empty(node.iffalse)):
             return ()
-        own = c_ast.ID(self._fresh("cond"), node.coord)
+        own = c_ast.ID(self.fresh("cond"), node.coord)
         kind = c_ast.TypeDecl(own.name, [], None, c_ast.IdentifierType(["int"]))
         declared = c_ast.Decl(own.name, [], [], [], [], kind, None, None, node.coord)
-        inside = self._new_local(declared, _INT, frame, self.site.loc)
+        inside = self.new_local(declared, _INT, frame, self.site.loc)
         value = node.cond if _is_truth(node.cond) else c_ast.BinaryOp("!=", node.cond, c_ast.Constant("int", "0"))
         if frame.predicate is not None:
             value = c_ast.BinaryOp("&&", frame.predicate, node.cond, node.coord)
-        asked = self._assign(own, "=", value, c_ast.Assignment("=", own, value, node.coord), _always(inside))
+        asked = self.assign(own, "=", value, c_ast.Assignment("=", own, value, node.coord), without_predicate(inside))
         other: c_ast.Node = c_ast.UnaryOp("!", own, node.coord)
         if frame.predicate is not None:
             other = c_ast.BinaryOp("&&", frame.predicate, other, node.coord)
         yes = self._branch(node.iftrue, inside.under(own))
         no = self._branch(node.iffalse, inside.under(other))
         return (*asked, *yes, *no)
-
-    def _fresh(self, stem: str) -> str:
-        """A name that the source does not use."""
-        number = 1
-        while f"{stem}{number}" in self.used:
-            number += 1
-        self.used.add(f"{stem}{number}")
-        self.made.add(f"{stem}{number}")
-        return f"{stem}{number}"
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:
@@ -372,7 +320,7 @@ class Walker:
                     bindings={**frame.bindings, node.name: binding},
                     locals={k: v for k, v in frame.locals.items() if k != node.name},
                 ), ()
-        frame = self._new_local(node, shape, frame, loc)
+        frame = self.new_local(node, shape, frame, loc)
         if node.init is None:
             return frame, ()
         if shape.layers or isinstance(node.init, c_ast.InitList):
@@ -383,100 +331,8 @@ class Walker:
                 "assign the elements one by one",
             )
         own = c_ast.ID(node.name, node.coord)
-        made = self._assign(own, "=", node.init, node, frame)
-        return frame.bound(node.name, self._formula(Put(own, "=", node.init), frame)), made
-
-    def _new_local(self, node: c_ast.Decl, shape: DeclaredType, frame: Frame, loc: Loc) -> Frame:
-        name, n = node.name, 2
-        while name in self.inside or name in self.mentioned or (n > 2 and name in self.site.variables):
-            name, n = f"{node.name}_{n}", n + 1
-        for la in shape.layers:
-            check_extent(node, la.dim, frame, self.affiner, loc)
-        extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
-        nameless = shape.struct is not None and shape.elem.spelling in ("struct", "union")
-        elem = replace(shape.elem, spelling=spelled(shape.struct)) if nameless else shape.elem
-        var = InsideVar(name, node.name, elem, extents, len(frame.iterators), loc, nameless)
-        self.inside[name] = (var, shape)
-        local = LocalVar(name, len(frame.iterators))
-        return replace(
-            frame,
-            locals={**frame.locals, node.name: local},
-            bindings={k: b for k, b in frame.bindings.items() if k != node.name},
-        )
-
-    def _assign(
-        self, lvalue: c_ast.Node, op: str, rvalue: c_ast.Node, node: c_ast.Node, frame: Frame
-    ) -> tuple[RawNode, ...]:
-        if isinstance(rvalue, c_ast.Assignment):
-            # The value of an assignment is what its left side then holds; nothing can change that in between, unless
-            # the assignment itself changes which place that is.
-            if any(isinstance(n, c_ast.ArrayRef) for s in subscripts(rvalue.lvalue) for n in nodes(s)):
-                what = f"`{c_text(rvalue.lvalue)}` is set within an expression, and data say which element that is"
-                loc = location(rvalue, self.site.loc)
-                raise Unsupported("unsupported-expression", what, loc, "write two statements")
-            first = self._assign(rvalue.lvalue, rvalue.op, rvalue.rvalue, rvalue, frame)
-            last = c_ast.Assignment(op, lvalue, rvalue.lvalue, node.coord)
-            return (*first, *self._assign(lvalue, op, rvalue.lvalue, last, frame))
-        if frame.predicate is not None:
-            whole = c_ast.Assignment(op, lvalue, rvalue, node.coord)
-            return self._choose(c_ast.If(frame.predicate, whole, None, node.coord), _always(frame))
-        builder = self._open(lvalue, node, frame)
-        if builder is None:
-            return ()
-        target = builder.target(lvalue)
-        text = c_text(node) if isinstance(node, c_ast.Assignment) else f"{c_text(lvalue)} {op} {c_text(rvalue)}"
-        if builder.accesses[target].opaque:
-            rhs: Expr = Store(builder.place(lvalue, target), op, builder.expr(rvalue))
-            builder.kept(target)
-            return self._close(builder, "=", target, rhs, node, text + ";")
-        rhs = builder.expr(rvalue)
-        if op != "=":
-            # The target is read as well; the reading access follows the writing one.
-            builder.kept(target)
-        return self._close(builder, op, target, rhs, node, text + ";")
-
-    def _choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
-        """One statement for an `if` that sets one place or leaves it."""
-        if frame.predicate is not None:
-            node, frame = c_ast.If(frame.predicate, node, None, node.coord), _always(frame)
-        choice = read_choice(node)
-        assert choice is not None
-        lvalue = next(puts(choice)).lvalue
-        builder = self._open(lvalue, node, frame)
-        if builder is None:
-            return ()
-        target = builder.target(lvalue)
-        return self._close(builder, "=", target, choice_value(choice, builder, target), node, c_text(node))
-
-    def _open(self, lvalue: c_ast.Node, node: c_ast.Node, frame: Frame) -> BodyBuilder | None:
-        """Ready for a statement that sets `lvalue`; None where it never runs."""
-        loc = location(node, self.site.loc)
-        if len(self.statements) >= MAX_STATEMENTS:
-            raise Unsupported(
-                "region-too-large",
-                f"the region has more than {MAX_STATEMENTS} statements",
-                loc,
-                "split it into several regions",
-            )
-        if frame.domain.is_empty():
-            return None
-        name = getattr(lvalue, "name", None)
-        if isinstance(lvalue, c_ast.ID) and frame.iterator(lvalue.name) and name not in frame.locals:
-            raise Unsupported(
-                "iterator-modified",
-                f"the loop variable `{lvalue.name}` is set inside its loop",
-                loc,
-                "let only the loop header change it",
-            )
-        return BodyBuilder(self.names, self.affiner, frame, self.inside)
-
-    def _close(
-        self, builder: BodyBuilder, op: str, target: int, rhs: Expr, node: c_ast.Node, text: str
-    ) -> tuple[RawNode, ...]:
-        loc = location(node, self.site.loc)
-        accesses, values = tuple(builder.accesses), tuple(builder.values)
-        self.statements.append(RawStatement(builder.frame, op, target, rhs, accesses, values, loc, text))
-        return (len(self.statements) - 1,)
+        made = self.assign(own, "=", node.init, node, frame)
+        return frame.bound(node.name, self.formula(Put(own, "=", node.init), frame)), made
 
 
 def _chosen(node: c_ast.Node) -> Put | None:
@@ -494,11 +350,6 @@ def _chosen(node: c_ast.Node) -> Put | None:
 def _depth(node: c_ast.Node) -> int:
     """How deep loops are nested: deep nests are better taken by themselves."""
     return int(isinstance(node, c_ast.For)) + max((_depth(child) for child in node), default=0)
-
-
-def _always(frame: Frame) -> Frame:
-    """A frame whose statements ask for their condition themselves."""
-    return replace(frame, predicate=None)
 
 
 def _is_truth(node: c_ast.Node) -> bool:
