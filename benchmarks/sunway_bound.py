@@ -9,7 +9,8 @@ import islpy as isl
 from benchmarks.sunway_programs import KERNELS
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import finish, model_region
+from codegen.region import finish
+from codegen.region_model import model_region
 from codegen.scop.dependences import param_space
 from codegen.sunway.launch import Launch
 from codegen.sunway.plan.machine import SW26010

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -13,31 +12,18 @@ from codegen.ast.ctree import CNode
 from codegen.ast.generate import MissingLoop
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity, Unsupported
-from codegen.frontend.build import Extracted, extract
-from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.parameters.plain import not_plain
-from codegen.frontend.prepare import declared_pure, prepared, pure_hint
-from codegen.frontend.rewrite.overloads import with_overloads
-from codegen.frontend.statements.constructs import check_constructs
-from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.lower.asked import asked
 from codegen.lower.tree import lowered
 from codegen.machine import Machine
 from codegen.obeyed import as_obeyed, check_obeyed, check_places, check_words, missed
-from codegen.options import FUSIONS, GenOptions
+from codegen.options import GenOptions
 from codegen.plan.model import Plan, Unroll
 from codegen.plan.text import show
-from codegen.plan_reader.hinted import plan_hint, with_own_plan
-from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks
-from codegen.recognize.privatize.privates import privatize, privatize_roomy
-from codegen.recognize.reductions import free_pairs
-from codegen.recognize.stores import settled
+from codegen.plan_reader.hinted import with_own_plan
 from codegen.record import record
-from codegen.scop.dependences import compute_dependences
+from codegen.region_model import MODEL, TOO_MUCH, Modelled, model_region, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import Node
-from codegen.source.macros.named import without_names
-from codegen.source.parse import Parsed, parse_with_gaps
 from codegen.source.slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
@@ -46,17 +32,16 @@ from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.emit import Kernel
 from codegen.target.guards.computed import ComputedText
 from codegen.target.text.links import Links
-from codegen.targets.base import RegionJob, Target
+from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan
-from codegen.transform.program import Program, make_program
+from codegen.transform.program import Program
 from codegen.transform.storage import place_storage
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
 
-# Which parts of a region's counted work its stages get: the model a fourth; the authors of plans, from ambitious to
-# plain, what is left. Past its part, an author makes room for the next.
-MODEL = 4
+# Which parts of a region's counted work the authors of plans get, from ambitious to plain; the model has had its own.
+# Past its part, an author makes room for the next.
 AUTHORS = (4, 4, 8, 8)
 
 
@@ -83,24 +68,6 @@ class RegionOutcome:
 
 
 @record
-class Modelled:
-    """A region with its model in source order."""
-
-    site: RegionSite
-    program: Program
-    digest: str
-    remarks: tuple[Diagnostic, ...] = ()
-    fusion: str = ""  # what a hint asks for
-    alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
-    kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
-    piece: int = 0  # which piece of the region it is; 0: all of it
-
-    def threads(self, options: GenOptions) -> bool:
-        """May its loops share their iterations among threads?"""
-        return target_named(options.target).threads and not self.alone
-
-
-@record
 class Made:
     """A proven result."""
 
@@ -111,113 +78,6 @@ class Made:
     remarks: tuple[Diagnostic, ...]
     considered: tuple[Considered, ...] = ()  # techniques that the planner thought of
     author: int | None = None  # which one's plan it is; None: the user's
-
-
-def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    """The model of a region, with macros by their names where they may have any value; None when there is nothing in
-    it. Raises Unsupported."""
-    named = s.named
-    try:
-        while named is not None and named.values:
-            shaping = not_plain(_site(named).statements, [n for n, _ in named.values])
-            if not shaping:
-                model = _model_region(named, options)
-                kept = {n: int(b.strip("( )\t")) for n, b in named.values}
-                return None if model is None else replace(model, kept=kept)
-            named = without_names(named, shaping)
-    except Unsupported:
-        pass
-    return _model_region(s, options)
-
-
-def _site(s: RegionSlice) -> RegionSite:
-    return site_in(parse_with_gaps(s), s)
-
-
-def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
-    """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
-    tree, p, r = with_overloads(parsed.ast), s.piece, s.region
-    site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
-    return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
-
-
-def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    loc = Loc(s.file, s.region.first_line, 1)
-    try:
-        with at_most(part(options.timeout, MODEL)):
-            return _modelled(s, options)
-    except Exhausted:
-        raise too_much(options, loc) from None
-    except isl.Error as error:
-        raise Unsupported(
-            "isl-failed",
-            f"isl could not analyse the region: {str(error).splitlines()[0]}",
-            loc,
-            "simplify its bounds and subscripts, or split the region",
-        ) from None
-
-
-def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
-    site = _site(s)
-    assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
-    reassociate, fusion = options.reassociate, ""
-    for hint in s.region.hints:
-        word, _, rest = hint.text.strip().partition("(")
-        if word.strip() == "assume" and rest.endswith(")"):
-            assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
-        elif word.strip() == "reassociate":
-            reassociate = True
-        elif word.strip() == "pure" and pure_hint(hint.text):
-            continue
-        elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
-            fusion = rest.rstrip(") ")
-        elif plan_hint(hint) is None:
-            raise InputError(
-                "bad-hint",
-                f"unknown hint `{hint.text.strip()}`",
-                Loc(s.file, hint.line, 1),
-                "known hints: assume(condition), pure(function, ...), reassociate, plan(file), "
-                f"fusion({'|'.join(FUSIONS)})",
-            )
-    target = target_named(options.target)
-    within = check_constructs(site, not target.runs_here and not target.threads)
-    found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
-    if found.tree is None:
-        return None
-    if found.scop.own and not target.own_variables:
-        why = f"the target {target.name} cannot leave a new address in `{found.scop.own[0].source}`"
-        raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
-    tree, found = found.tree, replace(found, scop=settled(found.scop, site))
-    found = replace(found, scop=target.prepared(found.scop))
-    deps = compute_dependences(found.scop, tree)
-    scop = privatize(found.scop, tree, deps, site)
-    if scop is not found.scop:
-        deps = compute_dependences(scop, tree)
-    if target.private_arrays:
-        scop, deps = privatize_roomy(scop, tree, deps, site)
-    last = lastprivates(scop, tree, deps) if target.private_arrays else None
-    if last is not None:
-        scop, tree, deps = last.scop, last.tree, last.deps
-    free = free_pairs(scop, reassociate)
-    if free:
-        deps = compute_dependences(scop, tree, free)
-    own = thread_local(site, found.scop.names, target, s.region.first_line)
-    remarks = (*((within,) if within else ()), *own, *found.remarks, *privatization_remarks(found.scop, scop, last))
-    program = make_program(scop, deps, tree, reassociate)
-    number = 0 if s.piece is None else s.piece.number
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)
-
-
-def thread_local(site: RegionSite, names: frozenset[str], target: Target, line: int) -> tuple[Diagnostic, ...]:
-    """What the target says of variables of which each thread has its own."""
-    own = sorted(n for n in names if n in site.variables and site.variables[n].thread_local)
-    return target.check_thread_local(own[0], Loc(site.loc.file, line, 1)) if own else ()
-
-
-def _digest(site: RegionSite) -> str:
-    """Identifies the region's code, whatever its layout and comments."""
-    text = "\n".join(c_text(n) for n in site.statements)
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def process_region(
@@ -333,19 +193,6 @@ def attempt(
     return None, simpler(loc, findings[0].message, severity)
 
 
-TOO_MUCH = "its part of the counted work was used up"
-
-
-def too_much(options: GenOptions, loc: Loc) -> Unsupported:
-    """The region's counted work is used up."""
-    return Unsupported(
-        "timeout",
-        f"its analysis takes more work than is allowed for {options.timeout:g} s",
-        loc,
-        "raise --timeout, or split the region",
-    )
-
-
 def simpler(loc: Loc, why: str, severity: Severity = Severity.REMARK) -> Diagnostic:
     """The remark that a plan did not work out."""
     return Diagnostic(severity, "fallback", f"a simpler plan was used, since {why}", loc, kind="missed")
@@ -380,9 +227,7 @@ def _by_user_plan(model: Modelled, plan: Plan) -> Made:
 def _as_obeyed(made: Made) -> Made:
     """With a plan that says what was done, and remarks on what was not."""
     found = asked(made.program.scop, made.code)
-    return replace(
-        made, plan=as_obeyed(made.plan, found), remarks=(*made.remarks, *missed(made.program.scop, found))
-    )
+    return replace(made, plan=as_obeyed(made.plan, found), remarks=(*made.remarks, *missed(made.program.scop, found)))
 
 
 def _no_code(plan: Plan, why: str) -> InputError:

@@ -84,7 +84,7 @@ def _parts(source: Opened, s: RegionSlice, options: GenOptions, proper: bool) ->
 
     def work(site: RegionSite) -> RegionPieces:
         from codegen.partial import parts
-        from codegen.region import MODEL
+        from codegen.region_model import MODEL
         from codegen.scop.effort import Exhausted, at_most, part
 
         try:

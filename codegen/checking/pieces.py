@@ -10,7 +10,7 @@ import islpy as isl
 from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import TilewrightError
 from codegen.plan_reader.parse import parse
-from codegen.region import Modelled
+from codegen.region_model import Modelled
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Scop
 from codegen.transform.apply import apply_plan

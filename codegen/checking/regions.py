@@ -17,7 +17,8 @@ from codegen.opened import Opened
 from codegen.options import GenOptions, effective_options
 from codegen.recognize.access.work import PARALLEL_MIN
 from codegen.record import record
-from codegen.region import Modelled, RegionOutcome, model_region, site_in
+from codegen.region import RegionOutcome
+from codegen.region_model import Modelled, model_region, site_in
 from codegen.source.parse import parse_with_gaps
 from codegen.source.regions import written
 from codegen.source.slice import RegionSlice

@@ -18,7 +18,7 @@ from codegen.checking.ranges import Ranges, fixed, ranges_of, stride_value
 from codegen.checking.sizes import groups
 from codegen.diagnostics import Unsupported
 from codegen.record import record
-from codegen.region import Modelled
+from codegen.region_model import Modelled
 from codegen.scop.model import Scop
 from codegen.scop.product import Exact
 

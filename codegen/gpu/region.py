@@ -20,7 +20,8 @@ from codegen.obeyed import check_words
 from codegen.options import GenOptions
 from codegen.plan.model import Grid, Plan
 from codegen.plan.text import show
-from codegen.region import AUTHORS, Made, Modelled, RegionOutcome, as_written, indent, too_much
+from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent
+from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID

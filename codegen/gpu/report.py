@@ -12,7 +12,7 @@ from codegen.gpu.region import made_for_device
 from codegen.gpu.transfers import ArrayText, BoxText
 from codegen.options import GenOptions
 from codegen.plan.text import show
-from codegen.region import Modelled
+from codegen.region_model import Modelled
 
 
 def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterator[str]:

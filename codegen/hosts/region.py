@@ -13,7 +13,8 @@ from codegen.obeyed import no_effect, summarize
 from codegen.options import GenOptions
 from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
-from codegen.region import AUTHORS, Made, Modelled, RegionOutcome, as_written, indent, make, simpler
+from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
+from codegen.region_model import Modelled
 from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
 from codegen.strategy.cost.cycles import shape

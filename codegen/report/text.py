@@ -17,7 +17,8 @@ from codegen.options import GenOptions
 from codegen.plan.text import show_directive
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
-from codegen.region import Made, Modelled, make, model_region
+from codegen.region import Made, make
+from codegen.region_model import Modelled, model_region
 from codegen.report.html.sample import sample
 from codegen.report.html.traffic import work_of
 from codegen.report.ownership import ownership

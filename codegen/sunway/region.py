@@ -16,17 +16,8 @@ from codegen.plan.model import Directive, Parallel, Plan, Stay
 from codegen.plan.text import show
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
-from codegen.region import (
-    AUTHORS,
-    Made,
-    Modelled,
-    RegionOutcome,
-    as_written,
-    attempt,
-    indent,
-    make,
-    too_much,
-)
+from codegen.region import AUTHORS, Made, RegionOutcome, as_written, attempt, indent, make
+from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.expr import is_code
 from codegen.scop.model import Scop

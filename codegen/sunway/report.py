@@ -14,7 +14,7 @@ from codegen.ast.ctree import For, If, Instance, node_kids
 from codegen.diagnostics import InputError, Loc, Unsupported
 from codegen.options import GenOptions
 from codegen.plan.text import show_directive
-from codegen.region import Modelled
+from codegen.region_model import Modelled
 from codegen.scop.dependences import param_space
 from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed

@@ -12,7 +12,8 @@ from codegen.targets.base import GRIDS, RANKS, Emulator, Extra, RegionJob, Targe
 if TYPE_CHECKING:
     from codegen.machine import Machine
     from codegen.options import GenOptions
-    from codegen.region import Modelled, RegionOutcome
+    from codegen.region import RegionOutcome
+    from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.sunway.emit import SlavePart
     from codegen.target.text.names import Names

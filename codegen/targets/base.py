@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from codegen.diagnostics import Diagnostic, Loc
     from codegen.machine import Machine
     from codegen.options import GenOptions
-    from codegen.region import Modelled, RegionOutcome
+    from codegen.region import RegionOutcome
+    from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.source.slice import RegionSlice
     from codegen.target.text.names import Names

@@ -67,7 +67,7 @@ def test_an_analysis_that_nothing_counts(folder: Path, run: Run, monkeypatch: py
             pass
 
     Path("in.c").write_text(function())
-    monkeypatch.setattr("codegen.region.compute_dependences", spin)
+    monkeypatch.setattr("codegen.region_model.compute_dependences", spin)
     monkeypatch.setattr("codegen.limits.ANALYSIS", Limits(1, 512 * MIB))
     code, out, err = run("gen", "in.c", "-o", "out.c", "--timeout", "0.01")
     nest = "\n    for (int i = 0; i < n; i++)\n        A[i] = 0.0;\n"
@@ -84,7 +84,7 @@ def test_an_analysis_without_memory(folder: Path, run: Run, monkeypatch: pytest.
             kept.append(bytearray(1 << 24))
 
     Path("in.c").write_text(function())
-    monkeypatch.setattr("codegen.region.compute_dependences", grow)
+    monkeypatch.setattr("codegen.region_model.compute_dependences", grow)
     monkeypatch.setattr("codegen.limits.ANALYSIS", Limits(60, 512 * MIB))
     code, out, err = run("gen", "in.c", "-o", "out.c")
     assert (code, out) == (1, "") and not Path("out.c").exists()

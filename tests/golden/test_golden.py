@@ -15,7 +15,7 @@ import pytest
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import Generated, generate
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.source.write import read_source
 from tests.compilers import with_openmp
 

@@ -14,7 +14,7 @@ from codegen.gpu.plan.order import device_order
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.tree import GRID, loops
 from codegen.transform.mark import set_loop
 from codegen.transform.program import Program

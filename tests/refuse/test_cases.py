@@ -115,7 +115,7 @@ def test_isl_failed(plain: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     def fail(*_: object) -> None:
         raise isl.Error("no luck")
 
-    monkeypatch.setattr("codegen.region.compute_dependences", fail)
+    monkeypatch.setattr("codegen.region_model.compute_dependences", fail)
     note = _check(capsys, plain, plain.read_text(encoding="utf-8"))
     assert (note["id"], note["line"]) == ("isl-failed", 3)
     assert "no luck" in note["message"]

@@ -7,7 +7,7 @@ import pytest
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Parallel, Skew, Tile
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.report.html.distances import distances
 from codegen.report.html.sample import Sample, sample, tile_sizes
 from codegen.report.html.slices import cuts

@@ -12,7 +12,7 @@ from codegen.machine import load
 from codegen.machine.toml import parse
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.report.counting import region_operations
 from codegen.report.html.roofline import peak, roofs
 from codegen.report.speed import Speed

@@ -8,7 +8,7 @@ from unittest import mock
 
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.sunway import emit

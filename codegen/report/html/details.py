@@ -13,7 +13,8 @@ from codegen.machine import Machine
 from codegen.options import GenOptions
 from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
-from codegen.region import Made, Modelled, make, model_region
+from codegen.region import Made, make
+from codegen.region_model import Modelled, model_region
 from codegen.report.html.charts import footprint_picture, footprint_table
 from codegen.report.html.distances import distance_picture
 from codegen.report.html.model import (

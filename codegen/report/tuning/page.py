@@ -11,7 +11,7 @@ from codegen.limits import LimitPassed, analysis
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.report.html.model import Picture, TableView, TreeRow
 from codegen.report.html.trees import marked, rows_of
 from codegen.report.tuning.charts import (

@@ -14,7 +14,8 @@ from codegen.machine import Machine, load_for
 from codegen.opened import Opened, check_plan_regions, open_source
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.region import Modelled, RegionOutcome, make, model_region
+from codegen.region import RegionOutcome, make
+from codegen.region_model import Modelled, model_region
 from codegen.source.slice import RegionSlice
 from codegen.supervise import run_region
 from codegen.target.text.names import DEFAULT

@@ -36,7 +36,7 @@ from codegen.plan.model import (
 )
 from codegen.plan.text import show, show_directive
 from codegen.plan_reader.parse import parse, planned_regions
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Blocking
 from codegen.source.write import read_source

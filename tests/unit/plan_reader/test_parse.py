@@ -8,7 +8,8 @@ from codegen.diagnostics import InputError
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan_reader.parse import parse, planned_regions
-from codegen.region import Made, Modelled, _by_user_plan, model_region
+from codegen.region import Made, _by_user_plan
+from codegen.region_model import Modelled, model_region
 
 PRODUCT = """\
 void f(int n, double A[n][n], double B[n][n], double C[n][n])

@@ -8,7 +8,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.reductions import find_reductions
-from codegen.region import model_region
+from codegen.region_model import model_region
 
 HEAD = """#include <math.h>
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

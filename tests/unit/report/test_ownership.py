@@ -6,7 +6,7 @@ from codegen.machine import load_for
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Tile
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.report.ownership import ownership
 from codegen.report.text import describe_file
 from codegen.transform import tile

@@ -8,7 +8,7 @@ import pytest
 
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import Modelled, model_region
+from codegen.region_model import Modelled, model_region
 from codegen.scop import dependences
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
 

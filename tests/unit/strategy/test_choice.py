@@ -8,7 +8,7 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import Order, StoreIn, Tile, Vector
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.cycles import cycles
 from codegen.strategy.planner import default_plan, usual_order

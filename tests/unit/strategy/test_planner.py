@@ -5,7 +5,8 @@ from __future__ import annotations
 from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import make, model_region
+from codegen.region import make
+from codegen.region_model import model_region
 from codegen.report.text import technique_lines
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.planner import REGIONS, THREADS, TILING, VECTORS

@@ -16,7 +16,8 @@ from codegen.plan.text import show
 from codegen.plan_reader.parse import parse
 from codegen.recognize.ownership.classes import classes
 from codegen.recognize.ownership.extract import frame, nests
-from codegen.region import finish, model_region
+from codegen.region import finish
+from codegen.region_model import model_region
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.distance import same_value
 from codegen.scop.tree import THREADED, Loop, enclosing, statements, walk

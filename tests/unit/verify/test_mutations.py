@@ -31,7 +31,8 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.contraction import contraction
-from codegen.region import Made, make, model_region
+from codegen.region import Made, make
+from codegen.region_model import model_region
 from codegen.scop.product import Blocking, Product
 from codegen.scop.tree import PACKED, PARALLEL_VECTOR, PIPELINED, STAGE
 from codegen.verify.proofs import CHECKS, prove

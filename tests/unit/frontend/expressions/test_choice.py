@@ -10,7 +10,7 @@ import pytest
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.expr import Ref, Ternary, walk
 from codegen.scop.model import Scop
 

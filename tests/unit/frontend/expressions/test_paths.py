@@ -8,7 +8,7 @@ import pytest
 from codegen.diagnostics import Unsupported
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Access, Scop
 
 

@@ -15,7 +15,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan_reader.parse import parse
 from codegen.recognize.access.invariant_values import alike, alike_reads
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 from codegen.verify.proofs import prove

@@ -19,7 +19,7 @@ from codegen.recognize.ownership.linear import crossing, equal_subscripts, linea
 from codegen.recognize.ownership.model import Frame, Reference
 from codegen.recognize.ownership.registers import Budget
 from codegen.recognize.ownership.search import search
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.tree import enclosing
 from codegen.transform import tile
 from tests.ownership import private_by_hand

@@ -9,7 +9,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.plan.model import Jam, Vector
 from codegen.recognize.ownership.registers import Budget, RegisterTile, Side, register_tile, unit
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Statement
 from codegen.strategy.planner import default_plan
 from codegen.transform.program import Program

@@ -15,7 +15,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import Expand
 from codegen.recognize.privatize.expansion import Expansion, NoExpansion, expand, shared_loops
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.expr import Binary, Lit
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import statements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Scop
 
 PARAMS = "int n, double A[n][n], double v[n], double w[n]"

@@ -8,7 +8,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.recognize.products.contraction import NoContraction, contraction
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction
 

@@ -7,7 +7,7 @@ import pytest
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.forward import candidates, forward, forwarded
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.model import Statement
 from codegen.scop.tree import statements
 from codegen.transform.program import Program

@@ -17,7 +17,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.plan.model import LoopRef, ScalarReplace
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.tree import loops
 from codegen.strategy.loops.scalar_replacement import replacement_gain
 from codegen.transform.apply import apply

@@ -8,7 +8,7 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.recognize.products.contraction import NoContraction, contraction
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.strategy.orders.distribution import distribute, only, strongly_connected
 from codegen.strategy.products.blocked import find_products

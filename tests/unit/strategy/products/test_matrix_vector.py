@@ -19,7 +19,8 @@ from codegen.plan.text import show
 from codegen.plan_reader.parse import parse
 from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.recognize.products.matrix_vector import fold, layout
-from codegen.region import Modelled, make, model_region
+from codegen.region import make
+from codegen.region_model import Modelled, model_region
 from codegen.scop.lanes import Lane, walk
 from codegen.scop.tree import FOLDED
 from codegen.target.matvec.shuffle import turn

@@ -13,7 +13,7 @@ from codegen.pipeline import Generated, generate
 from codegen.plan.model import StripMine
 from codegen.plan.text import show
 from codegen.plan_reader.parse import parse
-from codegen.region import model_region
+from codegen.region_model import model_region
 from codegen.scop.dependences import domain
 from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.strategy.orders.isl_schedule import isl_schedule

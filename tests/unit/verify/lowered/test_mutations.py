@@ -46,7 +46,8 @@ from codegen.machine import load
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.region import Made, make, model_region
+from codegen.region import Made, make
+from codegen.region_model import model_region
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
 

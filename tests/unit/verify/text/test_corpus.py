@@ -7,7 +7,8 @@ import pytest
 from codegen.machine.load import load_for
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import make, model_region
+from codegen.region import make
+from codegen.region_model import model_region
 from codegen.target.emit import emit_region
 from codegen.verify.text.check import not_read, wrong_text
 from tests.corpus import ALL, KERNELS

@@ -14,7 +14,8 @@ from codegen.isa.load import load as load_isa
 from codegen.machine.load import load_for
 from codegen.opened import open_source
 from codegen.options import GenOptions
-from codegen.region import make, model_region, process_region
+from codegen.region import make, process_region
+from codegen.region_model import model_region
 from codegen.scop.lanes import Lane
 from codegen.target.emit import RegionText, emit_region
 from codegen.target.product.blocked import ProductPrinter

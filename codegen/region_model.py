@@ -1,0 +1,171 @@
+"""The model of a region: its statements, their order and dependences, as the source has them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+import islpy as isl
+
+from codegen.diagnostics import Diagnostic, InputError, Loc, Unsupported
+from codegen.frontend.build import Extracted, extract
+from codegen.frontend.expressions.affine import c_text
+from codegen.frontend.parameters.plain import not_plain
+from codegen.frontend.prepare import declared_pure, prepared, pure_hint
+from codegen.frontend.rewrite.overloads import with_overloads
+from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.symbols import RegionSite, find_site, part_of
+from codegen.options import FUSIONS, GenOptions
+from codegen.plan_reader.hinted import plan_hint
+from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks
+from codegen.recognize.privatize.privates import privatize, privatize_roomy
+from codegen.recognize.reductions import free_pairs
+from codegen.recognize.stores import settled
+from codegen.record import record
+from codegen.scop.dependences import compute_dependences
+from codegen.scop.effort import Exhausted, at_most, part
+from codegen.source.macros.named import without_names
+from codegen.source.parse import Parsed, parse_with_gaps
+from codegen.source.slice import RegionSlice
+from codegen.targets.base import Target
+from codegen.targets.registry import target_named
+from codegen.transform.program import Program, make_program
+
+MODEL = 4  # the model of a region gets one part in so many of its counted work
+TOO_MUCH = "its part of the counted work was used up"
+
+
+@record
+class Modelled:
+    """A region with its model in source order."""
+
+    site: RegionSite
+    program: Program
+    digest: str
+    remarks: tuple[Diagnostic, ...] = ()
+    fusion: str = ""  # what a hint asks for
+    alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
+    kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
+    piece: int = 0  # which piece of the region it is; 0: all of it
+
+    def threads(self, options: GenOptions) -> bool:
+        """May its loops share their iterations among threads?"""
+        return target_named(options.target).threads and not self.alone
+
+
+def model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    """The model of a region, with macros by their names where they may have any value; None when there is nothing in
+    it. Raises Unsupported."""
+    named = s.named
+    try:
+        while named is not None and named.values:
+            shaping = not_plain(_site(named).statements, [n for n, _ in named.values])
+            if not shaping:
+                model = _model_region(named, options)
+                kept = {n: int(b.strip("( )\t")) for n, b in named.values}
+                return None if model is None else replace(model, kept=kept)
+            named = without_names(named, shaping)
+    except Unsupported:
+        pass
+    return _model_region(s, options)
+
+
+def _site(s: RegionSlice) -> RegionSite:
+    return site_in(parse_with_gaps(s), s)
+
+
+def site_in(parsed: Parsed, s: RegionSlice) -> RegionSite:
+    """The region, or the piece of it that is meant, in the parser's tree, in forms that the walk over it knows."""
+    tree, p, r = with_overloads(parsed.ast), s.piece, s.region
+    site = find_site(tree, s.file, r.first_line, r.last_line, parsed.hidden, s.thread_private)
+    return prepared(site if p is None else part_of(site, p.path, p.first, p.after), declared_pure(s))
+
+
+def _model_region(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    loc = Loc(s.file, s.region.first_line, 1)
+    try:
+        with at_most(part(options.timeout, MODEL)):
+            return _modelled(s, options)
+    except Exhausted:
+        raise too_much(options, loc) from None
+    except isl.Error as error:
+        raise Unsupported(
+            "isl-failed",
+            f"isl could not analyse the region: {str(error).splitlines()[0]}",
+            loc,
+            "simplify its bounds and subscripts, or split the region",
+        ) from None
+
+
+def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
+    site = _site(s)
+    assumptions = [(options.context, Loc("--context"))] if options.context.strip() else []
+    reassociate, fusion = options.reassociate, ""
+    for hint in s.region.hints:
+        word, _, rest = hint.text.strip().partition("(")
+        if word.strip() == "assume" and rest.endswith(")"):
+            assumptions.append((rest[:-1], Loc(s.file, hint.line, 1)))
+        elif word.strip() == "reassociate":
+            reassociate = True
+        elif word.strip() == "pure" and pure_hint(hint.text):
+            continue
+        elif word.strip() == "fusion" and rest.rstrip(") ") in FUSIONS:
+            fusion = rest.rstrip(") ")
+        elif plan_hint(hint) is None:
+            raise InputError(
+                "bad-hint",
+                f"unknown hint `{hint.text.strip()}`",
+                Loc(s.file, hint.line, 1),
+                "known hints: assume(condition), pure(function, ...), reassociate, plan(file), "
+                f"fusion({'|'.join(FUSIONS)})",
+            )
+    target = target_named(options.target)
+    within = check_constructs(site, not target.runs_here and not target.threads)
+    found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
+    if found.tree is None:
+        return None
+    if found.scop.own and not target.own_variables:
+        why = f"the target {target.name} cannot leave a new address in `{found.scop.own[0].source}`"
+        raise Unsupported("pointer-unknown", why, site.loc, "use subscripts in place of a pointer that moves")
+    tree, found = found.tree, replace(found, scop=settled(found.scop, site))
+    found = replace(found, scop=target.prepared(found.scop))
+    deps = compute_dependences(found.scop, tree)
+    scop = privatize(found.scop, tree, deps, site)
+    if scop is not found.scop:
+        deps = compute_dependences(scop, tree)
+    if target.private_arrays:
+        scop, deps = privatize_roomy(scop, tree, deps, site)
+    last = lastprivates(scop, tree, deps) if target.private_arrays else None
+    if last is not None:
+        scop, tree, deps = last.scop, last.tree, last.deps
+    free = free_pairs(scop, reassociate)
+    if free:
+        deps = compute_dependences(scop, tree, free)
+    own = thread_local(site, found.scop.names, target, s.region.first_line)
+    remarks = (*((within,) if within else ()), *own, *found.remarks, *privatization_remarks(found.scop, scop, last))
+    program = make_program(scop, deps, tree, reassociate)
+    number = 0 if s.piece is None else s.piece.number
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)
+
+
+def thread_local(site: RegionSite, names: frozenset[str], target: Target, line: int) -> tuple[Diagnostic, ...]:
+    """What the target says of variables of which each thread has its own."""
+    own = sorted(n for n in names if n in site.variables and site.variables[n].thread_local)
+    return target.check_thread_local(own[0], Loc(site.loc.file, line, 1)) if own else ()
+
+
+def _digest(site: RegionSite) -> str:
+    """Identifies the region's code, whatever its layout and comments."""
+    text = "\n".join(c_text(n) for n in site.statements)
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def too_much(options: GenOptions, loc: Loc) -> Unsupported:
+    """The region's counted work is used up."""
+    return Unsupported(
+        "timeout",
+        f"its analysis takes more work than is allowed for {options.timeout:g} s",
+        loc,
+        "raise --timeout, or split the region",
+    )
