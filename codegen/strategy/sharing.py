@@ -6,7 +6,7 @@ from codegen.plan.model import Directive, Pipeline
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, Place, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
-from codegen.strategy.cost.cycles import stepped
+from codegen.strategy.cost.groups import stepped
 from codegen.strategy.loops.vector_reductions import on_threads, vector_reduction
 from codegen.strategy.loops.work_sharing import ways
 from codegen.strategy.technique import Site, Technique, Unsuited, carry_out_steps, suited

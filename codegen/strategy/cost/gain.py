@@ -7,7 +7,8 @@ from codegen.plan.model import Directive, Distribute, Forward, Parallel, Plan, S
 from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.record import record
 from codegen.scop.model import Scop
-from codegen.strategy.cost.cycles import SIZE, cycles, short
+from codegen.strategy.cost.cycles import cycles, short
+from codegen.strategy.cost.groups import SIZE
 from codegen.strategy.cost.tile_sizes import is_strip
 from codegen.transform.program import Program
 

@@ -14,7 +14,7 @@ from codegen.recognize.access.strides import move
 from codegen.recognize.access.work import leaves_out
 from codegen.scop.model import Statement
 from codegen.scop.tree import Loop, Place, enclosing, has_band, statements
-from codegen.strategy.cost.cycles import stepped
+from codegen.strategy.cost.groups import stepped
 from codegen.strategy.cost.tile_sizes import constant_extent
 from codegen.strategy.loops.thread_loops import Shared, equal_parts, shared_out
 from codegen.transform.mark import next_inside

@@ -36,7 +36,8 @@ from codegen.scop.tree import (
     statements,
     walk,
 )
-from codegen.strategy.cost.cycles import SIZE, cycles, short
+from codegen.strategy.cost.cycles import cycles, short
+from codegen.strategy.cost.groups import SIZE
 from codegen.strategy.orders.distribution import only, strongly_connected
 from codegen.strategy.orders.reshape import with_flags
 from codegen.transform.program import Program, legal, make_program
