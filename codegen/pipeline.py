@@ -19,14 +19,14 @@ from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
 from codegen.source.splice import splice
 from codegen.supervise import run_region
-from codegen.target.text.lines import line_name
+from codegen.target.finish.lines import line_name
 from codegen.targets.base import Extra
 from codegen.targets.registry import target_named
 
 if TYPE_CHECKING:
     from codegen.auto import Row
     from codegen.region import RegionOutcome
-    from codegen.target.text.links import Links
+    from codegen.target.finish.links import Links
 
 MARK = "\ufeff"  # byte order mark
 @record
@@ -71,9 +71,9 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
         return Generated(banner + text, (), messages, source.deps, "", extra, nests=done.nests)
     from codegen.recognize.access.work import PARALLEL_MIN
     from codegen.target.emit import Kernel, emit_support, foreign
+    from codegen.target.finish.names import check_names, check_region_names, names_for, names_taken
+    from codegen.target.finish.rows import laid_out
     from codegen.target.text.checks import checks, helpers_of, with_checks
-    from codegen.target.text.names import check_names, check_region_names, names_for, names_taken
-    from codegen.target.text.rows import laid_out
 
     changed = [(r, o.text) for r in source.regions for o in outcomes if o.index == r.index and o.text is not None]
     for r, t in changed:

@@ -30,8 +30,8 @@ from codegen.strategy.choice import Decision
 from codegen.strategy.cost.gain import Gain
 from codegen.strategy.planner import default_plan, source_plan
 from codegen.target.emit import Kernel
+from codegen.target.finish.links import Links
 from codegen.target.guards.computed import ComputedText
-from codegen.target.text.links import Links
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan

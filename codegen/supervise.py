@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codegen.frontend.symbols import RegionSite
     from codegen.opened import Opened
     from codegen.region import RegionOutcome
-    from codegen.target.text.links import Links
+    from codegen.target.finish.links import Links
 
 # Refusals after which smaller pieces may do.
 _TOO_LARGE = frozenset({"timeout", "no-proof", "region-too-large", "no-parallelism"})
@@ -155,7 +155,7 @@ def _resumed(source: Opened, s: RegionSlice, at: int, options: GenOptions) -> st
     """Tells the compiler where the user's text goes on."""
     if not options.line_directives and s.region.said is None:
         return ""
-    from codegen.target.text.lines import line_name
+    from codegen.target.finish.lines import line_name
 
     number = s.region.called(source.text.count("\n", 0, at) + 1)
     return f'#line {number} "{line_name(source.name, options, s.region)}"\n'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Union
 
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record
-from codegen.target.text.names import prefix
+from codegen.target.finish.names import prefix
 
 if TYPE_CHECKING:
     from codegen.api.plans import Plan

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from codegen.checking.build import HEADER, Build, Compiler, find_compiler
-from codegen.checking.emit import ranks_text, runtime_text, watch_text
+from codegen.checking.harness.emit import ranks_text, runtime_text, watch_text
 from codegen.checking.judge import Tried, Verdict, judge, try_case
 from codegen.checking.ranks.run import on_ranks
 from codegen.checking.regions import STEM, Checked, extra_sources, file_texts, open_regions

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.checking.library import open_library
+from codegen.checking.harness.library import open_library
 from codegen.checking.overlap import overlap_text, overlapping
 from codegen.checking.regions import Case, model_of
 from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, subset
 from codegen.checking.show import values_text
 from codegen.checking.stores import invented, watched
-from codegen.checking.survey import Survey, Vector, survey
 from codegen.checking.trials import Pair, Trials, run_trials
+from codegen.checking.vectors.survey import Survey, Vector, survey
 from codegen.diagnostics import TilewrightError
 from codegen.limits import LimitPassed, analysis
 from codegen.options import GenOptions

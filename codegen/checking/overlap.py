@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from codegen.checking.harness import Harness
-from codegen.checking.memory import Memory
-from codegen.checking.survey import Vector
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.memory import Memory
+from codegen.checking.vectors.survey import Vector
 from codegen.scop.model import Scop
 from codegen.target.guards.alias import may_overlap
 from codegen.target.guards.pointers import pointer_of

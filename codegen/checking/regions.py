@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
-from codegen.checking.emit import cases_text
-from codegen.checking.harness import FunctionPlace, Harness, harness_of
-from codegen.checking.memory import memory_of
+from codegen.checking.harness.call import FunctionPlace, Harness, harness_of
+from codegen.checking.harness.emit import cases_text
+from codegen.checking.harness.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa
 from codegen.machine import load_for
@@ -24,7 +24,7 @@ from codegen.source.regions import written
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, emit_banner, emit_support
-from codegen.target.text.names import DEFAULT
+from codegen.target.finish.names import DEFAULT
 from codegen.targets.registry import target_named
 
 STEM = "result"  # of the files of the target

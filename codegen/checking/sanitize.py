@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.checking.survey import Vector
+from codegen.checking.vectors.survey import Vector
 from codegen.limits import Limits, end, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode

@@ -7,8 +7,8 @@ import re
 import struct
 from collections.abc import Sequence
 
-from codegen.checking.leaves import ScalarRun
-from codegen.checking.memory import Buffer, Int
+from codegen.checking.harness.leaves import ScalarRun
+from codegen.checking.harness.memory import Buffer, Int
 
 
 def element_text(buffer: Buffer, leaf: ScalarRun, dims: Sequence[int], count: int, at: int, first: int) -> str:

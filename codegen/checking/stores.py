@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codegen.checking.harness import Harness
-from codegen.checking.layout import BufferLayout
-from codegen.checking.library import Library, arena, open_library
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.layout import BufferLayout
+from codegen.checking.harness.library import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
-from codegen.checking.survey import Vector
 from codegen.checking.trials import BATCH, THREADS, WORK, Pair
+from codegen.checking.vectors.survey import Vector
 from codegen.limits import LimitPassed
 from codegen.record import record
 from codegen.worker import Died, run_limited

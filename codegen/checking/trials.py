@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.checking.harness import Harness
-from codegen.checking.layout import BufferLayout, Layout
-from codegen.checking.library import Arena, Library, arena, open_library
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.layout import BufferLayout, Layout
+from codegen.checking.harness.library import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
-from codegen.checking.survey import Survey, Vector
+from codegen.checking.vectors.survey import Survey, Vector
 from codegen.limits import MIB, LimitPassed, Limits
 from codegen.record import record
 from codegen.worker import Died, run_limited

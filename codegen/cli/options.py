@@ -120,7 +120,7 @@ def prefix_pair(text: str) -> tuple[str, str]:
 
 def name_prefix(text: str) -> str:
     """A word that C names can begin with."""
-    from codegen.target.text.names import prefix
+    from codegen.target.finish.names import prefix
 
     return prefix(text)
 

@@ -20,14 +20,14 @@ from codegen.scop.expr import Sym
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.target.emit import deeper
+from codegen.target.finish.names import Names, entries_of
+from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed import ComputedText, computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.names import Names, entries_of
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrapped
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
-from codegen.target.text.names import Names
+from codegen.target.finish.names import Names
+from codegen.target.finish.wrap import wrapped
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrapped
 
 
 def host_support(parts: Sequence[DevicePart], stem: str) -> str:

@@ -25,8 +25,8 @@ from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
+from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
-from codegen.target.text.names import names_for
 from codegen.targets.base import RegionJob
 from codegen.targets.registry import target_named
 from codegen.transform.apply import apply_plan

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
-    from codegen.target.text.names import Names
+    from codegen.target.finish.names import Names
 
 
 class Cuda(Target):

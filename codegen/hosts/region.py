@@ -20,9 +20,9 @@ from codegen.source.slice import RegionSlice
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
 from codegen.target.emit import RegionText, emit_region
+from codegen.target.finish.lines import at_statements, line_name
+from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
-from codegen.target.text.lines import at_statements, line_name
-from codegen.target.text.names import names_for
 from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 

@@ -11,14 +11,14 @@ from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
 from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper
+from codegen.target.finish.names import names_for
+from codegen.target.finish.wrap import wrap
 from codegen.target.guards.alias import alias_test
 from codegen.target.guards.computed import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.names import names_for
 from codegen.target.text.pieces import View
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrap
 from codegen.targets.base import RegionJob
 
 

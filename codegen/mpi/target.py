@@ -14,7 +14,7 @@ from codegen.targets.base import GRIDS, STAYS, Emulator, Extra, RegionJob, Targe
 if TYPE_CHECKING:
     from codegen.options import GenOptions
     from codegen.region import RegionOutcome
-    from codegen.target.text.names import Names
+    from codegen.target.finish.names import Names
 
 
 def support(network: str = NETWORK) -> str:

@@ -17,10 +17,10 @@ from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer
 from codegen.region import Made as Result
 from codegen.scop.model import Access, Param, Scop
+from codegen.target.finish.braces import unwrapped
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.pragmas import pragma_makers
 from codegen.target.text.body import BodyPrinter
-from codegen.target.text.braces import unwrapped
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, fresh, words_of
 from codegen.target.view import ViewBuilder, reserved

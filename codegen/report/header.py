@@ -10,7 +10,7 @@ from codegen.opened import Opened, open_source
 from codegen.options import GenOptions
 from codegen.source.parse import parse_with_gaps
 from codegen.source.write import GENERATED
-from codegen.target.text.wrap import wrapped
+from codegen.target.finish.wrap import wrapped
 
 # Where names of types come from when it is not the source's own header.
 _STANDARD = {

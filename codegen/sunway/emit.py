@@ -25,16 +25,16 @@ from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, KernelView, line, prune, texts
 from codegen.target.emit import _unused, deeper
+from codegen.target.finish.names import Names, entries_of
+from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed import computed_texts, needed
 from codegen.target.guards.guard import all_of, guard_text
 from codegen.target.pragmas import pragma_makers
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.names import Names, entries_of
 from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrapped
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry

@@ -8,9 +8,9 @@ from codegen.sunway.emit import SlavePart
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid
 from codegen.target.emit import emit_support
-from codegen.target.text.names import Names
+from codegen.target.finish.names import Names
+from codegen.target.finish.wrap import wrapped
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrapped
 
 
 def master_support(parts: Sequence[SlavePart], stem: str, grid: Grid, names: Names | None = None) -> str:

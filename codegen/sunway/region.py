@@ -31,8 +31,8 @@ from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.staging.survey import has_kernel, width_of
+from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
-from codegen.target.text.names import names_for
 from codegen.transform.program import Program
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.sunway.emit import SlavePart
-    from codegen.target.text.names import Names
+    from codegen.target.finish.names import Names
 
 _CHOOSES = "chooses vectors and registers by itself"
 _PROGRAM = ("_master.c", "_slave.c", "_args.h")

@@ -14,6 +14,13 @@ from codegen.plan.text import plan_hash
 from codegen.record import record
 from codegen.scop.model import Scop
 from codegen.source.language import CXX, C, Language
+from codegen.target.finish.braces import unwrapped
+from codegen.target.finish.cxx import in_language
+from codegen.target.finish.links import FIRST, Links, parts, spread, unmark
+from codegen.target.finish.names import Names
+from codegen.target.finish.outline import outlined
+from codegen.target.finish.rows import laid_out
+from codegen.target.finish.wrap import WIDTH
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.buffers import room_of
@@ -21,16 +28,9 @@ from codegen.target.guards.computed import ComputedText, computed_texts, needed,
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.guards.locals import with_locals
 from codegen.target.pragmas import pragma_makers
-from codegen.target.text.braces import unwrapped
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.cxx import in_language
-from codegen.target.text.links import FIRST, Links, parts, spread, unmark
-from codegen.target.text.names import Names
-from codegen.target.text.outline import outlined
 from codegen.target.text.pieces import View, reads_of, texts_of, words_of
-from codegen.target.text.rows import laid_out
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import WIDTH
 from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:

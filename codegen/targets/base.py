@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
     from codegen.source.slice import RegionSlice
-    from codegen.target.text.names import Names
+    from codegen.target.finish.names import Names
 
 
 # What most targets have not, by the directives that ask for it.

@@ -13,7 +13,7 @@ from codegen.cli.main import main
 from codegen.diagnostics import InputError, Loc
 from codegen.options import GenOptions
 from codegen.pipeline import generate
-from codegen.target.text.names import check_region_names
+from codegen.target.finish.names import check_region_names
 from tests.compilers import with_openmp
 
 NEST = "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n"

@@ -10,7 +10,7 @@ import pytest
 import codegen
 from codegen.plan.text import plan_hash
 from codegen.source.layout.lexis import blank_comments
-from codegen.target.text.wrap import WIDTH
+from codegen.target.finish.wrap import WIDTH
 
 PRODUCT = """\
 #define TW_ROW 3 /* looks like one of ours */

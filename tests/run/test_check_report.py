@@ -69,7 +69,7 @@ def test_the_report_is_the_same_every_time() -> None:
 
 def test_the_runtime_is_clean_c(tmp_path: Path) -> None:
     """The harness must not trip over its own mistakes."""
-    from codegen.checking.emit import runtime_text
+    from codegen.checking.harness.emit import runtime_text
 
     (tmp_path / "runtime.c").write_text(runtime_text())
     flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Dmain=tw_user_main")

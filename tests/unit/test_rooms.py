@@ -24,7 +24,8 @@ ROOMS = (
 FOLDERS = {
     "source": ("layout", "cxx", "macros"),
     "recognize": ("access", "ownership", "privatize", "products"),
-    "target": ("text", "guards", "nest", "vector", "product", "matvec"),
+    "checking": ("harness", "vectors", "ranks"),
+    "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "lowered", "cores"),
     "strategy": ("cost", "orders", "loops", "products"),
     "sparse": ("algebra", "formats", "ir", "synth", "emit", "kernels", "python"),

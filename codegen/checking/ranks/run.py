@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.checking.harness import Harness
-from codegen.checking.library import open_library
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.library import open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
-from codegen.checking.survey import Survey, Vector
 from codegen.checking.trials import TOLERANCE, Pair
+from codegen.checking.vectors.survey import Survey, Vector
 from codegen.limits import PROGRAM, end, limited
 from codegen.record import record
 from codegen.source.encoding import decode

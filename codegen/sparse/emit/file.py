@@ -9,8 +9,8 @@ from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.sparse.emit.formats import Struct
 from codegen.sparse.emit.types import Types
+from codegen.target.finish.wrap import wrapped
 from codegen.target.text.templates import environment
-from codegen.target.text.wrap import wrapped
 
 
 @record

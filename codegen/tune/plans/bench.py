@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codegen.checking.layout import Layout
-from codegen.checking.library import Arena, Library, arena, open_library
-from codegen.checking.survey import Survey, Vector, lookers
+from codegen.checking.harness.layout import Layout
+from codegen.checking.harness.library import Arena, Library, arena, open_library
 from codegen.checking.trials import compare
+from codegen.checking.vectors.survey import Survey, Vector, lookers
 from codegen.record import record
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.build import Failed, Shop, original_text

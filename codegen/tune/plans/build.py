@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from codegen.checking.build import find_compiler, first_error
-from codegen.checking.emit import cases_text, runtime_text
+from codegen.checking.harness.emit import cases_text, runtime_text
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.limits import COMPILER, QUESTION, LimitPassed, run
 from codegen.pipeline import after_feature_macros

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.checking.ranges import fixed
-from codegen.checking.survey import extents
+from codegen.checking.vectors.ranges import fixed
+from codegen.checking.vectors.survey import extents
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
 from codegen.scop.product import Blocking, Exact, Nested, Sweep

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codegen.checking.library import Library
-from codegen.checking.survey import Limits, Vector, vector_at
+from codegen.checking.harness.library import Library
+from codegen.checking.vectors.survey import Limits, Vector, vector_at
 from codegen.record import record
 from codegen.tune.plans.build import Failed
 from codegen.tune.plans.subject import Subject

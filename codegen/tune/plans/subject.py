@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.checking.harness import Harness
+from codegen.checking.harness.call import Harness
 from codegen.checking.regions import as_generated, case_of
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed
@@ -18,7 +18,7 @@ from codegen.region import RegionOutcome, make
 from codegen.region_model import Modelled, model_region
 from codegen.source.slice import RegionSlice
 from codegen.supervise import run_region
-from codegen.target.text.names import DEFAULT
+from codegen.target.finish.names import DEFAULT
 
 
 @record

@@ -18,8 +18,8 @@ from codegen.isa.load import NAMES, groups, load
 from codegen.isa.model import is_float
 from codegen.isa.text import FUSED, bare, call, expression, takes_lane
 from codegen.scop.lanes import ARITHMETIC, BITWISE, DOUBTS, ELEMENTS, EXTREMES, MASKS, WRAPS, Lane
+from codegen.target.finish.wrap import wrapped
 from codegen.target.product.microkernel import MicroKernel, lanes_text, micro_kernel, name, nr_max, nr_text, prelude
-from codegen.target.text.wrap import wrapped
 
 if sys.version_info >= (3, 11):
     import tomllib

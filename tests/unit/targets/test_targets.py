@@ -15,7 +15,7 @@ from codegen.hosts.region import printed
 from codegen.options import GenOptions, effective_options
 from codegen.pipeline import generate
 from codegen.region import RegionOutcome, make
-from codegen.target.text.names import Names
+from codegen.target.finish.names import Names
 from codegen.targets.base import Extra, RegionJob, Target
 from codegen.targets.registry import host, host_names, registered, target_names
 

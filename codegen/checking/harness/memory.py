@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.checking.paths import Path, follow, layers_on, names_in, nodes_in, paths_in
+from codegen.checking.harness.paths import Path, follow, layers_on, names_in, nodes_in, paths_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.memory.layers import DeclaredType, Layer
 from codegen.frontend.parameters.prescan import member_type, prescan

@@ -8,8 +8,8 @@ from typing import Any
 
 from cffi import FFI  # type: ignore[import-untyped]
 
-from codegen.checking.harness import Harness
-from codegen.checking.layout import BufferLayout, Layout, layout_length, read_layout
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.layout import BufferLayout, Layout, layout_length, read_layout
 from codegen.record import record
 
 _SCRATCH = 1 << 20  # what a case may scribble on while it only tells sizes

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from codegen.source.layout.lexis import blank_comments
-from codegen.target.text.lines import at_statements
-from codegen.target.text.links import spread
-from codegen.target.text.wrap import WIDTH, wrap, wrapped
+from codegen.target.finish.lines import at_statements
+from codegen.target.finish.links import spread
+from codegen.target.finish.wrap import WIDTH, wrap, wrapped
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 NARROW = 48

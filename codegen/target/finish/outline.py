@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codegen.record import record
-from codegen.target.text.alike import Substitution, Tokens, added_up, argument, tokens
-from codegen.target.text.links import Links
-from codegen.target.text.repeats import Repeated, best_run, repeated_values, value_of
-from codegen.target.text.rows import is_statement, side_by_side
-from codegen.target.text.wrap import WIDTH, comment_open, lines_of
+from codegen.target.finish.alike import Substitution, Tokens, added_up, argument, tokens
+from codegen.target.finish.links import Links
+from codegen.target.finish.repeats import Repeated, best_run, repeated_values, value_of
+from codegen.target.finish.rows import is_statement, side_by_side
+from codegen.target.finish.wrap import WIDTH, comment_open, lines_of
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _DEFINED = re.compile(r"#define (\w+)\(([^()]*)\) ?((?:.*\\\n)*.*)\n")

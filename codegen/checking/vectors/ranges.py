@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from codegen.checking.gathers import Aim, Aimed, aims_of
-from codegen.checking.paths import Path
+from codegen.checking.harness.gathers import Aim, Aimed, aims_of
+from codegen.checking.harness.paths import Path
 from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Scop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.memory import Int
+from codegen.checking.harness.memory import Int
 from codegen.record import record
 
 SMALL = (1, 0, 2, 3, 5, 7, 13)

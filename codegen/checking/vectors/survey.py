@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.checking.harness import Harness
-from codegen.checking.layout import Layout
-from codegen.checking.library import Library
-from codegen.checking.paths import Path
-from codegen.checking.pieces import least, pieces, reached, small_values
-from codegen.checking.ranges import Ranges, fixed, ranges_of, stride_value
-from codegen.checking.sizes import groups
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.layout import Layout
+from codegen.checking.harness.library import Library
+from codegen.checking.harness.paths import Path
+from codegen.checking.vectors.pieces import least, pieces, reached, small_values
+from codegen.checking.vectors.ranges import Ranges, fixed, ranges_of, stride_value
+from codegen.checking.vectors.sizes import groups
 from codegen.diagnostics import Unsupported
 from codegen.record import record
 from codegen.region_model import Modelled

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from codegen.target.text.wrap import WIDTH, comment_open, lines_of, wrap
+from codegen.target.finish.wrap import WIDTH, comment_open, lines_of, wrap
 
 _CONTROL = re.compile(r"(?:for|if|else|while|do|switch|case|default|return|goto|break|continue)\b")
 _SHARE = 4 / 3  # rows of equal length are worth so many more lines

@@ -9,7 +9,7 @@ from codegen.options import GenOptions, shown_name
 from codegen.source.layout.lexis import blank_comments
 from codegen.source.layout.linemap import quote
 from codegen.source.regions import Region
-from codegen.target.text.links import Links
+from codegen.target.finish.links import Links
 
 
 def line_name(name: str, options: GenOptions, region: Region | None = None) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.harness import Harness
-from codegen.checking.memory import Buffer
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.memory import Buffer
 from codegen.record import record
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from pycparser import c_ast, c_generator
 
-from codegen.checking.harness import Harness
-from codegen.checking.memory import Buffer
-from codegen.checking.paths import names_in
+from codegen.checking.harness.call import Harness
+from codegen.checking.harness.memory import Buffer
+from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.symbols import RegionSite
 

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from codegen.target.text.alike import added_up, substitution, tokens
-from codegen.target.text.outline import outlined, same_code
-from codegen.target.text.rows import laid_out, side_by_side
+from codegen.target.finish.alike import added_up, substitution, tokens
+from codegen.target.finish.outline import outlined, same_code
+from codegen.target.finish.rows import laid_out, side_by_side
 from tests.macros import without_macros
 
 VALUE = ("(real)0.2 * ({0}[{1}][j] + {0}[{1}][j - 1] + {0}[{1}][j + 1] + {0}[{2}][j] + {0}[{3}][j]"

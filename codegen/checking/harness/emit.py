@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.declare import copies, declarations, moves
-from codegen.checking.harness import FunctionPlace, Harness
-from codegen.checking.leaves import ScalarRun
+from codegen.checking.harness.call import FunctionPlace, Harness
+from codegen.checking.harness.declare import copies, declarations, moves
+from codegen.checking.harness.leaves import ScalarRun
 from codegen.record import record
 from codegen.source.language import CXX
 from codegen.target.text.templates import environment

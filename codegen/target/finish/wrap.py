@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.target.text.breaks import HANG, broken, cut, filled, placed
+from codegen.target.finish.breaks import HANG, broken, cut, filled, placed
 
 WIDTH = 100
 _OPENING = re.compile(r"""/\*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")

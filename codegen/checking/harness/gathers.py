@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.checking.paths import Path, names_in, nodes_in
+from codegen.checking.harness.paths import Path, names_in, nodes_in
 from codegen.diagnostics import Unsupported
 from codegen.recognize.access.intervals import Interval, interval, union
 from codegen.recognize.access.reach import far

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from codegen.record import record
-from codegen.target.text.alike import Substitution, Tokens, is_name, shape, substitution, tokens
-from codegen.target.text.rows import side_by_side
-from codegen.target.text.wrap import wrap
+from codegen.target.finish.alike import Substitution, Tokens, is_name, shape, substitution, tokens
+from codegen.target.finish.rows import side_by_side
+from codegen.target.finish.wrap import wrap
 
 _VALUE = 40  # characters of a value that is looked at
 _RUN = 3  # statements of a run that is

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.checking.gathers import index_sources
-from codegen.checking.leaves import ScalarRun, leaves
-from codegen.checking.memory import Memory
-from codegen.checking.paths import follow
+from codegen.checking.harness.gathers import index_sources
+from codegen.checking.harness.leaves import ScalarRun, leaves
+from codegen.checking.harness.memory import Memory
+from codegen.checking.harness.paths import follow
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.symbols import RegionSite
 from codegen.record import record

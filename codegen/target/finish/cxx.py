@@ -1,5 +1,5 @@
 """Generated text for C++ files. Printers and templates write C; what C++ spells otherwise is exchanged in the finished
-text, as names are (`target/text/names.py`). Only text of the tool's own comes here, with one declaration to a line."""
+text, as names are (`names.py`). Only text of the tool's own comes here, with one declaration to a line."""
 
 from __future__ import annotations
 

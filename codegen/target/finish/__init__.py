@@ -1,0 +1,1 @@
+"""Passes over finished text: repeated parts, names, lines that are too long, `#line`, C++."""
