@@ -90,6 +90,8 @@ def minus(e: CExpr, low: CExpr) -> CExpr:
 def base_type(t: object) -> str:
     """The plain C type of an element, whatever typedef it is spelled with."""
     assert isinstance(t, CType)
+    if t.plain_char:
+        return "char"  # with or without a sign, as in the source
     if t.kind == "float":
         return {32: "float", 64: "double"}.get(t.bits, "long double")
     if t.kind == "int":

@@ -37,6 +37,7 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
+from codegen.verify.cores.arguments import wrong_launch
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.records import Words
@@ -140,6 +141,8 @@ def emit_sunway(
             plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
     )  # fmt: skip
+    for launch, (_, members) in zip(launches, structs, strict=True):
+        _prove_start(launch, members, text)
     helpers = frozenset().union(*(x.helpers for x in launches))
     report = "\n".join(_report(x) for x in launches)
     part_ = SlavePart(
@@ -292,6 +295,13 @@ def _prove_entry(launch: Launch, known: Mapping[str, tuple[str, KernelTask, Kern
     problem = wrong_entry(launch.source, launch.deps, task, _text(entry), _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)
+
+
+def _prove_start(launch: Launch, members: Sequence[str], text: str) -> None:
+    """Raises Unsupported unless cores are started with the values that kernels were proven for."""
+    problem = wrong_launch(launch.source, launch.task, members, text)
+    if problem:
+        raise Unsupported("no-proof", f"what cores would get could not be proven: {problem}", launch.scop.loc)
 
 
 def _text(f: Function) -> str:

@@ -32,6 +32,7 @@ from codegen.sunway.stencil.views import stencil_views
 from codegen.sunway.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
+from codegen.verify.cores.arguments import LaunchTask
 from codegen.verify.cores.check import KernelTask
 from codegen.verify.readback import Point, enter
 
@@ -108,6 +109,11 @@ class Launch:
         room = 0 if self.survey.stencils or any(s.mesh for s in sites) else room
         self.residents, missed = residents(self.scop, self.grid, self.owned, room, self.wanted)
         self.missed |= missed
+
+    @property
+    def task(self) -> LaunchTask:
+        """What a proof of its arguments needs to know."""
+        return LaunchTask(self.name, dict(self.shared), frozenset(self.others))
 
     # -- walking -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.verify.cores.expr import polynomial
 from codegen.verify.cores.heads import step_of, with_integer
 from codegen.verify.cores.memory import Command, Outside, place
+from codegen.verify.cores.types import Plain, type_of
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ZERO
@@ -26,7 +27,7 @@ class Buffer(NamedTuple):
 
     elements: int
     copies: int
-    bytes: int
+    elem: Plain
 
 
 class Wait(NamedTuple):
@@ -106,7 +107,7 @@ def _command(sc: Scope, buffers: Mapping[str, Buffer], e: Node) -> Command | Non
         raise Unread(f"a command in another mode: {mode.text}")
     outside, at = _address(sc, mem)
     buffer, copy, offset = _local(sc, ldm)
-    if buffer not in buffers or buffers[buffer].bytes != outside.bytes:
+    if buffer not in buffers or buffers[buffer].elem != type_of(sc.scop.arrays[outside.array].elem):
         raise Unread(f"`{buffer}` is no place for elements of `{outside.array}`")
     put = e.text in ("athread_put", "athread_dma_iput_stride")
     return Command(put, outside, at, buffer, copy, offset, sc.integer(size), sc.integer(gap),

@@ -17,6 +17,7 @@ from codegen.verify.cores.heads import with_integer
 from codegen.verify.cores.memory import outside_of
 from codegen.verify.cores.moves import Moves
 from codegen.verify.cores.records import Fetch, Stage
+from codegen.verify.cores.types import plain_type, type_of, value_type
 from codegen.verify.cores.values import Scope
 from codegen.verify.readback import Point
 from codegen.verify.text.lanes import show
@@ -112,14 +113,12 @@ class Walk(Moves, ABC):
         if words[0] == "const" and words[-1] in ("long", "int") and not sizes.kids:
             member = self._member(value)
             if member:
+                self._check_value(s, member)
                 known = next((p for p in self.scop.params if p.text == member), None)
-                if member != s.text:
-                    raise Unread(f"`{s.text}` has the value of `{member}`")
                 return sc if known is None else with_integer(sc, s.text, Name(known.name))
             return with_integer(sc, s.text, self._own(s.text, value, sc))
         if self._member(value):
-            if self._member(value) != s.text:
-                raise Unread(f"`{s.text}` has the value of another")
+            self._check_value(s, self._member(value))
             return sc
         if s.text == self.words.turn and words == ["long"] and sc.integer(value) == Int(0):
             self._turn = True
@@ -138,9 +137,15 @@ class Walk(Moves, ABC):
                 raise Unread(f"`{s.text}` has no fixed size")
             known_sizes = [x.value for x in numbers if isinstance(x, Int)]
             copies = known_sizes[0] if len(known_sizes) == 2 else 1
-            self.buffers[s.text] = Buffer(known_sizes[-1], copies, _bytes(kind))
+            self.buffers[s.text] = Buffer(known_sizes[-1], copies, plain_type(kind.text))
             return sc
         raise Unread(f"`{s.text}`")
+
+    def _check_value(self, s: Node, member: str) -> None:
+        """A value of the launch's arguments has the name and the type that it has in the region."""
+        given = value_type(self.scop, member)
+        if member != s.text or given is None or s.kids[1].kids or plain_type(s.kids[0].text) != type_of(given):
+            raise Unread(f"`{s.text}` has the value or the type of another")
 
     def _own(self, name: str, value: Node, sc: Scope) -> CExpr:
         """The value of a constant; the number of a core's row and column are names of their own."""
@@ -166,7 +171,7 @@ class Walk(Moves, ABC):
         member = self._member(value)
         if member:
             array = next((a for a in self.scop.arrays.values() if a.base == member and not a.inside), None)
-            if array is None or member != s.text or _bytes(s.kids[0]) != array.elem.bytes:
+            if array is None or member != s.text or plain_type(s.kids[0].text) != type_of(array.elem):
                 raise Unread(f"`{s.text}` is another array")
             texts = {p.text: Name(p.name) for p in self.scop.params}
             return sc._replace(outsides={**sc.outsides, s.text: outside_of(self.scop, array, shape, texts)})
@@ -180,7 +185,7 @@ class Walk(Moves, ABC):
             copy = show(at)
         if value.kind != "name" or value.text not in self.buffers or f.open:
             raise Unread(f"`{s.text}` addresses no buffer")
-        if _bytes(s.kids[0]) != self.buffers[value.text].bytes:
+        if plain_type(s.kids[0].text) != self.buffers[value.text].elem:
             raise Unread(f"`{s.text}` addresses elements of another type")
         f.views.append(BufferView(s.text, value.text, copy, shape))
         return sc
@@ -215,16 +220,6 @@ def _flat(nodes: Sequence[CNode]) -> list[CNode]:
 
 def _slots(node: Declare) -> set[str]:
     return {h.array for h in node.slots}
-
-
-def _bytes(kind: Node) -> int:
-    """Of an element of this type."""
-    words = kind.text.replace("*", " ").split()
-    sizes = {"double": 8, "float": 4, "long": 8, "int": 4, "short": 2, "char": 1}
-    found = [sizes[w] for w in words if w in sizes]
-    if len(found) != 1:
-        raise Unread(f"elements of type {' '.join(words)}")
-    return found[0]
 
 
 def fetches(s: Node) -> bool:
