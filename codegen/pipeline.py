@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from codegen.target.finish.links import Links
 
 MARK = "\ufeff"  # byte order mark
+
+
 @record
 class RegionResult:
     """What became of a region, for reports. `links` are lines of the new file, and the statement each carries out."""

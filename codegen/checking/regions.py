@@ -60,7 +60,7 @@ class Checked:
 def open_regions(path: str, text: str, options: GenOptions) -> Checked:
     """Generate, region by region."""
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
-    done = pipeline.perform(path, text, options, machine)
+    done = pipeline.perform(path, text.removeprefix(pipeline.MARK), options, machine)
     slices = {s.region.index: s for s in done.source.slices}
     cases = [c for o in done.outcomes if o.text is not None for c in _cases(slices[o.index], o, done.source)]
     notes = tuple(d for d in done.messages if d.id != "conditional-region")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import codegen
+from codegen.checking.compare import check
 from codegen.cli.main import main
 from codegen.diagnostics import InputError, Loc
 from codegen.options import GenOptions
@@ -77,6 +78,7 @@ def test_a_byte_order_mark_comes_first(tmp_path: Path) -> None:
     assert made.startswith("\ufeff/* @generated") and made.count("\ufeff") == 1
     (tmp_path / "out.c").write_text(made, encoding="utf-8")
     _compiles(tmp_path / "out.c")
+    assert check("in.c", text, GenOptions(), lambda line: None).ok
 
 
 LINES = """#include <stdio.h>

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen.checking.compare import check
 from codegen.diagnostics import Diagnostic
 from codegen.options import GenOptions
 from codegen.pipeline import generate
@@ -162,3 +163,17 @@ def test_other_names_and_shadows_use_threads() -> None:
 def test_compute_cores_cannot_reach_it(name: str) -> None:
     made = generate("own.c", program(*CASES[name]), GenOptions(target="sunway"))
     assert told(made.diagnostics, "thread-local") == ["each thread has its own `k`, and compute cores have none"]
+
+
+def test_check_runs_them() -> None:
+    """Also those that another file may define."""
+    text = """_Thread_local double acc; extern __thread int more; static __thread double t[100];
+void f(int n, double *restrict a)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) { acc = a[i] * 2; a[i] = acc + t[i % 7] + more; }
+#pragma endscop
+}
+"""
+    report = check("in.c", text, GenOptions(), lambda line: None)
+    assert report.ok and "size vectors agree" in report.lines[0], report.lines

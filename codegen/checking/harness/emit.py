@@ -44,7 +44,7 @@ def watch_text() -> str:
 def cases_text(cases: Sequence[tuple[Harness, str]]) -> str:
     """A function for each region with its text, to stand below the file it comes from."""
     cxx = any(h.place.language is CXX for h, _ in cases)
-    shared = sorted({name for h, _ in cases for name in h.memory.shared})
+    shared = sorted({shared for h, _ in cases for shared in h.memory.shared})
     views = [_view(h, body) for h, body in cases]
     return environment().get_template("check_case.c.j2").render(cases=views, shared=() if cxx else shared, cxx=cxx)
 

@@ -63,12 +63,13 @@ class Level:
 
 @record
 class Memory:
-    """Everything a region reads or writes. `shared` are the globals among it that may live in another file."""
+    """Everything a region reads or writes. `shared` are the globals among it that may live in another file, each with
+    the words before its type."""
 
     ints: tuple[Int, ...]
     buffers: tuple[Buffer, ...]
     levels: tuple[Level, ...]
-    shared: tuple[str, ...]
+    shared: tuple[tuple[str, str], ...]
     undefined: tuple[str, ...] = ()  # those among them that the file only declares
 
     def find(self, base: str, path: Path) -> int | None:
@@ -98,7 +99,8 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
         if name not in fixed:
             buffers[name, ()] = _root(var)
             buffers.update(((name, b.path), b) for b in _inner(var, mine, site))
-    shared = (n for n in sorted(names) if site.variables[n].place == "global" and not site.variables[n].static)
+    outer = (site.variables[n] for n in sorted(names))
+    shared = (("__thread " if v.thread_local else "", v.name) for v in outer if v.place == "global" and not v.static)
     declared = {d.name for d in ast.ext if isinstance(d, c_ast.Decl) and "extern" in (d.storage or ())}
     elsewhere = tuple(n for n in sorted(names & declared) if site.variables[n].place == "global")
     return Memory(ints, tuple(buffers.values()), tuple(levels), tuple(shared), elsewhere)
