@@ -203,6 +203,12 @@ REMARKS: tuple[Entry, ...] = (
         "`-Rpass-missed=.` names the values that loops hand on; `inspect` shows all of them.",
     ),
     Entry("source-order", REMARK, "No other order of loops is predicted to be faster; the source's stays.", ""),
+    Entry(
+        "technique",
+        REMARK,
+        "Several techniques suit a nest: which one is taken, and what an iteration is predicted to cost with each.",
+        "",
+    ),
     Entry("thread-loop", REMARK, "Which of several loops is shared out to threads, and what they own.", ""),
     Entry("tiled", REMARK, "Loops were cut into tiles.", ""),
     Entry("time-tiles", REMARK, "Tiles take many steps of a sweep over a grid while a part of it is in cache.", ""),

@@ -164,8 +164,12 @@ def technique_lines(found: Sequence[Considered]) -> list[str]:
         where = f"for {', '.join(stmts)}" if stmts else "for the region"
         out.append(where)
         for c in dict.fromkeys(c for c in found if c.stmts == stmts):
-            out.append(f"  {c.technique}: {c.why or 'taken'}")
+            out.append(f"  {c.technique}: {c.why or taken_words(c)}")
     return out
+
+
+def taken_words(c: Considered) -> str:
+    return "taken" if c.cycles is None else f"taken, about {c.cycles:.2g} cycles an iteration"
 
 
 def _tile_bytes(made: Made, s: Statement) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
@@ -15,11 +15,13 @@ from codegen.transform.program import Program
 
 @record
 class Considered:
-    """A technique that was thought of for some statements, and why it was not taken; `why` is empty where it was."""
+    """A technique that was thought of for some statements, and why it was not taken; `why` is empty where it was.
+    `cycles`: what an iteration of the innermost loop costs with it, where that was compared."""
 
     technique: str
     stmts: tuple[str, ...]
     why: str = ""
+    cycles: float | None = None
 
 
 @dataclass
@@ -59,6 +61,15 @@ class Author:
         self.p = saved
         del self.directives[count:]
         return False
+
+    def copy(self) -> Author:
+        """To try something else from here."""
+        return replace(self, directives=[*self.directives], remarks=[*self.remarks], considered=[*self.considered])
+
+    def adopt(self, other: Author) -> None:
+        """Go on with what another has made of the same program."""
+        self.p, self.why = other.p, other.why
+        self.directives[:], self.remarks[:] = other.directives, other.remarks
 
     def remark(self, kind: str, id: str, text: str, stmt: str, hint: str = "") -> None:
         """Say what was done to a statement, or missed."""

@@ -20,13 +20,20 @@ from codegen.scop.tree import Band, enclosing, has_band, loops, statements, walk
 from codegen.strategy import remarks as told
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.choice import Decision, no_slower
+from codegen.strategy.cost.cycles import short
+from codegen.strategy.knobs.knob import KnobMaker
+from codegen.strategy.knobs.orders import orders
+from codegen.strategy.knobs.products import panels, product_sizes
+from codegen.strategy.knobs.rows import jam_factors, vectors
+from codegen.strategy.knobs.threads import thread_loops
+from codegen.strategy.knobs.tiles import tile_lengths
 from codegen.strategy.loops.interleaved_recurrences import has_chains
 from codegen.strategy.loops.ownership import owner_remarks
 from codegen.strategy.orders.fusion import AUTO, Fusion, fuse
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
 from codegen.strategy.orders.row_loops import rows_innermost
-from codegen.strategy.orders.row_reductions import cheaper_row_order, would_be
+from codegen.strategy.orders.row_reductions import row_order, would_be
 from codegen.strategy.products.blocked import Products, find_products, in_panels
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
@@ -37,7 +44,7 @@ from codegen.strategy.technique import (
     Site,
     Technique,
     Unsuited,
-    first_that_suits,
+    best_that_suits,
     suited,
 )
 from codegen.strategy.tiling import ROWS_IN_TURN, SHARED_TILES, STRIPS, THROUGH_RECURRENCE, TILES, WAVEFRONT
@@ -61,13 +68,14 @@ def default_plan(source: Program, machine: Machine, fusion: str = AUTO, effort: 
     """A plan for a region given in source order. `fusion` is none, smart, max, or auto for the best of them. Lower
     effort leaves out isolation (1) and tiling (0)."""
     asked, lost = Request(source, machine, fusion, effort), list[Considered]()
-    for t in REGIONS:
+    for k, t in enumerate(REGIONS):
         try:
             made = t.propose(asked)
         except Unsuited as error:
             lost.append(Considered(t.name, (), str(error) or f"needs {t.needs}"))
             continue
-        return replace(made, considered=(*lost, Considered(t.name, ()), *made.considered))
+        behind = (Considered(x.name, (), f"not asked after `{t.name}`: {t.first}") for x in REGIONS[k + 1 :])
+        return replace(made, considered=(*lost, Considered(t.name, ()), *behind, *made.considered))
     raise AssertionError("the last technique suits every region")
 
 
@@ -88,9 +96,11 @@ def _time_tiles(asked: Request) -> Decision:
 
 def _reduced_rows(asked: Request) -> Decision:
     fused = _fused(asked.source, asked.machine, asked.fusion)
-    turned = suited(cheaper_row_order((asked.source, fused.program), asked.machine) if asked.effort else None)
+    order = suited(row_order((asked.source, fused.program), asked.machine) if asked.effort else None)
+    if not order.pays:
+        raise Unsuited(f"about {short(order.cycles)} cycles against {short(order.other)} in another order")
     products = _with_products(asked.source, asked.machine, asked.kind)[0].products
-    return decorate(turned.program, asked.machine, asked.effort, products, remarks=turned.remarks, rows=turned.threads)
+    return decorate(order.program, asked.machine, asked.effort, products, remarks=order.remarks, rows=order.threads)
 
 
 def _nests(asked: Request) -> Decision:
@@ -108,13 +118,18 @@ def _nests(asked: Request) -> Decision:
 # cache, and whatever is left at that of its nests, each by the techniques below.
 REGIONS = (
     RegionTechnique("products", "statements become blocked matrix products or sweeps of a matrix and vectors",
-                    "sums of products over at least two loops", _products),
+                    "sums of products over at least two loops", _products,
+                    "a blocked product runs at the speed of the arithmetic units, which no order of its loops reaches",
+                    (panels, product_sizes)),
     RegionTechnique("tiles over time", "several time steps of a stencil go through a tile while it is in the cache",
-                    "a time loop around stencils that overwrite what they read", _time_tiles),
+                    "a time loop around stencils that overwrite what they read", _time_tiles,
+                    "a tile goes through several time steps for what one fetches, and the model counts each by itself",
+                    (tile_lengths, jam_factors, thread_loops, vectors)),
     RegionTechnique("reductions row by row", "reductions along rows run side by side, along the lines of their arrays",
-                    "reductions into rows whose elements the innermost loop does not step through", _reduced_rows),
+                    "reductions into rows whose elements the innermost loop does not step through", _reduced_rows,
+                    "it was compared with the orders of the others before it was taken", (tile_lengths,)),
     RegionTechnique("nest by nest", "isl's order or the source's, whichever costs less, and the techniques for nests",
-                    "nothing", _nests),
+                    "nothing", _nests, "", (orders,)),
 )  # fmt: skip
 # Nests, pass by pass. Of the techniques in one pass a nest gets the first that suits; what got one is left out of the
 # passes behind. Recurrences come first: what they wait for costs more than any cache.
@@ -124,6 +139,12 @@ THREADS = (REDUCTION_STRIPS, WORK_SHARING)
 VECTORS = (WRITTEN_OUT, DATA_DECIDES, REDUCTION, TRANSPOSED, STRIDED, EXPLICIT, MARKED, OUTER, IN_ORDER)
 
 
+def knob_makers() -> tuple[KnobMaker, ...]:
+    """What can be changed about plans, by the rows of all tables; what several rows have in common, once."""
+    nests = (t.knobs for part in (*TILING, THREADS, VECTORS) for t in part)
+    return tuple(dict.fromkeys(maker for knobs in (*(t.knobs for t in REGIONS), *nests) for maker in knobs))
+
+
 def _cut(author: Author, full: bool) -> None:
     """Cut loops, pass by pass."""
     done: set[str] = set()
@@ -131,7 +152,7 @@ def _cut(author: Author, full: bool) -> None:
         for _, node in list(walk(author.p.tree)):
             if not isinstance(node, Band) or done & set(statements(node)) or not _concerns(techniques[-1], node):
                 continue
-            if first_that_suits(author, Site(node, full=full), techniques) is not None or techniques is TILING[-1]:
+            if best_that_suits(author, Site(node, full=full), techniques) is not None or techniques is TILING[-1]:
                 done |= set(statements(node))
 
 
@@ -144,14 +165,14 @@ def _share(author: Author) -> None:
     """The outermost legal loop of every nest becomes parallel."""
     for place in sorted(loops(author.p.tree), key=lambda q: (len(q.names), q.path)):
         if worth_threads(author.p, place):
-            first_that_suits(author, Site(place.band, place), THREADS)
+            best_that_suits(author, Site(place.band, place), THREADS)
 
 
 def _vectorize(author: Author) -> None:
     """Innermost loops get vectors, or are left to the compiler."""
     for _, node in list(walk(author.p.tree)):
         if isinstance(node, Band) and worth_vectors(author.p, node):
-            first_that_suits(author, Site(node), VECTORS)
+            best_that_suits(author, Site(node), VECTORS)
 
 
 @remember(1)

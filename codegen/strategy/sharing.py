@@ -7,6 +7,8 @@ from codegen.recognize.access.work import PARALLEL_MIN, most_instances
 from codegen.scop.tree import ON_THREADS, Place, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.groups import stepped
+from codegen.strategy.knobs.threads import thread_loops
+from codegen.strategy.knobs.tiles import tile_lengths
 from codegen.strategy.loops.vector_reductions import on_threads, vector_reduction
 from codegen.strategy.loops.work_sharing import ways
 from codegen.strategy.technique import Site, Technique, Unsuited, carry_out_steps, suited
@@ -74,6 +76,8 @@ REDUCTION_STRIPS = Technique(
     "threads reduce strips of a loop, each in vectors of its own",
     "an innermost loop that reduces to one element, in an order that may change",
     _reduction_strips,
+    price="threads have equal parts either way; strips are what keeps their vectors, which are decided on later",
+    knobs=(tile_lengths, thread_loops),
 )
 
 
@@ -93,4 +97,6 @@ WORK_SHARING = Technique(
     "threads share the iterations of a loop, in equal parts or in turn, or those of two loops together",
     "a loop whose iterations do not depend on each other",
     _work_sharing,
+    price="the only one that is left: which loop, and in which parts, `loops/work_sharing.py` compares",
+    knobs=(thread_loops,),
 )

@@ -14,6 +14,7 @@ from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, state
 from codegen.strategy import remarks as told
 from codegen.strategy.author import Author
 from codegen.strategy.cost.latency import SKEWED, worth_rows
+from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import (
     STRIP,
     bring_back,
@@ -24,6 +25,8 @@ from codegen.strategy.cost.tile_sizes import (
     worth_strips,
     worth_tiling,
 )
+from codegen.strategy.knobs.rows import vectors
+from codegen.strategy.knobs.tiles import new_tiles, tile_lengths
 from codegen.strategy.loops.interleaved_recurrences import chain_of
 from codegen.strategy.loops.outer_vectors import around_recurrence
 from codegen.strategy.loops.wavefronts import ROWS, behind, side_by_side, tile_shape, whole_rows
@@ -43,6 +46,8 @@ ROWS_IN_TURN = Technique(
     "several rows of a recurrence take turns, so that none waits for its own last result",
     "a recurrence along an innermost loop right inside a parallel one, which waits for its own results",
     _rows_in_turn,
+    price="alone in its pass: `cost/latency.py` has compared how long a row waits with how long it works",
+    knobs=(tile_lengths,),
 )
 
 
@@ -60,6 +65,8 @@ THROUGH_RECURRENCE = Technique(
     "vectors along a parallel innermost loop go through the sequential loop around it in registers",
     "a parallel innermost loop inside one that goes on with its results",
     _through_recurrence,
+    price="alone in its pass: what it keeps in registers would be loaded and stored in every step otherwise",
+    knobs=(tile_lengths, vectors),
 )
 
 
@@ -99,6 +106,8 @@ SHARED_TILES = Technique(
     "a loop around several nests is cut, and the nests are tiled below its tiles",
     "a loop around several nests, one of which uses data again that has left the cache",
     _shared_tiles,
+    price="alone in its pass: `worth_tiling` has asked whether a nest fetches again what has left the cache",
+    knobs=(tile_lengths,),
 )
 
 
@@ -130,6 +139,8 @@ WAVEFRONT = Technique(
     "all loops are cut, and threads take rows of tiles, each behind the one before it",
     "at least two loops, none of them parallel, that can be cut into tiles",
     _wavefront,
+    price=iteration_cycles,
+    knobs=(tile_lengths,),
 )
 
 
@@ -159,6 +170,8 @@ STRIPS = Technique(
     "the innermost loop is cut into strips that stay in the first-level cache while the loops around go over them",
     "sums along outer loops of rows that are longer than the first-level cache",
     _strips,
+    price=iteration_cycles,
+    knobs=(tile_lengths,),
 )
 
 
@@ -182,6 +195,8 @@ TILES = Technique(
     "the loops are cut into tiles that use what the second-level cache holds again and again",
     "at least two loops that can be interchanged, and data that they use again after it has left the cache",
     _tiles,
+    price=iteration_cycles,
+    knobs=(tile_lengths, new_tiles),
 )
 
 

@@ -13,7 +13,9 @@ from codegen.scop.expr import DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.tree import INTERLEAVED, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
+from codegen.strategy.cost.predicted import iteration_cycles
 from codegen.strategy.cost.tile_sizes import written_out
+from codegen.strategy.knobs.rows import new_rows, vectors
 from codegen.strategy.loops.outer_vectors import around_taps
 from codegen.strategy.loops.reused_rows import reused_rows
 from codegen.strategy.loops.scalar_replacement import replacement_gain
@@ -73,6 +75,8 @@ WRITTEN_OUT = Technique(
     "compilers write the loop out; vectors run along the loop around it where there are some",
     "an innermost loop with a small, fixed number of iterations",
     _written_out,
+    price="a few iterations are no loop any more: the model counts loops",
+    knobs=(vectors,),
 )
 
 
@@ -89,6 +93,7 @@ DATA_DECIDES = Technique(
     "it is left to the compiler",
     "a loop inside that runs as often as data say",
     _data_decides,
+    price="nobody knows how often the loop inside runs",
 )
 
 
@@ -105,6 +110,8 @@ REDUCTION = Technique(
     "several vectors of partial results side by side, joined behind the loop",
     "a loop that reduces to one element, in an order that may change",
     _reduction,
+    price=iteration_cycles,
+    knobs=(vectors,),
 )
 
 
@@ -127,6 +134,8 @@ TRANSPOSED = Technique(
     "vectors along the loop around; what is read along the innermost one is transposed in registers",
     "an innermost loop that does not step through its arrays element by element",
     _transposed,
+    price=iteration_cycles,
+    knobs=(vectors,),
 )
 
 
@@ -146,6 +155,7 @@ STRIDED = Technique(
     "it is left to the compiler",
     "an innermost loop that does not step through its arrays element by element",
     _strided,
+    price="what compilers make of strides by themselves is not predicted; marked for vectors it was never faster",
 )
 
 
@@ -183,6 +193,8 @@ EXPLICIT = Technique(
     "the loop is written as vectors, and reads what it read before from registers",
     "a loop that reads neighbouring elements more than once",
     _explicit,
+    price=iteration_cycles,
+    knobs=(vectors,),
 )
 
 
@@ -196,6 +208,8 @@ MARKED = Technique(
     "the loop is marked for the compiler's vectorizer",
     "an innermost loop whose iterations do not depend on each other",
     _marked,
+    price=iteration_cycles,
+    knobs=(vectors, new_rows),
 )
 
 OUTER = Technique(
@@ -203,6 +217,8 @@ OUTER = Technique(
     "vectors along a loop around, through sequential loops in registers",
     "sequential loops inside a parallel one that steps through its arrays element by element",
     _around,
+    price=iteration_cycles,
+    knobs=(vectors,),
 )
 
 
@@ -226,6 +242,7 @@ IN_ORDER = Technique(
     "the loop runs in order; where it waits for elements of iterations before, those stay in registers",
     "a sequential loop",
     _in_order,
+    price="what is left where nothing else suits; `loops/scalar_replacement.py` compares what registers gain",
 )
 
 

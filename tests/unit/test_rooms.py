@@ -27,7 +27,7 @@ FOLDERS = {
     "checking": ("harness", "vectors", "ranks"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "lowered", "cores"),
-    "strategy": ("cost", "orders", "loops", "products"),
+    "strategy": ("cost", "knobs", "orders", "loops", "products"),
     "sparse": ("algebra", "formats", "ir", "synth", "emit", "kernels", "python"),
 }
 MOST = 22  # files of a folder

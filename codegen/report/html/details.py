@@ -35,7 +35,7 @@ from codegen.report.html.traffic import Work, work_of
 from codegen.report.html.trees import rows_of, steps
 from codegen.report.ownership import Table, tables
 from codegen.report.speed import Speed
-from codegen.report.text import array_lines, set_text
+from codegen.report.text import array_lines, set_text, taken_words
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
@@ -115,7 +115,7 @@ def _techniques(found: Sequence[Considered]) -> tuple[TableView, ...]:
     """What the planner thought of, for the region and for each nest, in the order of its table."""
     out = []
     for stmts in dict.fromkeys(c.stmts for c in found):
-        rows = dict.fromkeys((c.technique, c.why or "taken") for c in found if c.stmts == stmts)
+        rows = dict.fromkeys((c.technique, c.why or taken_words(c)) for c in found if c.stmts == stmts)
         title = f"For {', '.join(stmts)}" if stmts else "For the region"
         out.append(TableView(title, ("technique", "taken, or why not"), tuple(rows)))
     return tuple(out)

@@ -104,7 +104,7 @@ def _in_flight(c: GroupInRegion, places: dict[str, Place]) -> float:
     last, outer = len(c.lengths) - 1, places.get(c.group.around[-2].name)
     if c.lengths[last] > PEELED or outer is None or not c.fixed(last):
         return 0.0
-    if _chained(c.p, outer) & {target(c.p, s).name for s in c.stmts}:
+    if chained(c.p, outer) & {target(c.p, s).name for s in c.stmts}:
         return 0.0
     return max(1.0, WINDOW / (c.lengths[last] * sum(operations(s) + len(s.accesses) for s in c.stmts)))
 
@@ -112,23 +112,31 @@ def _in_flight(c: GroupInRegion, places: dict[str, Place]) -> float:
 def _bounds(c: GroupInRegion, place: Place | None, depth: int, seen: Seen) -> Bounds:
     """Per iteration of loop number `depth`, those inside it written out."""
     p, stmts, machine = c.p, c.stmts, c.machine
-    chained = _chained(p, place) if place is not None else set()
+    waits = chained(p, place) if place is not None else set()
     found = keys(c, depth or len(c.lengths))
     lanes = 1
-    free = place is not None and _perfect(place.band) and not chained & {target(p, s).name for s in stmts}
-    if free and _in_lanes(stmts, found):
+    free = place is not None and perfect(place.band) and not waits & {target(p, s).name for s in stmts}
+    if free and in_lanes(stmts, found):
         lanes = machine.lanes(max(target(p, s).elem.bytes for s in stmts))
-    whole = all(p.scop.arrays[a.array].elem.is_int for s in stmts for a in s.accesses)
-    unit = INTEGERS if whole else machine.fma_throughput
     moving = sum(1 for k in found if k[1] and any(k[1][-1]))
-    issue = max(sum(operations(s) for s in stmts) / unit, moving / ACCESSES) / lanes
-    branches = any(isinstance(e, Ternary) and e.branch for s in stmts for e in walk(s.rhs))
-    astray = BRANCH if branches or any(map(_sometimes, stmts)) else 0.0
-    wait = max((_chain(p, s, machine, found) for s in stmts if target(p, s).name in chained), default=0.0)
+    issue = max(sum(operations(s) for s in stmts) / unit_rate(p, stmts, machine), moving / ACCESSES) / lanes
+    wait = max((chain_cycles(p, s, machine, found) for s in stmts if target(p, s).name in waits), default=0.0)
     fetch = fetched(c, found, seen)
     for n in c.lengths[depth:] if c.group.closed else ():
         fetch /= n  # what is written out uses it again
-    return Bounds(issue, wait, fetch, astray)
+    return Bounds(issue, wait, fetch, astray(stmts))
+
+
+def unit_rate(p: Program, stmts: list[Statement], machine: Machine) -> float:
+    """Operations that start in a cycle."""
+    whole = all(p.scop.arrays[a.array].elem.is_int for s in stmts for a in s.accesses)
+    return INTEGERS if whole else machine.fma_throughput
+
+
+def astray(stmts: list[Statement]) -> float:
+    """Cycles that are lost at branches on data."""
+    branches = any(isinstance(e, Ternary) and e.branch for s in stmts for e in walk(s.rhs))
+    return BRANCH if branches or any(map(_sometimes, stmts)) else 0.0
 
 
 def operations(s: Statement) -> float:
@@ -146,14 +154,14 @@ def operations(s: Statement) -> float:
     return total
 
 
-def _perfect(band: Band) -> bool:
+def perfect(band: Band) -> bool:
     """Is everything below a loop in the loops of its band, and of bands right inside it?"""
     while isinstance(band.child, Band):
         band = band.child
     return not has_band(band.child)
 
 
-def _in_lanes(stmts: list[Statement], keys: dict[Key, bool]) -> bool:
+def in_lanes(stmts: list[Statement], keys: dict[Key, bool]) -> bool:
     """Do all accesses step through neighbours, or stand still, and are there no calls, no branches and no subscripts
     that depend on data?"""
     parts = [e for s in stmts for e in walk(s.rhs)]
@@ -173,7 +181,7 @@ def _sometimes(s: Statement) -> bool:
     return any(all(a.array != b.array or not a.relation.is_equal(b.relation) for b in known) for a in rest)
 
 
-def _chained(p: Program, place: Place) -> set[str]:
+def chained(p: Program, place: Place) -> set[str]:
     """The arrays whose values one iteration of the loop takes from another."""
     out = set()
     for d in p.deps.all:
@@ -182,7 +190,7 @@ def _chained(p: Program, place: Place) -> set[str]:
     return out
 
 
-def _chain(p: Program, s: Statement, machine: Machine, keys: dict[Key, bool]) -> float:
+def chain_cycles(p: Program, s: Statement, machine: Machine, keys: dict[Key, bool]) -> float:
     """How long an iteration waits for the one before: one operation for sums, more and a store and load for others."""
     array = target(p, s)
     each = 1.0 if array.elem.is_int else machine.fma_latency

@@ -51,29 +51,34 @@ BEHIND = 256
 
 @record
 class RowReductions:
-    """An order with reductions along rows, the reasons for it, and ways to run its nests on threads."""
+    """An order with reductions along rows, its predicted cycles and those of the cheapest order without, whether it
+    `pays`, the reasons for it, and ways to run its nests on threads."""
 
     program: Program
+    cycles: float
+    other: float
+    pays: bool
     remarks: tuple[Diagnostic, ...]
     threads: tuple[tuple[Directive, ...], ...] = ()
 
 
-def cheaper_row_order(orders: Sequence[Program], machine: Machine) -> RowReductions | None:
-    """The best of these orders with reductions along rows, where that is cheaper than all of them as they are: on one
-    thread and on all, with loops on threads that could be; both count."""
+def row_order(orders: Sequence[Program], machine: Machine) -> RowReductions | None:
+    """The best of these orders with reductions along rows. It pays where that is cheaper than all of them as they are:
+    on one thread and on all, with loops on threads that could be; both count."""
     turned = [q for p in orders for q in [reductions_along_rows(p)] if q is not None]
     if not turned:
         return None
     best = min(turned, key=lambda q: _both(q, machine))
-    if GAIN * _both(best, machine) > min(_both(p, machine) for p in orders):
-        return None
+    least = min(orders, key=lambda p: _both(p, machine))
+    now, other = cycles(best, machine), cycles(least, machine)
+    if GAIN * _both(best, machine) > _both(least, machine):
+        return RowReductions(best, now, other, False, ())
     text = (
         "steps into an element may be swapped, so that loops run along rows: about "
-        f"{short(cycles(best, machine))} cycles with parameters of {SIZE}, {short(cycles(orders[0], machine))} in the "
-        "source's order"
+        f"{short(now)} cycles with parameters of {SIZE}, {short(cycles(orders[0], machine))} in the source's order"
     )
     told = Diagnostic(Severity.REMARK, "row-reductions", text, best.scop.loc, kind="passed")
-    return RowReductions(best, (told,), tuple(_one_behind_the_other(best)))
+    return RowReductions(best, now, other, True, (told,), tuple(_one_behind_the_other(best)))
 
 
 def _one_behind_the_other(p: Program) -> Iterator[tuple[Directive, ...]]:
@@ -92,7 +97,8 @@ def would_be(source: Program, machine: Machine) -> tuple[Diagnostic, ...]:
     if source.reassociate or not kept:
         return ()
     deps = compute_dependences(source.scop, source.tree, free_pairs(source.scop, True))
-    if cheaper_row_order((make_program(source.scop, deps, source.tree, True),), machine) is None:
+    found = row_order((make_program(source.scop, deps, source.tree, True),), machine)
+    if found is None or not found.pays:
         return ()
     text = (
         f"`{kept[-1].array}` is compared in the source's order, which not-a-number and zeros of both signs make "

@@ -2,9 +2,8 @@
 
     subject.py   a region opened for tuning: its model, and how to call it
     bases.py     whole plans to start from: the tool's own, and what it would have done under other settings
-    knobs.py     what can be changed about a base: sizes, factors, threads, vectors, orders, register tiles
     repair.py    what else changes with that, such as names of loops
-    space.py     points (a base, a choice for each knob) and the plan of each
+    space.py     points (a base, a choice for each knob of the techniques in it) and the plan of each
     prior.py     which point to try first, from the machine's description
     build.py     a plan made into a shared object, by the same way as `gen` goes
     bench.py     running the region: original, candidates, and the confirming run

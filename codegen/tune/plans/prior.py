@@ -14,8 +14,8 @@ from codegen.plan.model import Jam, Multiply, Parallel, Pipeline, Plan, Tile, Ve
 from codegen.scop.product import Blocking
 from codegen.scop.tree import enclosing
 from codegen.strategy.cost.tile_sizes import footprint
+from codegen.strategy.knobs.products import NEVER
 from codegen.tune.plans.bases import Base
-from codegen.tune.plans.knobs import NEVER
 from codegen.tune.plans.space import Point, Space
 
 NEARLY = 0.5  # measurements that the first guess of an effect counts for

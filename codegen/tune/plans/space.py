@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from codegen.plan.model import Plan
 from codegen.record import record
+from codegen.strategy.knobs.knob import Knob, Slots
+from codegen.strategy.planner import knob_makers
 from codegen.tune.plans.bases import Base, bases_of
-from codegen.tune.plans.knobs import Knob, Slots, knobs_of
 from codegen.tune.plans.repair import repaired
 from codegen.tune.plans.subject import Subject
 
@@ -95,6 +96,13 @@ class Space:
             if choice != knob.start
         ]
         return "; ".join([base, *turned])
+
+
+def knobs_of(base: Base, threads: int) -> tuple[Knob, ...]:
+    """All knobs of a base, those that matter most first; for one thread none that is about threads. The table of
+    techniques says which there are."""
+    found = [knob for maker in knob_makers() for knob in maker(base.plan, base.program)]
+    return tuple(sorted((k for k in found if threads > 1 or not k.threads), key=lambda k: k.rank))
 
 
 def space_of(subject: Subject, threads: int, seconds: float = 60.0) -> Space:
