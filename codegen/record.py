@@ -3,7 +3,7 @@
 `@record` is `@dataclass(frozen=True)` in use: same fields, `replace`, equality, hash and representation. Python
 compiles six methods for every frozen dataclass, 0.8 ms each class; a command that starts in a build a hundred
 times a day notices. Here only `__init__` is compiled, once some objects were made; the others are shared. What `fields`
-and `replace` ask for is made when they do.
+and `replace` ask for is made when they do. `@mutable` is for classes whose objects change while they work.
 """
 from __future__ import annotations
 
@@ -34,7 +34,12 @@ def record(cls: type[T]) -> type[T]:
     for name, method in _SHARED.items():
         if name not in cls.__dict__:
             setattr(cls, name, method)
+    return mutable(cls)
 
+
+@dataclass_transform(field_specifiers=(field,))
+def mutable(cls: type[T]) -> type[T]:
+    """Give a class an `__init__` of its annotated fields; its objects are equal to themselves alone."""
     made = 0
 
     def first(self: Any, *values: Any, **named: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import islpy as isl
 
@@ -32,6 +32,7 @@ from codegen.ast.ctree import (
 from codegen.ast.peel import peeled
 from codegen.ast.schedule import Marked, to_isl
 from codegen.recognize.access.wraps import settled
+from codegen.record import mutable
 from codegen.scop.isl_helpers import ast_kind, expr_kind
 from codegen.scop.model import Scop
 from codegen.scop.tree import UNROLL, Band, Hold, Loop, Node, Slot, kids, loops
@@ -65,7 +66,7 @@ class MissingLoop(Exception):
     """Storage refers to a loop that does not enclose it."""
 
 
-@dataclass
+@mutable
 class _Conversion:
     """State of one conversion: what the isl callbacks saw, and the marks."""
 

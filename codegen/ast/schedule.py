@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from codegen.ast.blocks import Blocks, find_blocks
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.access.wraps import common, plain_points
+from codegen.record import mutable
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import (
@@ -30,7 +29,7 @@ from codegen.scop.tree import (
 APART = 8
 
 
-@dataclass
+@mutable
 class Marked:
     """The isl schedule and which bands its marks (by number) stand for."""
 

@@ -33,11 +33,13 @@ def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
 def _other_targets(arguments: argparse.Namespace) -> Iterator[Diagnostic]:
     values, defaults = vars(arguments), GenOptions()
     target = values.get("target")
+    given = {n for n, default in vars(defaults).items() if values.get(n) not in (None, [], default)}
+    if target is None or given <= set(target_named(target).options):
+        return  # without a look at all other targets, which would load them
     of_targets = {o: [t for t in target_names() if o in target_named(t).options]
                   for n in target_names() for o in target_named(n).options}  # fmt: skip
     for name, targets in of_targets.items():
-        given = values.get(name)
-        if target is not None and given is not None and target not in targets and given != getattr(defaults, name):
+        if name in given and target not in targets:
             hint = f"it is for --target {', '.join(targets)}"
             yield _warning("no-effect", f"`--{name}` has no effect with --target {target}", hint)
 

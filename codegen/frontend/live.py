@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from pycparser import c_ast
 
-from codegen.record import record
+from codegen.record import mutable, record
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
@@ -50,7 +50,7 @@ class _Ways:
         return _Ways(live, self.out, self.again)
 
 
-@dataclass
+@mutable
 class _Liveness:
     last: frozenset[int]
     several: Names  # declared more than once: no assignment is known to set the one that is meant

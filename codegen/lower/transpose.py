@@ -8,7 +8,7 @@ lane still goes through k in order; so a sum along every row, `y[j] += A[j][k]`,
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.ast.ctree import Block, CNode, For, Instance, walk
 from codegen.ast.lowered import Body, Contiguous, Index, Item, Lanes, Load, Zip
@@ -16,7 +16,7 @@ from codegen.lower.motion import strides
 from codegen.lower.places import element
 from codegen.lower.shift import shifted
 from codegen.recognize.lanes import same
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.model import Scop, Statement
 
 
@@ -78,7 +78,7 @@ def transposed(scop: Scop, lanes: Lanes, times: int, node: For, along: For) -> T
     return TransposedRows(tuple(turner.body), turner.known)
 
 
-@dataclass
+@mutable
 class _Transposer:
     lanes: Lanes
     var: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.diagnostics import InputError, Loc
 from codegen.plan.model import LoopRef
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.model import Scop
 
 # Sizes and factors beyond this say nothing of use, and leave too little of 64 bits for the loops that have them.
@@ -42,7 +42,7 @@ def tokens(text: str, file: str) -> list[Token]:
     return out
 
 
-@dataclass
+@mutable
 class Reader:
     tokens: list[Token]
     end: Loc

@@ -9,12 +9,11 @@ choice that joins on some paths and keeps the element on the others is a reducti
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import islpy as isl
 
 from codegen.recognize.access.ctypes import arithmetic, type_of
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.dependences import param_space
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Lit, Ref, Ternary, Unary, children, walk
 from codegen.scop.model import Scop, Statement
@@ -99,7 +98,7 @@ def _reduction(scop: Scop, s: Statement) -> Reduction | None:
 # -- the shape of the statement --------------------------------------------------------------------------------------
 
 
-@dataclass
+@mutable
 class _Reader:
     """Reads the body of one statement. `own` are the accesses that read the target's element."""
 

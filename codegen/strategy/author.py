@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.machine import Machine
 from codegen.plan.model import Directive
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 
@@ -24,7 +24,7 @@ class Considered:
     cycles: float | None = None
 
 
-@dataclass
+@mutable
 class Author:
     """Writes a plan step by step: what is refused is left out, and the reasons are kept."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from codegen.ast.lowered import Form, ScalarReplacement
 from codegen.ast.pipelines import stage_of
 from codegen.lower.conditions import without_condition
 from codegen.lower.shift import simple
+from codegen.record import mutable
 from codegen.scop.expr import DataLoop, Ternary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 SHORT = 6  # lines of a loop's body that are printed a second time for little work
 
 
-@dataclass
+@mutable
 class ViewBuilder:
     """Turns a C tree into views. `pragmas` supplies the text in front of parallel and vector loops."""
 

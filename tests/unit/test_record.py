@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, field, fields, replace
 
 import pytest
 
-from codegen.record import record
+from codegen.record import mutable, record
 
 
 @record
@@ -135,3 +135,20 @@ def test_the_first_objects_are_as_later_ones() -> None:
         with pytest.raises(TypeError):
             Made(k, [], 3, 4)
     assert Made(1).y is not Made(1).y
+
+
+@mutable
+class Counter:
+    start: int
+    seen: list[int] = field(default_factory=list)
+    total: int = 0
+
+
+def test_mutable_objects_change_and_share_nothing() -> None:
+    for n in range(20):  # before and after `__init__` is compiled
+        one, two = Counter(n), Counter(n, total=1)
+        one.total += 2
+        one.seen.append(n)
+        assert (one.total, two.total, two.seen) == (2, 1, []) and one != Counter(n, [n], 2)
+    with pytest.raises(TypeError):
+        Counter()  # type: ignore[call-arg]

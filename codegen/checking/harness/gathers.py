@@ -7,7 +7,7 @@ for the arrays which they are subscripts of.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import islpy as isl
 from pycparser import c_ast
@@ -16,7 +16,7 @@ from codegen.checking.harness.paths import Path, names_in, nodes_in
 from codegen.diagnostics import Unsupported
 from codegen.recognize.access.intervals import Interval, interval, union
 from codegen.recognize.access.reach import far
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.expr import Affine, Binary, DataLoop, Declare, Expr, Gather, Ref, Store, Sym, Ternary, walk
 from codegen.scop.model import Scop, Statement
 
@@ -74,7 +74,7 @@ def aims_of(scop: Scop) -> tuple[Aim, ...]:
     return tuple(out)
 
 
-@dataclass
+@mutable
 class Aimed:
     """Where subscripts lead for certain values of the parameters, by their C texts."""
 

@@ -7,7 +7,7 @@ Unsigned and narrowing arithmetic is modelled as exact integer arithmetic; where
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -19,6 +19,7 @@ from codegen.frontend.memory.layers import TypeTable, int_constant, parameters
 from codegen.frontend.parameters.ahead import Reading
 from codegen.frontend.statements.frame import Assumption, Binding, Frame
 from codegen.frontend.symbols import location
+from codegen.record import mutable
 from codegen.scop.certain import may_be_skipped
 from codegen.scop.types import INT, LONG, CType, common, promote
 
@@ -62,7 +63,7 @@ def c_text(node: c_ast.Node) -> str:
     return " ".join(str(c_generator.CGenerator().visit(node)).split())
 
 
-@dataclass
+@mutable
 class Affiner:
     """Evaluates expressions against frames. `params` maps C text to (isl name, type)."""
 

@@ -9,7 +9,6 @@ the values cannot be converted beforehand under a name known here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Union
 
 from pycparser import c_ast
@@ -18,7 +17,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.expressions.valuetype import alike, as_value, keeps, operation, value_type
 from codegen.frontend.memory.layers import DeclaredType, int_constant
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary
 from codegen.scop.types import CType
 
@@ -128,7 +127,7 @@ def _narrowest(node: c_ast.Node) -> CType | None:
     return None if number is None or number >> 31 else CType("int", "int", max(1, number.bit_length()), False)
 
 
-@dataclass
+@mutable
 class _Maker:
     """Builds the value."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -18,7 +18,7 @@ from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.origins import declared_in, origins_of
 from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.symbols import Derived, RegionSite
-from codegen.record import record
+from codegen.record import mutable, record
 
 _STEPS = ("++", "--", "p++", "p--")
 _LONG = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, c_ast.IdentifierType(["long"])))
@@ -83,7 +83,7 @@ def value_before(site: RegionSite, name: str) -> c_ast.Node | None:
 # -- which value reaches the region --------------------------------------------------------------------
 
 
-@dataclass
+@mutable
 class _Tracer:
     """`blocks` are those around the region, outermost first: their items, and which of them (from, to) hold it."""
 

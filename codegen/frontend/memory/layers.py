@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast, c_generator
 
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.types import CType
 
 # Width and signedness of C's integer keywords on LP64, by their sorted spelling.
@@ -34,7 +34,7 @@ class DeclaredType:
     special: bool = False  # volatile or atomic somewhere
 
 
-@dataclass
+@mutable
 class TypeTable:
     """The typedefs and tags of a translation unit; read-only once filled."""
 

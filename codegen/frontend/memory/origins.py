@@ -7,12 +7,13 @@ the side of a run-time test too many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
 from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.symbols import RegionSite
+from codegen.record import mutable
 from codegen.scop.origins import Origins, Place
 
 ALLOCATORS = frozenset(("malloc", "calloc", "aligned_alloc", "memalign", "valloc"))
@@ -100,7 +101,7 @@ def place_of(node: c_ast.Node) -> Place | None:
     return None
 
 
-@dataclass
+@mutable
 class _Scan:
     site: RegionSite
     shapes: dict[str, DeclaredType] = field(default_factory=dict)

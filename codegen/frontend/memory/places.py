@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -15,7 +15,7 @@ from codegen.frontend.rewrite.address import ArrayRef as RowElement
 from codegen.frontend.statements.frame import Frame
 from codegen.frontend.statements.raw import InsideVar, RawStep
 from codegen.frontend.symbols import Variable, location
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.origins import Place
 
 
@@ -33,7 +33,7 @@ class Names:
     opaque: frozenset[Place] = frozenset()  # arrays of which data decide about subscripts
 
 
-@dataclass
+@mutable
 class Places:
     """What the names of one statement stand for."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycparser import c_ast
 
@@ -11,7 +11,7 @@ from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.memory.members import find_member
 from codegen.frontend.symbols import RegionSite
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
 
@@ -44,7 +44,7 @@ def _apart_from(path: tuple[str, ...], written: Iterable[tuple[str, ...]]) -> bo
     return all(w[: len(path)] != path and path[: len(w)] != w for w in written)
 
 
-@dataclass
+@mutable
 class _Scan:
     site: RegionSite
     scopes: list[set[str]] = field(default_factory=lambda: [set()])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
@@ -14,9 +12,10 @@ from codegen.frontend.rewrite.bodies import NoForm
 from codegen.frontend.rewrite.lvalues import addressed, base_of, behind, name_of, type_named
 from codegen.frontend.rewrite.tree import STEPS, Fresh, assigned, nodes
 from codegen.frontend.symbols import RegionSite
+from codegen.record import mutable
 
 
-@dataclass
+@mutable
 class ArgumentForms:
     """The types and uses of variables, and questions to them about arguments."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -13,9 +13,10 @@ from codegen.frontend.memory.derived import value_before
 from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.rewrite.tree import Fresh, assigned, fresh_names, items_of, names, with_statements
 from codegen.frontend.symbols import RegionSite, Started, Variable
+from codegen.record import mutable
 
 
-@dataclass
+@mutable
 class Entries:
     """Names for values from before the region; the site that `into` gives knows them."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -33,7 +33,7 @@ from codegen.frontend.rewrite.tree import (
 )
 from codegen.frontend.rewrite.walking import Steady, Walk, advance, trips
 from codegen.frontend.symbols import RegionSite
-from codegen.record import record
+from codegen.record import mutable, record
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
@@ -125,7 +125,7 @@ class _Env:
         return replace(self, known={n: v if v is None or not v.names & gone else None for n, v in self.known.items()})
 
 
-@dataclass
+@mutable
 class _Inductions:
     site: RegionSite
     scan: Prescan

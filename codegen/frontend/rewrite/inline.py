@@ -8,7 +8,7 @@ their own for parameters and the value, where the statement is sure to make the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -43,6 +43,7 @@ from codegen.frontend.rewrite.tree import (
     with_statements,
 )
 from codegen.frontend.symbols import RegionSite, location
+from codegen.record import mutable
 
 MOST_NODES = 20_000  # of code written out in one region
 _STRUCTURE = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default)
@@ -70,7 +71,7 @@ def _called(node: c_ast.FuncCall) -> str:
     return str(node.name.name) if isinstance(node.name, c_ast.ID) else ""
 
 
-@dataclass
+@mutable
 class _Inliner(ArgumentForms):
     pure: frozenset[str]
     own: set[str]  # names of the function around, which hide those of the file

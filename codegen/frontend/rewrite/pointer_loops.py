@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -16,9 +16,10 @@ from codegen.frontend.rewrite.tree import Fresh, assigned, declaration, declared
 from codegen.frontend.rewrite.values import Env, Values
 from codegen.frontend.rewrite.walking import Walk, advance, pointer_head, trips
 from codegen.frontend.symbols import has_const_elements
+from codegen.record import mutable
 
 
-@dataclass
+@mutable
 class PointerLoops(Values, ABC):
     """The part of the rewriting that reads loops; whoever has statements in them completes it."""
 

@@ -8,7 +8,7 @@ before the region is an array until it is set anew; the region's own steps are g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -35,6 +35,7 @@ from codegen.frontend.rewrite.tree import (
 from codegen.frontend.rewrite.values import Env
 from codegen.frontend.rewrite.views import Views
 from codegen.frontend.symbols import Derived, RegionSite, has_const_elements, location
+from codegen.record import mutable
 
 _TRUTH = ("&&", "||")
 
@@ -78,7 +79,7 @@ def _exposed(region: c_ast.Node) -> set[str]:
     return {str(x.name) for x in taken if isinstance(x, c_ast.ID)}
 
 
-@dataclass
+@mutable
 class _Pointers(PointerLoops):
     # -- statements ------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -14,7 +14,7 @@ from codegen.frontend.rewrite.address import Address, element, is_aligned, is_nu
 from codegen.frontend.rewrite.tree import mapped, names
 from codegen.frontend.rewrite.views import Views, xor_of
 from codegen.frontend.symbols import RegionSite, location
-from codegen.record import record
+from codegen.record import mutable, record
 
 HINT = "set it to an array with an offset, in the block that uses it or before the region"
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
@@ -45,7 +45,7 @@ def _speaks(pointer: str, at: Address, of: set[str]) -> bool:
     return pointer in of or not said.isdisjoint(of)
 
 
-@dataclass
+@mutable
 class Values:
     """Reads expressions in the light of an `Env`."""
 

@@ -9,7 +9,7 @@ lie at multiples of their size.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -19,13 +19,14 @@ from codegen.frontend.parameters.prescan import prescan
 from codegen.frontend.rewrite.address import Address, Offsets, total
 from codegen.frontend.rewrite.tree import Fresh, names
 from codegen.frontend.symbols import RegionSite, Variable
+from codegen.record import mutable
 from codegen.scop.model import OwnVariable
 from codegen.scop.types import CType
 
 BYTE = 8  # bits
 
 
-@dataclass
+@mutable
 class Views:
     """The arrays of bytes that were made, by their names."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -18,11 +18,12 @@ from codegen.frontend.purity import NANS, is_pure
 from codegen.frontend.statements.frame import Frame
 from codegen.frontend.statements.raw import RawAccess
 from codegen.frontend.symbols import location
+from codegen.record import mutable
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.types import INT, CType
 
 
-@dataclass
+@mutable
 class BodyBuilder(Places):
     """Converts the expressions of one statement. Not reused between statements."""
 

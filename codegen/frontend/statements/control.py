@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 import islpy as isl
@@ -27,6 +27,7 @@ from codegen.frontend.statements.loops import Header, loop_space, read_header
 from codegen.frontend.statements.pragmas import check_pragma
 from codegen.frontend.statements.raw import RawLoop, RawNode
 from codegen.frontend.symbols import location
+from codegen.record import mutable
 from codegen.scop.expr import Expr, Ternary
 from codegen.scop.types import INT, CType
 
@@ -44,7 +45,7 @@ _INT = DeclaredType((), INT)
 MAX_DEPTH = 24
 
 
-@dataclass
+@mutable
 class Walker(StatementBuilder):
     """Collects raw statements and the loop structure of one region."""
 

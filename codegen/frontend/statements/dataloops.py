@@ -7,7 +7,7 @@ that elements which they are subscripts of may lie anywhere. It stores to one pl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycparser import c_ast
 
@@ -20,13 +20,14 @@ from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.frame import LocalVar
 from codegen.frontend.statements.loops import Header, read_header
 from codegen.frontend.symbols import RegionSite, location
+from codegen.record import mutable
 from codegen.scop.expr import DataBlock, DataLoop, Declare, Expr, Jump, Ref, Store, Sym, Ternary
 from codegen.scop.types import CType
 
 _HINT = "compute the bound before the region, or move the loop into a region of its own"
 
 
-@dataclass
+@mutable
 class LoopReader:
     """Reads one such loop. `fresh` gives names that nothing else has."""
 

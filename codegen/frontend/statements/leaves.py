@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -20,13 +20,14 @@ from codegen.frontend.statements.body import BodyBuilder
 from codegen.frontend.statements.frame import Binding, Frame, LocalVar
 from codegen.frontend.statements.raw import InsideVar, RawAccess, RawNode, RawStatement
 from codegen.frontend.symbols import RegionSite, location
+from codegen.record import mutable
 from codegen.scop.expr import Affine, Expr, Store
 from codegen.scop.types import CType
 
 MAX_STATEMENTS = 400
 
 
-@dataclass
+@mutable
 class StatementBuilder:
     """Collects raw statements, and the variables that are declared in the region or made for it."""
 

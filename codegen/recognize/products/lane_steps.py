@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from codegen.recognize.access.ctypes import element_name, type_of
 from codegen.recognize.access.exists import always
+from codegen.record import mutable
 from codegen.scop.expr import (
     Affine,
     Binary,
@@ -160,7 +161,7 @@ def _signless(lane: Lane) -> bool:
     return {x.op for x in walk_lanes(lane)} <= _NARROWABLE
 
 
-@dataclass
+@mutable
 class _Lowering:
     """Collects operands while it converts. All lanes compute in type `kind`."""
 

@@ -66,15 +66,7 @@ def repeated_values(lines: Sequence[str], free: frozenset[int]) -> Iterator[Repe
 def best_run(lines: Sequence[str], free: frozenset[int]) -> Repeated | None:
     """The statements of which a macro saves most lines."""
     pieces = {n: tokens(lines[n]) for n in sorted(free)}
-    shapes = {n: shape(p) for n, p in pieces.items()}
-    numbers = {s: k for k, s in enumerate(sorted(set(shapes.values())))}
-    places: dict[tuple[int, ...], list[int]] = {}
-    for first, past in _runs(lines, sorted(free)):
-        for a in range(first, past - _RUN + 1):
-            for b in range(a + _RUN, past + 1):
-                places.setdefault(tuple(numbers[shapes[n]] for n in range(a, b)), []).append(a)
-    apart = [(len(key), _apart(found, len(key))) for key, found in places.items()]
-    hopes = sorted((-_saved(count, len(found)), found[0], count, found) for count, found in apart if len(found) > 1)
+    hopes = sorted((-_saved(count, len(found)), found[0], count, found) for count, found in _same_shapes(lines, pieces))
     best: tuple[int, Repeated | None] = (_GAIN - 1, None)
     for hope, _, count, found in hopes:
         if -hope <= best[0]:
@@ -87,6 +79,27 @@ def best_run(lines: Sequence[str], free: frozenset[int]) -> Repeated | None:
             if gain > best[0] and len(names) <= _NAMES:
                 best = gain, Repeated(tuple(uses), count, names)
     return best[1]
+
+
+def _same_shapes(lines: Sequence[str], pieces: Mapping[int, Tokens]) -> Iterator[tuple[int, list[int]]]:
+    """Runs of one shape: how many lines, and the first of each in several places that do not overlap. What stands in
+    one place only does not stand in several with a line more, so that runs grow line by line."""
+    numbers: dict[Tokens, int] = {}
+    shapes = {n: numbers.setdefault(shape(p), len(numbers)) for n, p in pieces.items()}
+    past = {n: b for a, b in _runs(lines, list(pieces)) for n in range(a, b)}
+    count, groups = 0, [list(pieces)]
+    while groups:
+        longer: list[list[int]] = []
+        for group in groups:
+            split: dict[int, list[int]] = {}
+            for n in group:
+                if n + count < past[n]:
+                    split.setdefault(shapes[n + count], []).append(n)
+            longer += split.values()
+        count += 1
+        apart = [(found, _apart(found, count)) for found in longer if len(found) > 1]
+        groups = [found for found, some in apart if len(some) > 1]
+        yield from ((count, some) for _, some in apart if len(some) > 1 and count >= _RUN)
 
 
 def height(lines: Sequence[str]) -> int:

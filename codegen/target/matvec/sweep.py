@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Held, Instance, Int, Name, ProductNode, substitute
 from codegen.isa.load import load as load_isa
@@ -11,7 +10,7 @@ from codegen.isa.model import C_TYPES, bits_of
 from codegen.isa.text import LINE_BYTES
 from codegen.recognize.products.contraction import unit_stride
 from codegen.recognize.products.matrix_vector import fold, same_type
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Scop
 from codegen.scop.product import Contraction, Sweep
@@ -118,7 +117,7 @@ def matvec_kernel_of(what: Contraction, how: Sweep) -> MatvecKernel:
     )
 
 
-@dataclass
+@mutable
 class MatvecPrinter:
     """Makes the view of one product."""
 

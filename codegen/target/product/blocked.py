@@ -7,7 +7,7 @@ bundle of several is counted through in order, and tables hold the offset of eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, ProductNode, expr_names, substitute
 from codegen.isa.load import load as load_isa
@@ -15,7 +15,7 @@ from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest
 from codegen.recognize.access.pitches import pitches
 from codegen.recognize.products.contraction import unit_stride
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
@@ -38,7 +38,7 @@ from codegen.target.text.scalar import scalar
 _SURE = frozenset({"long", "long int", "int64_t", "uint64_t", "unsigned long", "size_t", "ptrdiff_t", "intptr_t"})
 
 
-@dataclass
+@mutable
 class ProductPrinter:
     """Makes the view of one product. `fresh` gives names that hide nothing."""
 

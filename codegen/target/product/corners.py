@@ -8,10 +8,9 @@ a tile: those that all its elements take go through the kernel, the few before a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from codegen.ast.ctree import Bin, CExpr, For, Int, Name, Neg, substitute
-from codegen.record import record
+from codegen.record import mutable, record
 from codegen.target.text.cexpr import IntPrinter
 
 
@@ -46,7 +45,7 @@ class CornerTexts:
     deep: bool  # the depth is cut
 
 
-@dataclass
+@mutable
 class CutPrinter:
     ints: IntPrinter
     rows: Bundle

@@ -7,9 +7,10 @@ otherwise be done in its own type, so no overflow arises that the source did not
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg
+from codegen.record import mutable
 from codegen.scop.model import Param
 from codegen.target.text.settled import settled
 
@@ -17,7 +18,7 @@ _LEVEL = {"||": 1, "&&": 2, "==": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "
 _UNARY, _ATOM = 7, 8
 
 
-@dataclass
+@mutable
 class IntPrinter:
     """Prints expressions. `names` maps loop variables to C identifiers; `helpers` collects what was used. The variables
     `narrow` are of type int."""

@@ -37,6 +37,7 @@ from codegen.ast.lowered import (
     Work,
     Zip,
 )
+from codegen.record import mutable
 from codegen.scop.model import Scop
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
@@ -90,7 +91,7 @@ def _items(parts: Sequence[Part]) -> Iterator[Item | ReductionInit]:
             yield from p.body
 
 
-@dataclass
+@mutable
 class FormPrinter:
     """Views of loops that have a form. `plain` prints a part of the tree."""
 

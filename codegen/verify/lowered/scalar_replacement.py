@@ -8,12 +8,13 @@ read where they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from codegen.ast.ctree import Bin, For, Instance, Int, ReplacedElements, substitute
 from codegen.ast.forms import forms
 from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
 from codegen.ast.scalar_replacement import instances
+from codegen.record import mutable
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import Wrong
@@ -64,7 +65,7 @@ def _check_first(plain: For, body: Sequence[Instance], x: First) -> None:
         raise Wrong(f"reads elements of `{c.array}` ahead that may not be there")
 
 
-@dataclass
+@mutable
 class _Lines:
     scop: Scop
     plain: For

@@ -8,7 +8,7 @@ do that is less than the lanes of a vector.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode, For, Instance, expr_names, walk
 from codegen.ast.forms import difference, form, forms
@@ -28,6 +28,7 @@ from codegen.ast.lowered import (
 )
 from codegen.recognize.lanes import same
 from codegen.recognize.reductions import joined
+from codegen.record import mutable
 from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.lowered.elements import Box, Dim, Wrong, found_at, shifted_by
@@ -38,7 +39,7 @@ from codegen.verify.lowered.variables import Partial, Setting, Variable, Variabl
 Match = Callable[[Setting, CNode, Body, Box, dict[str, Variable]], dict[str, Variable]]
 
 
-@dataclass
+@mutable
 class _State:
     """Where a loop has come to: all before its variable has run."""
 
@@ -86,7 +87,7 @@ def _statements(at: Setting, node: CNode) -> Iterator[Statement]:
     return (at.scop.statement(x.stmt) for x in walk(node) if isinstance(x, Instance))
 
 
-@dataclass
+@mutable
 class _Parts:
     match: Match
     at: Setting

@@ -8,7 +8,7 @@ have to meet in memory as they do in the plain loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from codegen.ast.ctree import Instance
@@ -31,6 +31,7 @@ from codegen.ast.lowered import (
 from codegen.recognize.access.exists import certain
 from codegen.recognize.lanes import Motion, computes, in_row
 from codegen.recognize.stores import conditional, without_branches
+from codegen.record import mutable
 from codegen.scop.expr import Gather, Ref, is_code, walk
 from codegen.scop.model import Statement
 from codegen.verify.lowered.elements import (
@@ -50,7 +51,7 @@ from codegen.verify.lowered.elements import (
 from codegen.verify.lowered.variables import Event, Instead, Partial, Result, Setting, Variable, VariableCopy
 
 
-@dataclass
+@mutable
 class Trace:
     """A body as it runs."""
 

@@ -7,8 +7,9 @@ The list speaks for the proofs that made it: after a change of them it counts fo
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -30,11 +31,16 @@ def block_key(text: str, wanted: object, given: object) -> str:
     texts of what is wanted of it, and what has no names in it. Where keys are equal, a renaming of names, each by one
     of its own, makes one text and what is wanted of it of the other."""
     names: dict[str, str] = {}
-    tokens = [*_TOKEN.findall(_COMMENT.sub(" ", text)), "", *_TOKEN.findall(repr(wanted))]
+    tokens = [*map(_spaced, _TOKEN.findall(_COMMENT.sub(" ", text))), "", *_TOKEN.findall(repr(wanted))]
     for k, (t, after) in enumerate(zip(tokens, [*tokens[1:], ""], strict=True)):
         if (t[:1].isalpha() or t[:1] == "_") and after != "(" and t not in _WORDS and not _KEPT.fullmatch(t):
             tokens[k] = names.setdefault(t, f"${len(names)}")
     return _digest(f"{' '.join(tokens)}\n{given}")
+
+
+def _spaced(token: str) -> str:
+    """A directive without its indentation, which is the user's."""
+    return " ".join(token.split()) if "#" in token and '"' not in token else token
 
 
 def kernel_key(isa: object, kernel: object, text: str) -> str:
@@ -63,8 +69,20 @@ def _words() -> list[str]:
 
 def _proofs() -> str:
     """A digest of all that proves texts."""
-    files = sorted((p.relative_to(_HERE).as_posix(), p) for p in _HERE.rglob("*.py"))
-    return _digest("".join(f"{name}\n{p.read_text(encoding='utf-8')}" for name, p in files))
+    all_of_it = blake2b(digest_size=16)
+    for name in sorted(os.path.relpath(file, _HERE) for file in _sources(str(_HERE))):
+        all_of_it.update(f"{name.replace(os.sep, '/')}\n".encode())
+        with open(_HERE / name, "rb") as file:
+            all_of_it.update(file.read())
+    return all_of_it.hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if entry.name.endswith(".py"):
+            yield entry.path
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources(entry.path)
 
 
 def write(keys: Iterable[str]) -> None:

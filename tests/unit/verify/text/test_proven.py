@@ -69,6 +69,13 @@ def test_other_texts_have_other_keys(one: str, two: str) -> None:
     assert proven.block_key(one, "", 1) == proven.block_key(one.replace("x", "sum").replace("y", "x"), "", 1)
 
 
+def test_indentation_makes_no_other_text() -> None:
+    """Regions stand at any depth of the user's functions."""
+    text = "{\n#pragma omp parallel if(x > 1)\n  x = 1;\n}"
+    assert proven.block_key(text, "x", ()) == proven.block_key(text.replace("\n", "\n    "), "x", ())
+    assert proven.block_key(text, "x", ()) != proven.block_key(text.replace("x > 1", "x > 2"), "x", ())
+
+
 def test_what_is_wanted_is_renamed_like_the_text() -> None:
     assert proven.block_key("x[i] = y;", "x", ()) == proven.block_key("p[q] = r;", "p", ())
     assert proven.block_key("x[i] = y;", "x", ()) != proven.block_key("p[q] = r;", "r", ())
