@@ -23,6 +23,10 @@ FORMS = {
     "conditional": ("for (i = 0; i < n; i++) { k = i; if (i > 3) k = 3; a[i] = b[k]; }", NONE),
     "clamped": ("for (i = 0; i < n; i++) { k = i - 2; if (b[i] > 0) k = 0; a[i] = k; }", NONE),
     "carried": ("k = 0; for (i = 0; i < n; i++) { a[i] = k; k = i + 1; }", ALL),
+    "by hand and counting": (
+        "for (j = 0; j < m; j++) { i = 0; a[i] = j; for (i = 1; i < n; i++) a[i] = b[j]; i = n; a[i] += b[i]; }", NONE
+    ),
+    "by hand, counting, seen": ("for (i = 0; i < n; i++) a[i] = b[i]; i = 5; for (j = 0; j < m; j++) a[i] += j;", ALL),
     "behind its loop": ("for (i = 0; i < n; i++) a[i] = 1; a[i] = i;", NONE),
     "between loops": ("for (i = 2; i < n; i++) a[i] = i; for (j = i; j < i + 4; j++) a[j] = b[j];", ALL),
     "before the condition": ("for (i = n; --i >= 0;) a[i] = i;", ALL),
