@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 _JOINED = re.compile(r"(-M[FT])(.+)")
 _REMARK = re.compile(r"-Rpass(-missed|-analysis)?$")
 # What a build's CFLAGS hold besides: it changes the compiler's work, not what the preprocessor prints.
-_IGNORED = re.compile(r"-(c|S|pipe|pedantic(-errors)?|g[\w-]*(=\S+)?|MG|time)$")
+_IGNORED = re.compile(
+    r"-(c|S|s|pipe|pedantic(-errors)?|g[\w-]*(=\S+)?|MG|time|static|shared|rdynamic|W[alp],.*|[lL]\S+)$"
+)
 _SPELLINGS = {"-MMD": "-MD", "-O": "-O1", "-ansi": "-std=c90", "-pthread": "-D_REENTRANT"}
 _LINE = {"--line": "--line=regions", "--no-line": "--line=none"}
 # Deep enough for any honest use; a file that names itself must not run forever.

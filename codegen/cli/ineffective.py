@@ -3,16 +3,29 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 from collections.abc import Iterator
 
 from codegen.diagnostics import Diagnostic, Loc, Severity
 from codegen.options import GenOptions
 from codegen.targets.registry import target_named, target_names
 
+# Which of gcc's and clang's own warnings there are is told by their first words, for CFLAGS that are given as a whole.
+_COMPILERS = re.compile(
+    r"(?:alloc|alloca|array|attributes|bad|cast|char|clobbered|comment|conversion|dangling|date|"
+    r"declaration|deprecated|disabled|discarded|documentation|double|duplicated|empty|enum|everything|"
+    r"extra|fatal|float|format|frame|gnu|ignored|implicit|incompatible|init|inline|int|logical|long|"
+    r"main|maybe|misleading|missing|nested|nonnull|null|old|overflow|overlength|packed|padded|"
+    r"parentheses|pedantic|pointer|psabi|redundant|restrict|return|sequence|shadow|shift|sign|sizeof|"
+    r"stack|strict|string|stringop|suggest|switch|system|trampolines|type|undef|uninitialized|"
+    r"unreachable|unused|variadic|vla|void|volatile|write|zero)(?:[-=]|$)"
+)
+
 
 def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:
-    """Warnings on unknown words behind -W, and on options that the target does not look at."""
-    return (*_unknown_warnings(vars(arguments).get("warnings", ())), *_other_targets(arguments))
+    """Warnings on unknown words behind -W, on options that the target does not look at, and on those given anew."""
+    return (*_unknown_warnings(vars(arguments).get("warnings", ())), *_other_targets(arguments),
+            *_overridden(arguments))
 
 
 def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
@@ -23,7 +36,7 @@ def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
     ids = [e.id for e in TABLE if e.family == WARNING]
     for word in words:
         name = word.removeprefix("no-").removeprefix("error=")
-        if name in (*ids, "all", "error"):
+        if name in (*ids, "all", "error") or _COMPILERS.match(name):
             continue
         close = difflib.get_close_matches(name, ids, n=1)
         hint = f"did you mean `-W{word.removesuffix(name)}{close[0]}`?" if close else "`tilewright explain` lists all"
@@ -31,17 +44,24 @@ def _unknown_warnings(words: list[str]) -> Iterator[Diagnostic]:
 
 
 def _other_targets(arguments: argparse.Namespace) -> Iterator[Diagnostic]:
-    values, defaults = vars(arguments), GenOptions()
-    target = values.get("target")
-    given = {n for n, default in vars(defaults).items() if values.get(n) not in (None, [], default)}
-    if target is None or given <= set(target_named(target).options):
-        return  # without a look at all other targets, which would load them
-    of_targets = {o: [t for t in target_names() if o in target_named(t).options]
-                  for n in target_names() for o in target_named(n).options}  # fmt: skip
-    for name, targets in of_targets.items():
-        if name in given and target not in targets:
-            hint = f"it is for --target {', '.join(targets)}"
-            yield _warning("no-effect", f"`--{name}` has no effect with --target {target}", hint)
+    values = vars(arguments)
+    target, given = values.get("target"), values.get("given", {})
+    if target is None:
+        return
+    for name in (n for n in GenOptions.__annotations__ if n in given or values.get(n) is True):
+        having = [t for t in target_names() if name in target_named(t).options]
+        able = having or [t for t in target_names() if name not in target_named(t).ignores]
+        if target not in able:
+            hint = f"it is for --target {', '.join(able)}"
+            yield _warning("no-effect", f"`--{name.replace('_', '-')}` has no effect with --target {target}", hint)
+
+
+def _overridden(arguments: argparse.Namespace) -> Iterator[Diagnostic]:
+    """Build rules say --line, and the flags that a user adds to theirs may say otherwise."""
+    for flag, before, after in vars(arguments).get("overridden", ()):
+        if flag != "--line":
+            hint = "of an option that is given twice the last word counts; leave one of them out"
+            yield _warning("no-effect", f"`{flag} {before}` has no effect: `{flag} {after}` comes after it", hint)
 
 
 def _warning(id: str, message: str, hint: str) -> Diagnostic:

@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import cast
 
 from codegen import __version__
@@ -15,7 +14,7 @@ from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, normalize
 from codegen.cli.commands import COMMANDS, Command, find
 from codegen.cli.ineffective import ineffective
-from codegen.cli.job import Invocation, Outcome, filters, one_by_one, read_job, style
+from codegen.cli.job import Invocation, Outcome, filters, has_errors, one_by_one, read_job, style
 from codegen.diagnostics import Diagnostic, InternalError, TilewrightError
 from codegen.filters import select
 from codegen.render import Style, render
@@ -100,12 +99,17 @@ def _unknown_command(word: str) -> str:
 
 def _run(command: Command, arguments: argparse.Namespace, words: list[str]) -> int:
     """Run the subcommand for each of its inputs, print artefacts and messages, once each; the first failure counts."""
+    early = ineffective(arguments)
+    if has_errors(select(early, filters(arguments))):
+        show(arguments, {}, early)
+        return exitcodes.BAD_INPUT
     singles = one_by_one(command, arguments)
     if command.together:
         done = _perform_together(command, singles, words)
     else:
         done = [_perform(command, single, words) for single in singles]
-    show(arguments, {job.name: job.text for job, _ in done}, tuple(d for _, o in done for d in o.diagnostics))
+    later = (d for _, o in done for d in o.diagnostics)
+    show(arguments, {job.name: job.text for job, _ in done}, (*early, *later))
     show_tables(arguments, (o.table for _, o in done))
     return next((o.code for _, o in done if o.code), exitcodes.OK)
 
@@ -115,7 +119,6 @@ def _perform(command: Command, arguments: argparse.Namespace, words: list[str]) 
     try:
         job = read_job(command, arguments)
         outcome = cast(Outcome, importlib.import_module(command.module).run(job))
-        outcome = replace(outcome, diagnostics=(*ineffective(arguments), *outcome.diagnostics))
         _print_artefact(outcome.stdout)
     except InternalError as error:
         outcome = crash(job, words, error)

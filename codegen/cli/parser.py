@@ -30,6 +30,19 @@ class _CppAction(argparse.Action):
         setattr(namespace, self.dest, [*getattr(namespace, self.dest), *words])
 
 
+class _LastAction(argparse.Action):
+    """Keeps the last word, as compilers do, and in `overridden` what was said before it and is lost."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace,
+                 values: str | Sequence[Any] | None, option_string: str | None = None) -> None:
+        given = getattr(namespace, "given", {})
+        if given.get(self.dest, values) != values:
+            lost = (option_string or self.option_strings[0], str(given[self.dest]), str(values))
+            namespace.overridden = [*getattr(namespace, "overridden", ()), lost]
+        namespace.given = {**given, self.dest: values}
+        setattr(namespace, self.dest, values)
+
+
 def build(command: Command) -> argparse.ArgumentParser:
     """The parser of one subcommand."""
     parser = _Parser(
@@ -74,7 +87,7 @@ def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     else:
         if option.default not in (None, ""):
             common["help"] += f" (default: {option.default})"
-        group.add_argument(*option.flags, metavar=option.metavar or None, type=_converter(option),
+        group.add_argument(*option.flags, action=_LastAction, metavar=option.metavar or None, type=_converter(option),
                            choices=(not option.open and option.choices) or None, default=option.default, **common)
 
 

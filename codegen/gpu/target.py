@@ -28,6 +28,7 @@ class Cuda(Target):
     keeps_macros = private_arrays = simpler_plans = False
     endings = MappingProxyType({"c": (".tw.c", ".tw.cu", ".tw.h")})
     options = ("arrays", "device")
+    ignores = ("machine", "isa", "require_isa", "fusion", "fp_contract")
     cannot = MappingProxyType(
         {
             **RANKS,

@@ -38,7 +38,7 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "no-effect",
         WARNING,
-        "An option was given that the target does not look at.",
+        "An option was given that the target does not look at, or twice with different words: the last counts.",
         "Leave it out, or give the target that it is for.",
         "tilewright gen x.c --target openmp --threads 8,8",
     ),

@@ -41,6 +41,7 @@ class Sunway(Target):
     )
     keeps_original = False  # -DTW_SERIAL does the same
     options = ("threads", "scheme")
+    ignores = ("isa", "require_isa", "fusion", "fp_contract")
 
     def prepared(self, scop: Scop) -> Scop:
         from codegen.recognize.access.struct_members import with_members

@@ -94,7 +94,9 @@ class Target(ABC):
     endings: Mapping[str, tuple[str, ...]] = MappingProxyType({"c": (".c",)})
     keeps_original: bool = True  # --keep-original makes sense
 
-    options: tuple[str, ...] = ()  # fields of GenOptions that only this target looks at
+    # Fields of GenOptions that only this target looks at, and those for all others that it does not.
+    options: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
 
     def stem(self, output: str) -> str:
         """What the names of its files begin with, if -o says `output`."""

@@ -58,3 +58,26 @@ def test_words_without_effect(fake: Fake, folder: Path, run: Run) -> None:
     assert err.count("[unknown-warning]") == 2 and "did you mean `-Wno-region-refused`?" in err
     assert "[no-effect]" in run("gen", "in.c", "--threads", "2,8")[2]
     assert run("gen", "in.c", "--threads", "2,8", "-Wno-no-effect")[2] == ""
+    code, _, err = run("gen", "in.c", "-o", "out.c", "--threads", "8,8", "-Werror=no-effect")  # its default, too
+    assert code == 1 and "error: `--threads` has no effect" in err and not (folder / "out.c").exists()
+
+
+def test_words_of_other_targets(fake: Fake, folder: Path, run: Run) -> None:
+    for target in ("cuda", "sunway"):
+        err = run("gen", "in.c", "--target", target, "--isa", "avx2", "--require-isa", "-o", "out.c")[2]
+        assert [f"`--{w}` has no effect with --target {target}" in err for w in ("isa", "require-isa")] == [True, True]
+    assert run("gen", "in.c", "--isa", "avx2", "--require-isa")[2] == ""
+
+
+def test_words_given_twice(fake: Fake, folder: Path, run: Run) -> None:
+    """The last one counts, and nothing is lost in silence; --line may be overridden, because build rules give it."""
+    err = run("gen", "in.c", "--target", "c", "--target", "openmp", "--context", "n > 1", "--context=n > 2")[2]
+    assert "`--target c` has no effect: `--target openmp` comes after it" in err and "`--context n > 1`" in err
+    assert fake.options.target == "openmp" and fake.options.context == "n > 2"
+    assert run("gen", "in.c", "--target", "c", "--target", "c", "--line", "--no-line")[2] == ""
+
+
+def test_flags_of_compilers(fake: Fake, folder: Path, run: Run) -> None:
+    """CFLAGS as a whole."""
+    flags = "-Wall -Wextra -Wno-unused-parameter -Werror=format-security -Wformat=2 -Wl,-z,now -pipe -g -O2 -lm -shared"
+    assert run("gen", "in.c", *flags.split())[2] == ""

@@ -127,6 +127,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
     from codegen.cli import main as command
     from codegen.cli.argv import normalize
     from codegen.cli.commands import find
+    from codegen.cli.ineffective import ineffective
     from codegen.cli.job import Invocation, Outcome, one_by_one, read_job
     from codegen.cli.parser import parse as parse_own
     from codegen.diagnostics import Severity, TilewrightError
@@ -136,7 +137,9 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
 
     chosen = find("gen")
     assert chosen is not None
-    words = ["--line=regions", "--target", host(line.openmp), *normalize(own), "--", name]
+    own = normalize(own)
+    target = () if any(w.partition("=")[0] == "--target" for w in own) else ("--target", host(line.openmp))
+    words = ["--line=regions", *target, *own, "--", name]
     (arguments,) = one_by_one(chosen, parse_own(chosen, words))
     if arguments.output or arguments.md or arguments.emit != "c":
         raise BadCommandLine("-o, --emit and -MD are decided by the compiler's command line")
@@ -160,7 +163,7 @@ def _generated(line: CcLine, name: str, own: list[str]) -> tuple[bytes, tuple[st
         outcome = Outcome(exitcodes.BAD_INPUT, diagnostics=(error.diagnostic(),))
     except Exception as error:
         outcome = command.crash(job, words, error)
-    command.show(arguments, {job.name: job.text}, outcome.diagnostics)
+    command.show(arguments, {job.name: job.text}, (*ineffective(arguments), *outcome.diagnostics))
     command.show_tables(arguments, (outcome.table,))
     if outcome.code != exitcodes.OK:
         return exitcodes.INTERNAL if outcome.code == exitcodes.INTERNAL else exitcodes.BAD_INPUT
