@@ -11,7 +11,7 @@ SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/sha
   cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
-.PHONY: same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -151,8 +151,13 @@ golden: dev
 	$(PY) -m pytest -q tests --refresh-golden -k golden
 	$(PY) -m codegen.cli.shell.docs > docs/options.md
 
+# Wheel and source package, for a package index; its page has links if the repository is named: make dist URL=https://...
+dist: dev
+	$(PY) -m pip install --quiet --disable-pip-version-check build
+	TILEWRIGHT_URL='$(URL)' $(PY) -m build
+
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean

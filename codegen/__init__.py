@@ -1,10 +1,10 @@
 """Tilewright: C with marked loop nests in, proven, tiled, parallel C out.
 
-    import codegen
+    import tilewright                                        # the public name of these names
 
-    result = codegen.generate("gemm.c", machine="native")   # or C text
+    result = tilewright.generate("gemm.c", machine="native") # or C text
     print(result.plan)
-    module = codegen.compile("gemm.c")
+    module = tilewright.compile("gemm.c")
     module.gemm(n, 1.0, 0.0, A, B, C)                        # NumPy arrays, in place
 
 The names below are loaded when they are first used: a command that starts in a build many times a day needs none.

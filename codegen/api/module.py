@@ -95,7 +95,7 @@ def compile(
     >>> module.gemm(n, 1.0, 0.0, A, B, C)
     """
     if find_spec("numpy") is None:
-        raise ImportError("codegen.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")
+        raise ImportError("tilewright.compile needs NumPy: pip install 'tilewright[notebook]', or numpy alone")
     given = read(source, {"machine": "native", **options})
     target = target_named(given.options.target)
     if not target.runs_here:

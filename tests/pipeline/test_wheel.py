@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "codegen", "templates", "tilewright")
+PARTS = ("setup.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "codegen", "templates",
+         "tilewright")  # fmt: skip
 
 
 def sh(*words: str | Path, cwd: Path) -> str:
@@ -84,6 +87,19 @@ def test_installed_wrapper(installed: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "quickstart" / "gemm.c", tmp_path)
     sh(installed / "tilewright-cc", "cc", "-c", "gemm.c", cwd=tmp_path)
     assert (tmp_path / "gemm.o").exists()
+
+
+def test_the_page_of_the_package_index() -> None:
+    """Nothing on it leads to a file that is not there."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    index_page = runpy.run_path(str(ROOT / "setup.py"))["index_page"]
+    for address in ("", "https://example.org/tilewright"):
+        page = index_page(text, address)
+        links = re.findall(r"\]\(([^)]+)\)", page)
+        assert all(link.startswith("https://") for link in links) and bool(links) == bool(address)
+        assert "<!--" not in page
+    assert "![The report" in page and "https://example.org/tilewright/raw/HEAD/docs/report.png" in page
+    assert "https://example.org/tilewright/blob/HEAD/docs/tutorial.md" in page
 
 
 def test_every_package_is_listed() -> None:
