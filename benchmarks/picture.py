@@ -32,6 +32,7 @@ _TENSOR = (
     ("semiring", r".*", "semirings", "a loop in registers"),
     ("integer", r".*", "integer products", "a loop in registers"),
 )
+GCC, POLLY = "gcc -O3 of the source", "clang -O3 with Polly"
 _LEFT, _RIGHT, _TOP, _STEP, _WIDTH = 190.0, 560.0, 46.0, 21.0, 760.0
 _FROM, _TO = 0.5, 128.0
 _STYLE = """\
@@ -98,19 +99,20 @@ def _tensor(run: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _originals(run: dict[str, Any]) -> list[dict[str, Any]]:
     found = [r for r in run["rows"] if r.get("group") == "kernel" and not r["wrong"]]
-    return _row("kernels with products", "gcc -O3 of the source", ((r["threads"], r["ratio"]) for r in found))
+    return _row("kernels with products", GCC, ((r["threads"], r["ratio"]) for r in found))
 
 
 def _kernels(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """Whole kernels against one thread of gcc."""
-    ratios: dict[str, list[tuple[int, float]]] = {}
+    """Whole kernels against one thread of gcc, and against Polly on as many threads."""
+    ratios: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for r in run["rows"]:
         best = {(s["side"], s["threads"]): s["best"] for s in r["seconds"]}
         kind = "other kernels" if r["group"] == "more" else "PolyBench kernels"
-        ratios.setdefault(kind, [])
-        gcc = best.get(("gcc", 1))
-        ratios[kind] += [(t, gcc / s) for (side, t), s in best.items() if side == "ours" and gcc]
-    return [row for kind, pairs in ratios.items() for row in _row(kind, "gcc -O3 of the source", pairs)]
+        ours = [(t, s) for (side, t), s in best.items() if side == "ours"]
+        for t, s in ours:
+            for peer, other in ((GCC, best.get(("gcc", 1))), (POLLY, best.get(("polly", t)))):
+                ratios.setdefault((kind, peer), []).extend([(t, other / s)] if other else [])
+    return [row for (kind, peer), pairs in ratios.items() for row in _row(kind, peer, pairs)]
 
 
 def _row(label: str, peer: str, pairs: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
@@ -172,7 +174,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> st
 
 def _short(peer: str) -> str:
     return {"our matrix product": "of our product", "a loop in registers": "of registers",
-            "gcc -O3 of the source": "of gcc -O3"}.get(peer, f"of {peer}")
+            GCC: "of gcc -O3", POLLY: "of Polly"}.get(peer, f"of {peer}")
 
 
 def sentence(data: dict[str, Any]) -> str:
@@ -189,6 +191,9 @@ def sentence(data: dict[str, Any]) -> str:
         values = last["ratios"]["1"]
         said += (f"; {len(values)} {last['label']} at {mean(values):.1f} times the speed that gcc -O3 gives the source "
                  f"(geometric mean)")
+    polly = next((r for r in data["rows"] if r["peer"] == POLLY and last and r["label"] == last["label"]), None)
+    if polly is not None:
+        said += f" and {mean(polly['ratios']['1']):.1f} times that of clang with Polly"
     return said + ". All with `--machine native`; the default, `generic`, gives the same bytes on every host."
 
 

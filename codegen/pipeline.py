@@ -33,7 +33,8 @@ MARK = "\ufeff"  # byte order mark
 
 @record
 class RegionResult:
-    """What became of a region, for reports. `links` are lines of the new file, and the statement each carries out."""
+    """What became of a region, for reports. `links` are lines of the new file, and the statement each carries out;
+    `lines` are those of the source on which statements begin."""
 
     index: int
     line: int
@@ -41,6 +42,7 @@ class RegionResult:
     plan: str
     summary: str
     links: Links = ()
+    lines: Links = ()
 
 
 @record
@@ -121,7 +123,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     above = banner.count("\n") + support.count("\n") + options.keep_original
     results = tuple(
         RegionResult(o.index, o.line, o.text is not None, o.plan, o.summary,
-                     _moved(o, changed, above + len(tests.get(o.index, ()))))
+                     _moved(o, changed, above + len(tests.get(o.index, ()))), o.lines)
         for o in outcomes
     )
     clock.append(("printing", time.perf_counter()))

@@ -59,6 +59,7 @@ class RegionOutcome:
     diagnostics: tuple[Diagnostic, ...]
     part: object = None  # what the region adds to the target's other files
     links: Links = ()  # which lines of `text` carry out a statement
+    lines: Links = ()  # on which lines of the source its statements begin
     names: frozenset[str] = frozenset()  # of generated code in it, with --prefix
     kept: tuple[str, ...] = ()  # macros that may have any value when it is compiled
     computed: tuple[ComputedText, ...] = ()  # parameters that are evaluated ahead of it

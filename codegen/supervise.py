@@ -198,6 +198,7 @@ def _joined(done: Sequence[RegionOutcome], text: str, links: Links) -> RegionOut
         summary="; ".join(w for w in words if w),
         diagnostics=tuple(dict.fromkeys(d for o in done for d in o.diagnostics)),
         links=links,
+        lines=tuple(line for o in done for line in o.lines),
         names=frozenset[str]().union(*(o.names for o in done)),
         kept=tuple(n for n in done[0].kept if all(n in o.kept for o in done)),
         computed=tuple(dict.fromkeys(c for o in done for c in o.computed)),

@@ -27,20 +27,20 @@ Say = Callable[[str], None]
 def measure(
     opened: OpenedFile, threads: Sequence[int], sizes: Mapping[str, int], flags: str, say: Say
 ) -> Iterator[Measured]:
-    """Each region in turn; those that are left as they are, too, with the reason."""
-    subjects = {s.index: s for s in opened.subjects}
+    """Each region in turn, or its parts where others stay; those that are left as they are, too, with the reason."""
+    subjects = (*opened.subjects, *opened.parts)
     for outcome in opened.outcomes:
-        subject = subjects.get(outcome.index)
-        if subject is None:
+        own = [s for s in subjects if s.index == outcome.index]
+        if not own:
             yield Measured(outcome.index, outcome.line, f"region {outcome.index}", note=_why(outcome))
-            continue
-        blank = Measured(subject.index, outcome.line, subject.title)
-        with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-            try:
-                yield _region(subject, blank, Path(folder), threads, sizes, flags, say)
-            except (Failed, TilewrightError) as error:
-                why = error.message if isinstance(error, TilewrightError) else str(error)
-                yield replace(blank, note=f"could not be measured: {why}")
+        for subject in own:
+            blank = Measured(subject.index, outcome.line, subject.title)
+            with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+                try:
+                    yield _region(subject, blank, Path(folder), threads, sizes, flags, say)
+                except (Failed, TilewrightError) as error:
+                    why = error.message if isinstance(error, TilewrightError) else str(error)
+                    yield replace(blank, note=f"could not be measured: {why}")
 
 
 def speeds(path: str, text: str, options: GenOptions, sizes: Mapping[str, int], say: Say) -> dict[int, Speed]:
@@ -59,7 +59,7 @@ def _speed(m: Measured) -> Speed:
 
 def _why(outcome: RegionOutcome) -> str:
     if outcome.text is not None:
-        return "is transformed in part, which is not measured"
+        return "is taken in parts, which are not measured one by one"
     return outcome.diagnostics[0].message.partition(": ")[2] if outcome.diagnostics else outcome.summary
 
 

@@ -17,7 +17,7 @@ def sentence(m: Measured, race: Race, top: Ceilings) -> str:
                  ((stream, "what memory could stream"), (compute, "what the cores could compute")) if share]
         if m.bytes <= top.cache and not compute:
             return ""
-        return f"far from both roofs: {' and '.join(known)}{partly}" if known else ""
+        return f"far from both roofs on {threads}: {' and '.join(known)}{partly}" if known else ""
     if stream >= compute:
         moved = f"{m.bytes / race.result.best / 1e9:.3g} GB/s with every array moved once"
         return f"memory-bound: {_percent(stream)} of what {threads} of this machine can stream ({moved})"

@@ -21,9 +21,13 @@ def text(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> st
         for r in m.races:
             times = f"{seconds_text(r.original.best):>9}  {seconds_text(r.result.best):>9}"
             out.append(f"  {r.threads:7}  {times}  {r.gain:5.3g}x\n")
-        said = sentence(m, m.races[0], top) if m.races and top is not None else ""
-        out.append(f"  {said}\n" if said else "")
+        out += [f"  {said}\n" for said in _sentences(m, top) if said]
     return "".join(out)
+
+
+def _sentences(m: Measured, top: Ceilings | None) -> list[str]:
+    """What bounds the region, for each number of threads."""
+    return list(dict.fromkeys(sentence(m, r, top) for r in m.races)) if top is not None else []
 
 
 def data(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> str:
@@ -35,7 +39,8 @@ def data(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> st
             "title": m.title,
             "sizes": dict(m.sizes),
             "runs": [
-                {"threads": r.threads, "before": _times(r.original), "after": _times(r.result), "gain": r.gain}
+                {"threads": r.threads, "before": _times(r.original), "after": _times(r.result), "gain": r.gain,
+                 "bound": sentence(m, r, top) if top is not None else ""}
                 for r in m.races
             ],
             "operations": m.operations,

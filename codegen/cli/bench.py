@@ -41,8 +41,11 @@ def run(job: Invocation) -> Outcome:
         line.end()
     messages = (*resolved_machine(job), *opened.diagnostics)
     if not found:
-        raise InputError("no-region", "there is no `#pragma scop` in this file", Loc(job.name),
-                         "put `#pragma scop` before a loop nest and `#pragma endscop` behind it")
+        auto = job.options.auto
+        why = "no loop nest of this file would gain" if auto else "there is no `#pragma scop` in this file"
+        hint = f"`tilewright scan {job.name}` tells why" if auto else (
+            "put `#pragma scop` before a loop nest and `#pragma endscop` behind it, or give --auto")
+        raise InputError("no-region", why, Loc(job.name), hint)
     compiler = find_compiler(job.name, job.options.cpp, Path())
     about = f"{job.name}: {compiler_version(compiler.words)}, {flags}; the best of many runs, in turns"
     if a.chart:

@@ -21,6 +21,10 @@ _COMPILERS = re.compile(
     r"unreachable|unused|variadic|vla|void|volatile|write|zero)(?:[-=]|$)"
 )
 
+# What every target looks at, unless it says that it does not: no reason to load all others.
+_COMMON = frozenset(("target", "machine", "isa", "require_isa", "reassociate", "context", "fusion", "fp_contract", "auto",
+                     "timeout", "prefix", "check_alias", "assume_no_alias", "keep_original"))  # fmt: skip
+
 
 def ineffective(arguments: argparse.Namespace) -> tuple[Diagnostic, ...]:
     """Warnings on unknown words behind -W, on options that the target does not look at, and on those given anew."""
@@ -48,7 +52,9 @@ def _other_targets(arguments: argparse.Namespace) -> Iterator[Diagnostic]:
     target, given = values.get("target"), values.get("given", {})
     if target is None:
         return
-    for name in (n for n in GenOptions.__annotations__ if n in given or values.get(n) is True):
+    asked = [n for n in GenOptions.__annotations__ if n in given or values.get(n) is True]
+    ignored = target_named(target).ignores
+    for name in (n for n in asked if n not in _COMMON or n in ignored):
         having = [t for t in target_names() if name in target_named(t).options]
         able = having or [t for t in target_names() if name not in target_named(t).ignores]
         if target not in able:

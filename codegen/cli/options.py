@@ -157,7 +157,7 @@ TABLE: tuple[Option, ...] = (
            "value", choices=target_names(), default=_DEFAULTS.target, affects_output=True),
     Option(("--target",), "generation", (*_BENCH, *_TUNE, *_SCAN), f"kind of code: {_kinds(host_names())}",
            "value", choices=host_names(), default=_DEFAULTS.target, affects_output=True),
-    Option(("--auto",), "generation", ("gen", "check"),
+    Option(("--auto",), "generation", ("gen", "check", *_BENCH),
            "find the loop nests without pragmas, transform those that gain by the cost model, and print what became of "
            "each (docs/auto.md)", affects_output=True),
     Option(("--profile",), "generation", (*_GEN, *_SCAN),

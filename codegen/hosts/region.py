@@ -93,6 +93,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         summary,
         tuple(dict.fromkeys(remarks)),  # parts of one statement say the same
         links=links,
+        lines=tuple((x.loc.line, x.name) for x in model.program.scop.statements),
         names=emitted.names,
         kept=tuple(sorted(model.kept)),
         computed=emitted.computed,

@@ -78,8 +78,8 @@ ERRORS: tuple[Entry, ...] = (
     ),
     _error(
         "bad-target",
-        "`codegen.compile` was asked to load results for a target that does not run on this machine, or functions of a "
-        "C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`.",
+        "`tilewright.compile` was asked to load results for a target that does not run on this machine, or functions "
+        "of a C++ file; or a C++ file was given to `--target sunway`, `cuda`, `hip` or `opencl`.",
         "Ask for `c` or `openmp`; `check --target sunway` and `check --target cuda` run on emulators.",
     ),
     _error(

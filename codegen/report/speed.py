@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from codegen.record import record
+from codegen.tune.timing import seconds_text
 
 
 @record
@@ -25,13 +26,24 @@ class Speed:
         return sum(self.by_statement.values())
 
     @property
+    def headline(self) -> str:
+        """The gain alone; empty where there are no figures."""
+        if self.note:
+            return ""
+        times = f"{seconds_text(self.original)} before, {seconds_text(self.result)} after"
+        return f"{self.original / self.result:.3g} times as fast on one thread: {times}, at {self.at}"
+
+    @property
+    def at(self) -> str:
+        return ", ".join(f"{k} = {v}" for k, v in self.sizes.items()) or "its own sizes"
+
+    @property
     def text(self) -> str:
         """For people."""
         if self.note:
             return self.note
-        at = ", ".join(f"{k} = {v}" for k, v in self.sizes.items()) or "its own sizes"
         partly = f"; the operations of {', '.join(self.uncounted)} could not be counted" if self.uncounted else ""
-        return f"at {at} the source took {_run(self.original, self.operations)}, the generated code " \
+        return f"at {self.at} the source took {_run(self.original, self.operations)}, the generated code " \
                f"{_run(self.result, self.operations)}, {self.original / self.result:.3g} times as fast{partly}"
 
 

@@ -63,6 +63,7 @@ def answer(given: Mapping[str, Any], limits: Limits = LIMITS) -> dict[str, Any]:
 def _generated(text: str, options: GenOptions) -> dict[str, Any]:
     from codegen.pipeline import generate
     from codegen.report.html.highlight import highlight
+    from codegen.report.html.panes import hue_of
 
     made = generate(NAME, text, options)
     files, endings = {"page.c": made.text}, target_named(options.target).endings["c"]
@@ -73,7 +74,8 @@ def _generated(text: str, options: GenOptions) -> dict[str, Any]:
         "plan": made.plan,
         "regions": [
             {"index": r.index, "line": r.line, "transformed": r.transformed, "summary": r.summary,
-             "links": [list(pair) for pair in r.links]}
+             "links": [[line, stmt, hue_of(stmt)] for line, stmt in r.links],
+             "lines": [[line, stmt, hue_of(stmt)] for line, stmt in r.lines]}
             for r in made.regions
         ],
         "messages": [_message(d) for d in made.diagnostics],

@@ -35,6 +35,14 @@ void left(int n, double a[n])
     a[i] = other(a[i]);
 #pragma endscop
 }
+void partly(int n, double a[n])
+{
+#pragma scop
+  a[0] = other(a[0]);
+  for (int i = 0; i < n; i++)
+    a[i] = 2 * a[i];
+#pragma endscop
+}
 """
 
 
@@ -57,7 +65,7 @@ def test_compute_bound() -> None:
 def test_far_from_both() -> None:
     little = replace(SUM, bytes=100_000_000, by_statement={"S1": 10**8})
     assert sentence(little, RACE, TOP) == (
-        "far from both roofs: 10 % of what memory could stream and 3 % of what the cores could compute"
+        "far from both roofs on one thread: 10 % of what memory could stream and 3 % of what the cores could compute"
     )
     assert sentence(replace(SUM, bytes=0, by_statement={}), RACE, TOP) == ""
 
@@ -67,7 +75,9 @@ def test_for_people() -> None:
     lines = text([SUM, refused], "gcc 12", TOP).splitlines()
     assert lines[2] == "region 1 (sum, line 3) at n = 100"
     assert lines[4].split() == ["1", "200", "ms", "100", "ms", "2x"]
-    assert lines[-1] == "region 2: `f` may do more"
+    assert lines[5].startswith("  memory-bound: 90 % of what one thread") and lines[-1] == "region 2: `f` may do more"
+    both = text([replace(SUM, races=(RACE, replace(RACE, threads=2)))], "gcc 12", TOP)
+    assert "of what one thread" in both and "of what 2 threads" in both
 
 
 def test_chart_is_a_picture() -> None:
@@ -82,16 +92,19 @@ def test_data_is_json() -> None:
     assert region["runs"][0]["gain"] == 2 and region["bound"].startswith("memory-bound")
 
 
-def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.bench.measure.SECONDS", 0.05)
+    monkeypatch.setattr("codegen.cli.bench._ceilings", lambda: TOP)
     file, picture = tmp_path / "in.c", tmp_path / "gain.svg"
     file.write_text(SOURCE)
     words = ["bench", str(file), "--sizes", "n=1000", "--threads", "2", "--format", "json", "--chart", str(picture)]
-    assert main([*words, "-w"]) == 0
-    first, second = json.loads(capsys.readouterr().out)["regions"]
+    assert main([*words, "-w", "--auto"]) == 0
+    first, second, third = json.loads(capsys.readouterr().out)["regions"]
     assert first["sizes"] == {"n": 1000} and [r["threads"] for r in first["runs"]] == [1, 2]
     assert all(r["before"]["best"] > 0 and r["after"]["best"] > 0 for r in first["runs"])
     assert first["operations"] == 2000 and first["bytes"] == 24000
     assert second["runs"] == [] and "`other` may do more" in second["note"]
+    assert third["title"] == "region 3 (partly, line 21)" and third["operations"] == 1000
     assert "times as fast" in picture.read_text()
 
 
@@ -99,5 +112,7 @@ def test_nothing_to_measure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     file = tmp_path / "in.c"
     file.write_text("int x;\n")
     assert main(["bench", str(file)]) == 1
-    assert "[no-region]" in capsys.readouterr().err
+    assert "or give --auto" in capsys.readouterr().err
+    assert main(["bench", "--auto", str(file)]) == 1
+    assert "tilewright scan" in capsys.readouterr().err
     assert main(["bench", str(file), "--sizes", "n"]) == 2

@@ -54,6 +54,9 @@ def test_condensing() -> None:
                "rows": [{"group": "blas", "seconds": seconds}, {"group": "more", "seconds": seconds}]}
     both = condense([tensor(), kernels])["rows"]
     assert [(r["label"], r["ratios"]) for r in both[1:]] == [
-        ("PolyBench kernels", {"1": [3.0]}), ("other kernels", {"1": [3.0]})]
+        ("PolyBench kernels", {"1": [3.0]}), ("PolyBench kernels", {"1": [0.5]}),
+        ("other kernels", {"1": [3.0]}), ("other kernels", {"1": [0.5]})]
+    said = sentence({**made, "rows": both})
+    assert "3.0 times the speed that gcc -O3" in said and "and 0.5 times that of clang with Polly" in said
     with pytest.raises(SystemExit, match="no measurement to show"):
         condense([tensor(quick=True)])

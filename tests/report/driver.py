@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -21,12 +22,14 @@ class Driver:
         theirs, self._out = os.pipe()
         self._in, answers = os.pipe()
         words = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 "--remote-debugging-pipe", f"--user-data-dir={folder / 'driven'}",
+                 "--remote-debugging-pipe", f"--user-data-dir={folder / 'driven'}", "--enable-logging=stderr",
                  f"--window-size={width},{height}", "about:blank"]  # fmt: skip
         # Not sh: dash knows no descriptors above 9.
         script = f'exec "$0" "$@" 3<&{theirs} 4>&{answers}'
-        self._process = subprocess.Popen(["bash", "-c", script, browser, *words], pass_fds=(theirs, answers),
-                                         stderr=subprocess.DEVNULL)
+        self._log = folder / "stderr.txt"
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(["bash", "-c", script, browser, *words], pass_fds=(theirs, answers),
+                                             stderr=log)
         os.close(theirs)
         os.close(answers)
         self._read, self._count, self._session, self._loaded = b"", 0, "", False
@@ -35,6 +38,7 @@ class Driver:
         self._session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for part in ("Page", "Runtime", "Log"):
             self.call(f"{part}.enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def call(self, method: str, **parameters: Any) -> Any:
         """One command, and what comes back."""
@@ -57,13 +61,13 @@ class Driver:
         first, _, self._read = self._read.partition(b"\0")
         answer = json.loads(first)
         self._loaded |= answer.get("method") == "Page.loadEventFired"
-        if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+        if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
             self.complaints.append(answer["params"])
         return answer
 
     def open(self, page: Path | str) -> None:
-        """A file, or an address."""
-        self._loaded = False
+        """A file, or an address; complaints are counted anew."""
+        self._loaded, self.complaints = False, []
         self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         while not self._loaded:
             self._answer()
@@ -81,12 +85,20 @@ class Driver:
             assert time.monotonic() < end, (script, self.complaints)
             time.sleep(0.05)
 
-    def shot(self, path: Path, width: int, height: int, dark: bool = False) -> None:
-        """A picture of the page at this size."""
+    def look(self, width: int, height: int = 900, dark: bool = False) -> None:
+        """A window of this size, light or dark."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def shot(self, width: int, height: int, dark: bool = False) -> bytes:
+        """A picture of the page at this size."""
+        self.look(width, height, dark)
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    def logged(self) -> list[str]:
+        """What the console of any frame has said since the browser started."""
+        return re.findall(r".*CONSOLE.*", self._log.read_text(encoding="utf-8", errors="replace"))
 
     def press(self, name: str) -> None:
         key, code, text = KEYS[name]

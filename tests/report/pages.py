@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -63,3 +64,9 @@ def read(html: str) -> Reader:
 
 def report(path: Path, options: GenOptions | None = None) -> str:
     return describe_html(str(path), path.read_text(encoding="utf-8"), options or GenOptions())
+
+
+@cache
+def made_once(path: Path) -> str:
+    """For tests that only look at a page."""
+    return report(path)

@@ -15,14 +15,14 @@ from codegen.pipeline import generate
 from codegen.plan.model import Directive
 from codegen.report import plain
 from codegen.report.html.page import describe_html
-from tests.report.pages import KERNELS, REFUSED, Reader, read, report
+from tests.report.pages import KERNELS, REFUSED, Reader, made_once, read, report
 
 PATHS = {"gemm": KERNELS / "gemm.c", "jacobi-2d": KERNELS / "jacobi-2d.c", "refused": REFUSED}
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    return {name: report(path) for name, path in PATHS.items()}
+    return {name: made_once(path) for name, path in PATHS.items()}
 
 
 @pytest.fixture(params=sorted(PATHS))

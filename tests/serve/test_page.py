@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +16,12 @@ DONE = 'document.getElementById("state").className == "good"'
 FAILED = 'document.getElementById("state").className == "bad"'
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[Driver]:
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
     assert BROWSER is not None
     server = Server(0, run=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    driver = Driver(BROWSER, tmp_path)
+    driver = Driver(BROWSER, tmp_path_factory.mktemp("browser"))
     driver.open(server.address)
     driver.wait(DONE)
     yield driver
@@ -42,9 +41,16 @@ def _text(page: Driver, field: str) -> str:
     return str(page.ask(f'document.getElementById("{field}").textContent'))
 
 
-def test_a_visit(page: Driver, tmp_path: Path) -> None:
+def _colours(page: Driver, where: str) -> list[str]:
+    """Statements with their colours, as lines have them."""
+    lines = f'document.querySelectorAll("#{where} .line[title]")'
+    return sorted(set(page.ask(f'Array.from({lines}, (l) => l.title + " " + l.className)')))
+
+
+def test_a_visit(page: Driver) -> None:
     assert "tilewright: region 1 of smooth" in _text(page, "code")
-    assert page.ask('document.querySelectorAll("#code .m0, #code .m1").length') > 2  # statements have colours
+    assert _colours(page, "paint") == _colours(page, "code") == ["S1 line m1", "S2 line m2"]
+    assert _text(page, "paint") == str(page.ask('document.getElementById("source").value')).replace("\n", "")
     plan = str(page.ask('document.getElementById("plan").value'))
     assert plan.startswith("region 1")
     # An error names its line, and the last result stays to be looked at.
@@ -52,6 +58,7 @@ def test_a_visit(page: Driver, tmp_path: Path) -> None:
     _type(page, "source", source.replace("#pragma endscop", ""))
     page.wait(FAILED)
     assert "without `#pragma endscop`" in _text(page, "state") and "region 1 of smooth" in _text(page, "code")
+    assert str(page.ask('document.querySelector("#paint .wrong").textContent')) == "#pragma scop"
     page.ask('document.getElementById("tab-messages").click(); document.querySelector("#messages a").click()')
     assert page.ask("document.activeElement.id") == "source"
     chosen = "(function (f) { return f.value.slice(f.selectionStart, f.selectionEnd); })(document.activeElement)"
@@ -75,9 +82,7 @@ def test_a_visit(page: Driver, tmp_path: Path) -> None:
     # Pictures at both widths; nothing is wider than the window.
     sizes = set()
     for width, dark in ((1400, False), (1400, True), (500, False), (500, True)):
-        shot = tmp_path / f"{width}-{dark}.png"
-        page.shot(shot, width, 900, dark)
-        sizes.add(shot.read_bytes())
+        sizes.add(page.shot(width, 900, dark))
         assert page.ask("document.documentElement.scrollWidth <= window.innerWidth")
     assert len(sizes) == 4
 

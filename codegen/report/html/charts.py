@@ -8,6 +8,7 @@ from math import log2
 from codegen.machine import Machine
 from codegen.report.html.draw import line, rect, text
 from codegen.report.html.model import Picture, SvgElement, TableView
+from codegen.report.html.panes import hue_of
 from codegen.report.html.traffic import Work
 
 LABEL, WIDTH, ROW = 210.0, 330.0, 24.0
@@ -19,19 +20,20 @@ def size_text(n: int) -> str:
     return f"{n / 1024:.3g} KiB" if n < 1 << 20 else f"{n / (1 << 20):.3g} MiB"
 
 
-def _entries(works: Sequence[Work]) -> list[tuple[str, int]]:
+def _entries(works: Sequence[Work]) -> list[tuple[str, str, int]]:
+    """Statement, what it is, and its bytes."""
     out = []
     for w in works:
         if w.tiled:
-            out += [(f"{w.stmt}: {name}", n) for name, n in w.parts]
+            out += [(w.stmt, f"{w.stmt}: {name}", n) for name, n in w.parts]
             if len(w.parts) > 1 and "," not in w.parts[0][0]:
-                out.append((f"{w.stmt}: together", sum(n for _, n in w.parts)))
+                out.append((w.stmt, f"{w.stmt}: together", sum(n for _, n in w.parts)))
     return out
 
 
 def footprint_table(works: Sequence[Work], machine: Machine) -> TableView | None:
     rows = []
-    for name, n in _entries(works):
+    for _, name, n in _entries(works):
         fits = next((f"L{c.level} ({size_text(c.bytes)})" for c in machine.caches if n <= c.bytes), "memory")
         rows.append((name, size_text(n), fits))
     return TableView("Data of one tile", ("what", "size", "fits in"), tuple(rows)) if rows else None
@@ -42,7 +44,7 @@ def footprint_picture(works: Sequence[Work], machine: Machine) -> Picture | None
     entries = _entries(works)
     if not entries:
         return None
-    ends = [n for _, n in entries] + [c.bytes for c in machine.caches]
+    ends = [n for _, _, n in entries] + [c.bytes for c in machine.caches]
     first, last = log2(max(1, min(ends))) - 1, log2(max(ends)) + 1
 
     def at(n: int) -> float:
@@ -50,9 +52,9 @@ def footprint_picture(works: Sequence[Work], machine: Machine) -> Picture | None
 
     bottom = 22 + ROW * len(entries)
     shapes: list[SvgElement] = []
-    for k, (name, n) in enumerate(entries):
+    for k, (stmt, name, n) in enumerate(entries):
         y = 22 + ROW * k
-        shapes.append(rect("bar", LABEL, y + 4, at(n) - LABEL, ROW - 8, f"{name}: {size_text(n)}"))
+        shapes.append(rect(f"bar h{hue_of(stmt)}", LABEL, y + 4, at(n) - LABEL, ROW - 8, f"{name}: {size_text(n)}"))
         shapes.append(text("value", LABEL - 8, y + 16, name, "end"))
     for c in machine.caches:
         shapes.append(line("cache", at(c.bytes), 18, at(c.bytes), bottom))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import islpy as isl
 
@@ -42,6 +43,7 @@ from codegen.scop.model import Statement
 from codegen.scop.tree import Node
 from codegen.source.slice import RegionSlice
 from codegen.strategy.author import Considered
+from codegen.strategy.cost.gain import predicted
 from codegen.targets.registry import target_named
 from codegen.transform.program import Program
 
@@ -71,7 +73,8 @@ def details(s: RegionSlice, options: GenOptions, machine: Machine, speed: Speed 
             return Details(refusal=why)
         seen = seen_details(model)
         return Details(seen.facts, seen.statements, seen.source_tree, refusal=why)
-    return result_details(model, made, machine, speed)
+    found = result_details(model, made, machine, speed)
+    return replace(found, predicted=_predicted(model, made, options, machine))
 
 
 def seen_details(model: Modelled) -> Details:
@@ -109,6 +112,16 @@ def result_details(model: Modelled, made: Made, machine: Machine, speed: Speed |
         remarks=_counted(f"{r.message}" + (f" [{r.id}]" if r.id else "") for r in made.remarks),
         techniques=_techniques(made.considered),
     )
+
+
+def _predicted(model: Modelled, made: Made, options: GenOptions, machine: Machine) -> str:
+    """What the plan promises by the cost model; empty where it cannot say."""
+    cores = machine.cores if model.threads(options) else 1
+    gain = predicted(model.program, made.program, made.plan, replace(machine, cores=cores))
+    if gain.factor is None:
+        return ""
+    on = f"{cores} cores" if cores > 1 else "one core"
+    return f"By the cost model, {gain.factor:.2g} times as fast on {on} of {machine.name} as the source on one."
 
 
 def _techniques(found: Sequence[Considered]) -> tuple[TableView, ...]:

@@ -135,6 +135,7 @@ class Details:
     footprint_picture: Picture | None = None
     roofline: Picture | None = None
     speed: str = ""
+    predicted: str = ""  # what the cost model promises
     ownership: tuple[TableView, ...] = ()
     remarks: tuple[str, ...] = ()
     techniques: tuple[TableView, ...] = ()
@@ -163,5 +164,6 @@ class Page:
     result: tuple[CodeLine, ...]
     regions: tuple[RegionView, ...]
     messages: tuple[str, ...]
+    headline: tuple[str, ...] = ()  # what was gained, region by region
     shortened: str = ""  # what was left out to keep the page small
     slave: tuple[CodeLine, ...] = ()  # the other file of a core group

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from codegen import __version__
 from codegen.diagnostics import Diagnostic
@@ -57,8 +57,20 @@ def page(path: str, text: str, options: GenOptions, speeds: Speeds) -> Page:
         after,
         regions,
         _messages(made.diagnostics),
+        _headline(regions, speeds),
         slave=next((plain_pane(t) for ending, t in made.extra.files if ending.endswith(".c")), ()),
     )
+
+
+def _headline(regions: Sequence[RegionView], speeds: Speeds) -> tuple[str, ...]:
+    """What was gained where it was measured, else what was done at all."""
+    gains = tuple(f"Region {k}: {s.headline}." for k, s in sorted(speeds.items()) if s.headline)
+    if gains or not regions:
+        return gains
+    done = sum(r.state == "transformed" for r in regions)
+    what = f"{done} of {len(regions)} regions are" if len(regions) > 1 else f"The region is{'' if done else ' not'}"
+    more = "; --measure tells what that gains on this machine" if done else ""
+    return (f"{what} transformed{more}.",)
 
 
 def _messages(found: tuple[Diagnostic, ...]) -> tuple[str, ...]:

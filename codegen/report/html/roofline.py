@@ -9,6 +9,7 @@ from codegen.machine import Machine
 from codegen.record import record
 from codegen.report.html.draw import dot, line, path, rect, text
 from codegen.report.html.model import Picture, SvgElement
+from codegen.report.html.panes import hue_of
 from codegen.report.html.traffic import Work
 from codegen.report.speed import Speed
 
@@ -106,7 +107,7 @@ def _dots(
         rates = [min(peak(machine, size), roof.bytes * near) for roof in (slopes[0], slopes[-1])]
         (x, lower), (_, y) = (place(near, rate) for rate in rates)
         title = f"{w.stmt}: {w.intensity:.3g} operations per byte, at most {rates[1]:.3g} per cycle"
-        out += [line("reach", x, y, x, lower), dot("spot", x, y, 4.5, title)]
+        out += [line("reach", x, y, x, lower), dot(f"spot h{hue_of(w.stmt)}", x, y, 5, title)]
         at = next((p for p in named if abs(p[0] - x) < 30 and abs(p[1] - y) < 14), (x, y))
         named.setdefault(at, []).append(w.stmt)
     for (x, y), names in named.items():

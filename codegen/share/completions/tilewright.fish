@@ -185,6 +185,7 @@ complete -c tilewright -n '__fish_seen_subcommand_from inspect' -l error-limit -
 complete -c tilewright -n '__fish_seen_subcommand_from inspect' -l input-name -r -d 'file name to use in messages for standard input'
 complete -c tilewright -n '__fish_seen_subcommand_from inspect' -l debug -d 'show the traceback of an internal error'
 complete -c tilewright -n '__fish_seen_subcommand_from bench' -l target -x -a 'c openmp' -d 'kind of code: plain C, or C with OpenMP pragmas'
+complete -c tilewright -n '__fish_seen_subcommand_from bench' -l auto -d 'find the loop nests without pragmas, transform those that gain by the cost model, and print what became of each (docs/auto.md)'
 complete -c tilewright -n '__fish_seen_subcommand_from bench' -l machine -r -d 'processor: a name of `tilewright machine list`, a TOML file, or `native`'
 complete -c tilewright -n '__fish_seen_subcommand_from bench' -l isa -r -a 'generic neon sve avx2 avx512' -d 'instruction set of the kernels, instead of the machine'\''s own: generic, neon, sve, avx2, avx512, or a TOML file with a table of your own'
 complete -c tilewright -n '__fish_seen_subcommand_from bench' -l plan -r -d 'obey this plan instead of making one'

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from codegen import pipeline
 from codegen.checking.harness.call import Harness
-from codegen.checking.regions import as_generated, case_of
+from codegen.checking.regions import as_generated, case_of, model_of
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed
 from codegen.isa.known import use as use_isa
@@ -40,7 +41,8 @@ class Subject:
 
     @property
     def title(self) -> str:
-        return f"region {self.index} ({self.harness.site.function.decl.name}, line {self.slice.region.first_line})"
+        line = self.slice.region.first_line if self.slice.piece is None else self.harness.site.loc.line
+        return f"region {self.index} ({self.harness.site.function.decl.name}, line {line})"
 
     def carried_out(self, plan: str) -> RegionOutcome:
         """What a plan makes of the region, proven; InputError or Unsupported where it cannot be."""
@@ -52,22 +54,29 @@ class Subject:
 
 @record
 class OpenedFile:
-    """A file for tuning. `outcomes` are those of all regions, also of those that are left as they are."""
+    """A file for tuning. `outcomes` are those of all regions, also of those that are left as they are; `parts` are
+    those of regions that are transformed in part, which can be run and not tuned."""
 
     source: Opened
     outcomes: tuple[RegionOutcome, ...]
     subjects: tuple[Subject, ...]
+    parts: tuple[Subject, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def open_file(path: str, text: str, options: GenOptions) -> OpenedFile:
     """Everything the tool would do by itself, and the regions that can be tuned."""
     machine, options = load_for(options.machine, use_isa(options.isa)), replace(options, prefix=DEFAULT)
-    source = open_source(path, text, options)
-    check_plan_regions(source, options)
-    outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
+    if options.auto:
+        found = pipeline.perform(path, text, options, machine)
+        source, outcomes = found.source, found.outcomes
+    else:
+        source = open_source(path, text, options)
+        check_plan_regions(source, options)
+        outcomes = tuple(run_region(source, s, options, machine) for s in source.slices)
     subjects = tuple(_subjects(source, outcomes, options, machine))
-    return OpenedFile(source, outcomes, subjects, tuple(d for o in outcomes for d in o.diagnostics))
+    parts = tuple(_parts(source, outcomes, options, machine))
+    return OpenedFile(source, outcomes, subjects, parts, tuple(d for o in outcomes for d in o.diagnostics))
 
 
 def _subjects(
@@ -79,3 +88,11 @@ def _subjects(
         if model is not None:
             case = case_of(s, outcome, source)
             yield Subject(source, s, model, outcome, case.harness, case.original, options, machine)
+
+
+def _parts(
+    source: Opened, outcomes: tuple[RegionOutcome, ...], options: GenOptions, machine: Machine
+) -> Iterator[Subject]:
+    for part, made, original in (case for outcome in outcomes for case in outcome.cases):
+        case = replace(case_of(part, made, source), original=original)
+        yield Subject(source, part, model_of(case, options), made, case.harness, original, options, machine)
