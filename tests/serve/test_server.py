@@ -85,7 +85,8 @@ def test_an_answer(server: Server) -> None:
     assert status == 200 and made["ok"] and made["regions"][0]["transformed"]
     joined = "".join(piece for _, piece in made["files"][0]["pieces"])
     assert "tilewright: region 1 of smooth" in joined and made["plan"].startswith("region 1")
-    assert {stmt for _, stmt in made["regions"][0]["links"]} == {"S1", "S2"}
+    assert {stmt for _, stmt, _ in made["regions"][0]["links"]} == {"S1", "S2"}
+    assert made["regions"][0]["lines"] == [[7, "S1", 1], [10, "S2", 2]]
 
 
 def test_problems_are_messages() -> None:
