@@ -50,8 +50,20 @@ def shape(piece: Tokens) -> Tokens:
     return tuple(out)
 
 
-def substitution(one: Tokens, two: Tokens) -> Substitution | None:
-    """What makes the second piece of the first, if names and offsets are all that differs."""
+def substitution(one: Sequence[Tokens], two: Sequence[Tokens]) -> Substitution | None:
+    """What makes the second statements of the first, as many, if names and offsets are all that differs."""
+    found: Substitution = {}
+    for mine, theirs in zip(one, two, strict=True):
+        names = _of_statement(mine, theirs)
+        if names is None or any(found.setdefault(name, meant) != meant for name, meant in names.items()):
+            return None
+    members = frozenset[str]().union(*map(_members, one))
+    return None if any(found.get(name, (name, 0)) != (name, 0) for name in members) else found
+
+
+@lru_cache(4096)
+def _of_statement(one: Tokens, two: Tokens) -> Substitution | None:
+    """The same of one statement: brackets are closed in it, so that what others hold has no say, but for members."""
     found: Substitution = {}
     i = k = 0
     while i < len(one) and k < len(two):
@@ -113,11 +125,15 @@ def _offset(piece: Tokens, at: int) -> tuple[int, int]:
 
 
 def _fixed(piece: Sequence[str], at: int) -> bool:
-    """Names that stay: of functions, macros and types (before a bracket or another name), and of members wherever they
-    stand, for a macro would replace those, too."""
+    """Names that stay: of functions, macros and types (before a bracket or another name)."""
     after = piece[at + 1] if at + 1 < len(piece) else ";"
-    member = not _MEMBER.isdisjoint(piece) and any(a in _MEMBER and b == piece[at] for a, b in pairwise(piece))
-    return after == "(" or member or is_name(after) or after in _WORDS
+    return after == "(" or is_name(after) or after in _WORDS
+
+
+@lru_cache(4096)
+def _members(piece: Tokens) -> frozenset[str]:
+    """Names of members: they stay wherever they stand, for a macro would replace those, too."""
+    return frozenset(() if _MEMBER.isdisjoint(piece) else (b for a, b in pairwise(piece) if a in _MEMBER))
 
 
 def _loose(piece: Sequence[str], at: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from codegen.record import record
 
@@ -109,7 +110,8 @@ def _closing(code: str, at: int) -> int:
     return len(code)
 
 
-def _breaks(code: str) -> list[_Break]:
+@lru_cache(256)
+def _breaks(code: str) -> tuple[_Break, ...]:
     """Every place for a break, in order."""
     out: list[_Break] = []
     stack: list[int] = []
@@ -123,7 +125,7 @@ def _breaks(code: str) -> list[_Break]:
             at = m.end() + 1 if rank < _BEHIND else m.start()
             if at < len(code):
                 out.append(_Break(at, len(stack), rank, stack[-1] if stack else -1))
-    return out
+    return tuple(out)
 
 
 def cut(code: str, places: Sequence[int]) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from codegen.record import record
 from codegen.target.finish.alike import Substitution, Tokens, is_name, shape, substitution, tokens
 from codegen.target.finish.rows import side_by_side
-from codegen.target.finish.wrap import wrap
+from codegen.target.finish.wrap import WIDTH, wrap
 
 _VALUE = 40  # characters of a value that is looked at
 _RUN = 3  # statements of a run that is
@@ -50,16 +50,18 @@ def value_of(line: str) -> str:
 def repeated_values(lines: Sequence[str], free: frozenset[int]) -> Iterator[Repeated]:
     """Values that are worth a macro."""
     values = {n: v for n in sorted(free) if (v := value_of(lines[n]))}
-    groups: dict[Tokens, dict[int, Tokens]] = {}
+    groups: dict[Tokens, dict[int, tuple[Tokens, ...]]] = {}
     for n, v in values.items():
-        groups.setdefault(shape(tokens(v)), {})[n] = tokens(v)
+        groups.setdefault(shape(tokens(v)), {})[n] = (tokens(v),)
     for uses in (uses for group in groups.values() for uses in _classes(group)):
-        names = _differing(uses, tokens(values[uses[0].first]))
+        names = _differing(uses, (tokens(values[uses[0].first]),))
         call = "x" * (10 + 8 * len(names))  # most names have two or three letters
         before = sum(height([lines[u.first]]) for u in uses)
+        if len(names) > _NAMES or before - len(uses) - _AROUND < _GAIN:  # with every use on a line
+            continue
         after = sum(height([lines[u.first].replace(values[u.first], call)]) for u in uses)
         made = height([f"#define {call} ({values[uses[0].first]})"]) + 2
-        if len(names) <= _NAMES and before - after - made >= _GAIN:
+        if before - after - made >= _GAIN:
             yield Repeated(tuple(uses), 1, names)
 
 
@@ -71,12 +73,12 @@ def best_run(lines: Sequence[str], free: frozenset[int]) -> Repeated | None:
     for hope, _, count, found in hopes:
         if -hope <= best[0]:
             break
-        wholes = {n: tuple(t for k in range(n, n + count) for t in pieces[k]) for n in found}
+        wholes = {n: tuple(pieces[k] for k in range(n, n + count)) for n in found}
         for uses in _classes(wholes):
-            names = _differing(uses, wholes[uses[0].first])
             first = uses[0].first
-            gain = _saved(height(lines[first : first + count]), len(uses))
-            if gain > best[0] and len(names) <= _NAMES:
+            names = _differing(uses, wholes[first])
+            gain = _saved(height(lines[first : first + count]), len(uses)) if len(names) <= _NAMES else 0
+            if gain > best[0]:
                 best = gain, Repeated(tuple(uses), count, names)
     return best[1]
 
@@ -104,6 +106,8 @@ def _same_shapes(lines: Sequence[str], pieces: Mapping[int, Tokens]) -> Iterator
 
 def height(lines: Sequence[str]) -> int:
     """How many lines these take once they are laid out."""
+    if len(lines) == 1 and len(lines[0]) <= WIDTH:
+        return 1
     return wrap("\n".join(side_by_side(lines)[0]))[0].count("\n") + 1
 
 
@@ -135,7 +139,7 @@ def _apart(places: Sequence[int], count: int) -> list[int]:
     return out
 
 
-def _classes(pieces: Mapping[int, Tokens]) -> list[list[Use]]:
+def _classes(pieces: Mapping[int, Sequence[Tokens]]) -> list[list[Use]]:
     """Of pieces of one shape those that are alike, where there are several; the first of each is what the others are
     compared with."""
     classes: list[list[Use]] = []
@@ -146,10 +150,10 @@ def _classes(pieces: Mapping[int, Tokens]) -> list[list[Use]]:
                 uses.append(Use(n, names))
                 break
         else:
-            classes.append([Use(n, {token: (token, 0) for token in piece if is_name(token)})])
+            classes.append([Use(n, {token: (token, 0) for token in chain(*piece) if is_name(token)})])
     return [uses for uses in classes if len(uses) > 1]
 
 
-def _differing(uses: Sequence[Use], piece: Tokens) -> tuple[str, ...]:
+def _differing(uses: Sequence[Use], piece: Sequence[Tokens]) -> tuple[str, ...]:
     """The names that are others elsewhere, in the order of the text."""
-    return tuple(n for n in dict.fromkeys(piece) if any(u.names.get(n, (n, 0)) != (n, 0) for u in uses))
+    return tuple(n for n in dict.fromkeys(chain(*piece)) if any(u.names.get(n, (n, 0)) != (n, 0) for u in uses))

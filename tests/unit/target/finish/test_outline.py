@@ -41,7 +41,7 @@ def rows(array: str, to: str) -> list[str]:
     ("a[i] = 1;", "a[i] = 2;", None),
 ])  # fmt: skip
 def test_what_makes_one_of_the_other(one: str, two: str, names: dict[str, tuple[str, int]] | None) -> None:
-    found = substitution(tokens(one), tokens(two))
+    found = substitution([tokens(one)], [tokens(two)])
     assert (found and {n: to for n, to in found.items() if to != (n, 0)}) == names
 
 
