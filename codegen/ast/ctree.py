@@ -88,6 +88,7 @@ class For:
     several. `ahead` is what is read once before it. That, and what it keeps, is read where it runs at all, for which
     there is no test if that is `sure`. Conditions of all its statements that are `asked` ahead of it are left out in
     it, each with whether it is asked only where the loop runs. `lets` names values that are computed ahead of it.
+    It counts in an `int` if it is `narrow`.
     """
 
     var: str
@@ -104,11 +105,12 @@ class For:
     sure: bool = False
     asked: tuple[bool, ...] = ()
     lets: tuple[tuple[str, CExpr], ...] = ()
+    narrow: bool = False
 
     @property
     def otherwise(self) -> bool:
         """Is it printed otherwise than it stands, or with something ahead of it?"""
-        return bool(self.form or self.alone or self.ahead or self.sure or self.asked or self.lets)
+        return bool(self.form or self.alone or self.ahead or self.sure or self.asked or self.lets or self.narrow)
 
 
 @record

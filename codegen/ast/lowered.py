@@ -14,6 +14,7 @@ from typing import Union
 
 from codegen.ast.ctree import CExpr, CNode, For, Instance
 from codegen.record import record
+from codegen.scop.expr import Expr
 from codegen.scop.types import CType
 
 Index = tuple[CExpr, ...]
@@ -85,11 +86,13 @@ class Work:
     """One statement in one iteration (`count` 1), or in `count` consecutive ones of a loop at once, a lane for each.
 
     `at` is the statement in the first of them. Each access is found at its place; without places, where `at` says.
+    Before it, values of `choices` that it makes more than once get names of their own.
     """
 
     at: Instance
     count: int = 1
     places: tuple[Place, ...] = ()
+    choices: tuple[Expr, ...] = ()
 
 
 # -- what is done in a body -----------------------------------------------------------------------

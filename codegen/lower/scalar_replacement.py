@@ -25,6 +25,7 @@ from codegen.ast.lowered import (
     Work,
 )
 from codegen.ast.scalar_replacement import instances
+from codegen.lower.choices import repeated_choices
 from codegen.lower.shift import simple
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement
@@ -46,14 +47,14 @@ def scalar_replacement(scop: Scop, node: For, ahead: Sequence[Ahead]) -> ScalarR
     lines: list[Item] = []
     for k, at in enumerate(body):
         known = {x.access: x.name for x in ahead if x.at == at}
-        lines += _statement(scop.statement(at.stmt), k, at, node.carried, known)
+        lines += _statement(scop, scop.statement(at.stmt), k, at, node.carried, known)
     for i, c in enumerate(node.carried):
         lines += [Move(f"{i}.{age}", f"{i}.{age - 1}") for age in range(c.length, 0, -1)]
     return ScalarReplacement(node, tuple(first), tuple(lines), tuple(last))
 
 
 def _statement(
-    s: Statement, k: int, at: Instance, carried: Sequence[ReplacedElements], known: Mapping[int, str]
+    scop: Scop, s: Statement, k: int, at: Instance, carried: Sequence[ReplacedElements], known: Mapping[int, str]
 ) -> list[Item]:
     """A statement, what is read ahead of it to be kept, and its value where that is."""
     given = {**known, **{n: f"{i}.{age}" for i, c in enumerate(carried) for w, n, age in c.reads if w == k}}
@@ -61,7 +62,7 @@ def _statement(
     loads = [(i, c.source[1]) for i, c in new if c.source[1] != s.target]
     given.update({n: f"{i}.0" for i, n in loads})
     places = tuple(InVariable(given[n]) if n in given else One(at.accesses[n]) for n in range(len(s.accesses)))
-    work = Work(at, 1, places)
+    work = Work(at, 1, places, repeated_choices(scop, s, at, places))
     out: list[Item] = [Load(f"{i}.0", s.name, n, One(at.accesses[n])) for i, n in loads]
     stored = next(((i, c) for i, c in new if c.source[1] == s.target), None)
     if stored is None:

@@ -11,6 +11,7 @@ from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_
 from codegen.ast.lowered import Form
 from codegen.lower.ahead import read_ahead
 from codegen.lower.conditions import asked_ahead
+from codegen.lower.counters import int_counter
 from codegen.lower.jam import interleaved, jammed
 from codegen.lower.lanes import in_lanes
 from codegen.lower.outer import outer_lanes
@@ -50,6 +51,7 @@ def _loop(scop: Scop, node: For) -> For:
     alone = in_lanes(scop, with_loop(node, kind=VECTOR)) if node.loop.kind in THREADED else None
     sure = bool(ahead or node.carried or asked) and runs_for_sure(node)
     made = replace(node, body=inside, form=None, alone=alone, ahead=ahead, sure=sure, asked=asked)
+    made = replace(made, narrow=int_counter(scop, made))
     if not node.carried:
         return made
     from codegen.lower.scalar_replacement import scalar_replacement

@@ -33,7 +33,6 @@ from codegen.scop.model import Scop
 from codegen.scop.product import Blocking, Nested, Sweep
 from codegen.scop.tree import BLOCKED, CONCURRENT, PIPELINED, THREADED
 from codegen.source.layout.lexis import KEYWORDS
-from codegen.target.counters import int_counter
 from codegen.target.declarations import with_declarations
 from codegen.target.gathering import gathered_apart, with_variables
 from codegen.target.guards.buffers import memory_of, shape
@@ -270,7 +269,7 @@ class ViewBuilder:
         name = fresh(node.loop.name, taken)
         inner = {**names, node.var: name}
         step = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        kind = "int" if int_counter(self.scop, node) else "long"
+        kind = "int" if node.narrow else "long"
         head = f"{kind} {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         if isinstance(node.form, ScalarReplacement):
             return self._carried(node, node.form, head, ints, inner, held, taken | {name})

@@ -1,16 +1,13 @@
-"""Choices that an expression makes more than once, as `MIN(a, MIN(b, c))` does when macros are expanded: it compares
-`b < c ? b : c` with `a`, and chooses it. Under a name of its own compilers select where they would branch: dtw-banded,
-Neoverse N1, takes 0.8 of the time."""
+"""Choices that have names of their own: see `lower/choices.py`."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 
 from codegen.ast.ctree import Instance
 from codegen.recognize.access.ctypes import type_of
 from codegen.record import record
-from codegen.scop.expr import Expr, Ternary, is_code, sure_parts, walk
+from codegen.scop.expr import Expr, Ternary
 from codegen.scop.model import Statement
 from codegen.target.text.body import ATOM, BodyAfter
 
@@ -28,24 +25,16 @@ class BodyChosen(BodyAfter):
 
 
 def named_choices(
-    plain: BodyAfter, s: Statement, at: Instance, new_names: Callable[[str, int], tuple[str, ...]]
-) -> tuple[BodyChosen, list[str]]:
-    """A printer that knows the names of choices that are made for sure and come again, and their declarations."""
+    plain: BodyAfter, s: Statement, at: Instance, choices: Sequence[Expr],
+    new_names: Callable[[str, int], tuple[str, ...]],
+) -> tuple[BodyChosen, list[str]]:  # fmt: skip
+    """A printer that knows the names of choices, and their declarations."""
     printer = BodyChosen(plain.scop, plain.ints, plain.held, plain.known, {}, plain)
-    again = Counter(plain._print(e, s, at)[0] for e in walk(s.rhs) if isinstance(e, Ternary) and not is_code(e))
     lines = []
-    for e in sorted(_sure(s.rhs), key=lambda x: sum(1 for _ in walk(x))):  # what lies inside another one first
-        text, kind = plain._print(e, s, at)[0], type_of(plain.scop, s, e)
-        if isinstance(e, Ternary) and not e.branch and kind is not None and again[text] > 1:
-            again[text] = 0
-            (name,) = new_names("choice", 1)
-            lines.append(f"const {kind.spelling} {name} = {printer._print(e, s, at)[0]};")
-            printer.chosen[text] = name
+    for e in choices:
+        kind = type_of(plain.scop, s, e)
+        assert kind is not None
+        (name,) = new_names("choice", 1)
+        lines.append(f"const {kind.spelling} {name} = {printer._print(e, s, at)[0]};")
+        printer.chosen[plain._print(e, s, at)[0]] = name
     return printer, lines
-
-
-def _sure(e: Expr) -> Iterator[Expr]:
-    """Parts that are evaluated whatever the values are."""
-    yield e
-    for part in sure_parts(e):
-        yield from _sure(part)

@@ -92,7 +92,8 @@ class _Printer:
         """One statement, whose old value may be in a variable."""
         s, at = self.scop.statement(x.work.at.stmt), x.work.at
         given = {(at, n): self.names[p.name] for n, p in enumerate(x.work.places) if isinstance(p, InVariable)}
-        chosen, named = named_choices(BodyAfter(self.scop, self.inner, self.held, given), s, at, self.new_names)
+        plain = BodyAfter(self.scop, self.inner, self.held, given)
+        chosen, named = named_choices(plain, s, at, x.work.choices, self.new_names)
         yield from ((text, s.name) for text in named)
         old = given.get((at, old_value(s)))
         if isinstance(x, Do) and old is None:

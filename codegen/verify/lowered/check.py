@@ -31,6 +31,7 @@ from codegen.scop.model import Statement
 from codegen.scop.tree import CONCURRENT
 from codegen.verify.evidence import Evidence, Finding
 from codegen.verify.lowered.conditions import wrong_conditions, wrong_lets
+from codegen.verify.lowered.counters import counts_in_int
 from codegen.verify.lowered.elements import Box, Dim, Wrong, at_index, same_code
 from codegen.verify.lowered.inner import check_inner, check_split, check_together
 from codegen.verify.lowered.scalar_replacement import check_scalar_replacement
@@ -57,6 +58,8 @@ def wrong_form(e: Evidence) -> Sequence[Finding]:
         problem = _wrong_ahead(e, lp, inside) if lp.ahead or lp.sure else ""
         problem = problem or (wrong_conditions(e.scop, lp) if lp.asked else "")
         problem = problem or (wrong_lets(lp, [p.name for p in e.scop.params]) if lp.lets else "")
+        if lp.narrow and not counts_in_int(e.scop, lp):
+            out.append(Finding("form", f"loop `{lp.loop.name}` counts in an int, beyond which it may go"))
         if problem:
             out.append(Finding("ahead", f"ahead of loop `{lp.loop.name}` {problem}"))
     return out

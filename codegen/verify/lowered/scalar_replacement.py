@@ -15,7 +15,7 @@ from codegen.ast.forms import forms
 from codegen.ast.lowered import Do, First, InVariable, Item, Load, Move, One, Put, ScalarReplacement, Value, Work
 from codegen.ast.scalar_replacement import instances
 from codegen.record import mutable
-from codegen.scop.expr import Gather, Ref, walk
+from codegen.scop.expr import Expr, Gather, Ref, Ternary, is_code, sure_parts, walk
 from codegen.scop.model import Scop, Statement
 from codegen.verify.lowered.elements import Wrong
 from codegen.verify.lowered.strips import check_head
@@ -63,6 +63,16 @@ def _check_first(plain: For, body: Sequence[Instance], x: First) -> None:
         raise Wrong(f"begins with another element of `{c.array}`")
     if x.wait < 0 or all(a != int(age) + x.wait for _, _, a in c.reads):
         raise Wrong(f"reads elements of `{c.array}` ahead that may not be there")
+
+
+def _check_choices(s: Statement, w: Work) -> None:
+    """What gets a name ahead of a statement is a value, and evaluated by the statement in any case."""
+    sure: list[Expr] = [s.rhs]
+    for e in sure:
+        sure.extend(sure_parts(e))
+    for e in w.choices:
+        if not isinstance(e, Ternary) or e.branch or is_code(e) or e not in sure:
+            raise Wrong(f"computes something ahead of {s.name} that it may not compute")
 
 
 @mutable
@@ -126,6 +136,7 @@ class _Lines:
             raise Wrong("runs a statement that is not in the loop, or out of order")
         s = self.scop.statement(at.stmt)
         self._check_reads(s, k, x.work)
+        _check_choices(s, x.work)
         self.computed.append(k)
         if isinstance(x, Do):
             self._store(k)

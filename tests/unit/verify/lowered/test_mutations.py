@@ -40,6 +40,7 @@ from codegen.ast.lowered import (
     Until,
     Value,
     While,
+    Work,
     Zip,
 )
 from codegen.machine import load
@@ -48,6 +49,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.region import Made, make
 from codegen.region_model import model_region
+from codegen.scop.expr import Ref
 from codegen.verify.evidence import Finding
 from codegen.verify.proofs import prove
 
@@ -95,6 +97,11 @@ CASES = {
     "hoist": ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = x[i] * A[i][j] + y[i];", "vector j"),
     "carried": (
         "for (int i = 2; i < n; i++) { y[i] = c * y[i - 1] + x[i - 2]; z[i] = y[i] - x[i]; }",
+        "scalar_replace i",
+    ),
+    "choices": (
+        "for (int i = 1; i < n; i++)"
+        " y[i] = y[i - 1] < (x[i] < z[i] ? x[i] : z[i]) ? y[i - 1] : (x[i] < z[i] ? x[i] : z[i]);",
         "scalar_replace i",
     ),
     "last": ("for (int i = 1; i < n; i++) for (int k = 1; k < m; k++) y[i] += x[k] * z[i - 1];", "scalar_replace k"),
@@ -362,6 +369,20 @@ MUTATIONS: dict[str, tuple[str, type, int, Callable[[Any], Any], str]] = {
         lambda k: replace(k, body=tuple(x for x in k.body if not isinstance(x, Put))),
         "order",
     ),
+    "a choice that is another one": (
+        "choices",
+        Work,
+        0,
+        lambda w: replace(w, choices=tuple(replace(e, yes=e.no) for e in w.choices)),
+        "may not compute",
+    ),
+    "a value that is not always computed": (
+        "choices",
+        Work,
+        0,
+        lambda w: replace(w, choices=(Ref(w.places.index(w.places[-1])), *w.choices)),
+        "may not compute",
+    ),
     "a last value that is not stored": ("last", ScalarReplacement, 0, lambda k: replace(k, last=()), "the last value"),
     "a condition that is asked where the loop may not run": (
         "asked",
@@ -452,3 +473,13 @@ def test_names_for_subscripts_are_followed() -> None:
     assert {f.check for f in findings("named", wrong)} == {"subscript"}
     moving = changed(code, For, lambda f: replace(f, lets=((name, Bin("+", value, Name(loop.var))),)), 1)
     assert "ahead" in {f.check for f in findings("named", moving)}
+
+
+@pytest.mark.parametrize("body, narrow", [("i < n; i++) y[i] = i", True), ("i < n + m; i++) y[i] = i", False)])
+def test_counters_are_as_wide_as_they_have_to_be(body: str, narrow: bool) -> None:
+    """A loop that computes with its counter counts in an `int`, as the source does, where its end is one."""
+    CASES[body] = (f"for (int i = 0; {body};", "vector i")
+    code = made(body).code
+    assert [x.narrow for x in walk(code) if isinstance(x, For)] == [narrow] and not findings(body, code)
+    wrong = findings(body, changed(code, For, lambda f: replace(f, narrow=True, upper=Bin("+", f.upper, Int(1)))))
+    assert any("counts in an int" in f.message for f in wrong)
