@@ -196,8 +196,10 @@ ERRORS: tuple[Entry, ...] = (
     _error("unknown-parameter", "`tune --size` names what no region depends on.", "The hint lists the names."),
     _error(
         "unsolved-format",
-        "A descriptor is well formed, but one of its variables does not follow from it.",
-        "The message names what is missing: a bound, an equality, or an order that fits.",
+        "A descriptor is well formed, but not understood as a whole: a variable does not follow from it, an array "
+        "would not be filled, a condition is of no use, two entries could share a place, or a promise would not be "
+        "kept.",
+        "The message names what is missing: a bound, an equality, a fill, or an order that fits.",
     ),
     _error("worker-failed", "A Dask worker could not tune a file.", "See the worker's log."),
 )

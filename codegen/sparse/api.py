@@ -16,6 +16,7 @@ from codegen.sparse.ir.model import Branch, Computation
 from codegen.sparse.ir.optimize import optimize
 from codegen.sparse.ir.passes.packets import packets
 from codegen.sparse.ir.passes.prune import prune, used_levels
+from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.fast import lower
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.mechanisms import may_be_sorted
@@ -50,6 +51,8 @@ class Conversion:
 def convert(source: Descriptor, target: Descriptor, options: Options | None = None, header: str = "") -> Conversion:
     """Synthesise the conversion of one format to another."""
     o = options or Options()
+    for d in (source, target):
+        proven(d)
     p = pair(source, target, o.duplicates)
     chain = _fast(p) if o.optimize else prune(lower_naive(p))
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
@@ -82,7 +85,7 @@ def _packed(p: Pair, c: Computation) -> Computation:
 def numbered(p: Pair) -> dict[str, Exp]:
     """Loop variables that number all entries from 0, with their count."""
     full = p.source.full
-    own = {full.var: var(full.size)} if full and not full.group else {}
+    own = {full.var: var(full.size)} if full and scan(p.source).count is not None else {}
     return {**own, "o": var(full.size) if own and full else var("entries")}
 
 

@@ -61,7 +61,7 @@ def _positions(p: Pair) -> list[str]:
         parts = q.order.parts[:-q.order.free] if as_they_come(p, q) else q.order.parts
         order = f", ordered by {_list(parts)}{' descending' if q.order.down else ''}" if parts else ""
         order += ", then as they are met" if parts != q.order.parts else ""
-        where = f", in the segments {q.pos.ptr}({q.pos.parent})" if q.pos.ptr else ""
+        where = f", in the segments {q.pos.ptr}({', '.join(q.pos.segment.above)})" if q.pos.ptr else ""
         out.append(f"  {q.pos.var}: {kind}, key {_list(q.pos.key)}{order}{group}{where}")
     return out
 

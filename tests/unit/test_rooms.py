@@ -28,7 +28,7 @@ FOLDERS = {
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "lowered", "cores"),
     "strategy": ("cost", "knobs", "orders", "loops", "products"),
-    "sparse": ("algebra", "formats", "ir", "synth", "emit", "kernels", "python"),
+    "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "kernels", "python"),
 }
 MOST = 22  # files of a folder
 

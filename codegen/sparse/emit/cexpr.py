@@ -61,13 +61,20 @@ def size_exp(e: Exp, extents: Extents) -> str:
     """A size as C: products saturate, so that an impossible size fails as an allocation and nowhere else."""
     out = ""
     for a, c in sorted(e.terms, key=lambda t: t[1] < 0):
-        body = f"tw_mul({size_exp(a.left, extents)}, {size_exp(a.right, extents)})" if isinstance(a, Prod) \
-            else catom(a, extents)
+        body = _size_atom(a, extents)
         body = f"tw_mul({abs(c)}, {body})" if abs(c) != 1 else body
         out += (f" {'-' if c < 0 else '+'} " if out else "-" if c < 0 else "") + body
     if e.const or not out:
         out += f" {'-' if e.const < 0 else '+'} {abs(e.const)}" if out else str(e.const)
     return out
+
+
+def _size_atom(a: Atom, extents: Extents) -> str:
+    if isinstance(a, Prod):
+        return f"tw_mul({size_exp(a.left, extents)}, {size_exp(a.right, extents)})"
+    if isinstance(a, Div) and any(isinstance(x, Prod) for x, _ in a.of.terms):
+        return f"({size_exp(a.of, extents)}) / {a.by}"
+    return catom(a, extents)
 
 
 def condition(c: Constraint, extents: Extents) -> str:

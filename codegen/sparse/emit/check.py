@@ -24,7 +24,7 @@ def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
     for f in lay.desc.functions:
         _range(p, lay, f.name)
     for q in lay.positions:
-        if q.ptr:
+        if q.segment.chained:
             _segments(p, lay, q)
     for quantifier in lay.desc.quantifiers:
         a = single(quantifier.key)
@@ -46,11 +46,20 @@ def _range(p: StepPrinter, lay: Layout, name: str) -> None:
 
 
 def _segments(p: StepPrinter, lay: Layout, q: Position) -> None:
-    last = sizes(lay)[q.ptr][0] - 1
-    p.fail(f"{q.ptr}[0] != 0 || {p.c(call(q.ptr, last))} != {q.size}", "RANGE")
+    last = volume(sizes(lay)[q.ptr]) - 1
+    if len(q.segment.above) == 1:
+        p.fail(f"{q.ptr}[0] != 0 || {p.c(call(q.ptr, last))} != {q.size}", "RANGE")
+    else:
+        end = p.c(call(q.ptr, last))
+        p.fail(f"{p.c(last)} >= 0 ? {q.ptr}[0] != 0 || {end} != {q.size} : {q.size} > 0", "RANGE")
     p.w.open(f"for (int64_t x = 0; x < {p.c(last)}; x++)")
     p.fail(f"{q.ptr}[x + 1] < {q.ptr}[x]", "UNSORTED")
     p.w.close()
+    if len(q.segment.above) > 1:  # a row of pointers ends where the next one begins
+        row = sizes(lay)[q.ptr][-1]
+        p.w.open(f"for (int64_t x = {p.c(row)}; x < {p.c(last)}; x += {p.c(row)})")
+        p.fail(f"{q.ptr}[x] != {q.ptr}[x - 1]", "RANGE")
+        p.w.close()
 
 
 def _monotonic(p: StepPrinter, lay: Layout, a: Call, sign: str) -> None:

@@ -43,7 +43,8 @@ class ParallelPrinter(SharePrinter):
         self.w.line("const int64_t parts = threads;")
         low, high = self.equal_parts(For("t", num(0), s.size))
         self.w.line(f"const int64_t low = {low}, high = {high};")
-        self.w.line(f"memset({s.array} + low, 0, (size_t)(high - low) * sizeof *{s.array});")
+        self.w.line("if (low < high)")
+        self.w.line(f"    memset({s.array} + low, 0, (size_t)(high - low) * sizeof *{s.array});")
         self.w.close()
 
     def one_for_each(self, s: Alloc) -> None:

@@ -64,6 +64,8 @@ class Descriptor:
     keys: tuple[Key, ...]
     text: str
     loc: Loc = Loc("")
+    map_loc: Loc = Loc("")
+    access_loc: Loc = Loc("")
 
     def __hash__(self) -> int:
         return hash((self.name, self.shape, str(self.map)))
@@ -74,8 +76,3 @@ class Descriptor:
 
     def function(self, name: str) -> Function | None:
         return next((f for f in self.functions if f.name == name), None)
-
-    @property
-    def skips_zeros(self) -> bool:
-        """Padding can only be told by its value."""
-        return self.fill and all(f.fill is None for f in self.functions)

@@ -148,7 +148,8 @@ def _build(name: str, text: str, p: _Parts, r: Reader) -> Descriptor:
     quantifiers = tuple(_quantifier(map_, q) for q in p.quantifiers)
     made = Descriptor(str(single["format"]), tuple(single["shape"]), map_,  # type: ignore[arg-type]
                       index[access.outs[0]], str(single["data"]), bool(single.get("fill")), tuple(p.lets),
-                      tuple(p.functions), quantifiers, tuple(p.keys), text, Loc(name, 1))
+                      tuple(p.functions), quantifiers, tuple(p.keys), text, Loc(name, 1), p.places["map"],
+                      p.places["access"])
     check(made, p.places)
     return made
 

@@ -14,6 +14,7 @@ from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.executor import executor
 from codegen.sparse.kernels.notation import Kernel, Tensor, bad_kernel, read_kernel
 from codegen.sparse.kernels.solve import solver
+from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
 
 
@@ -33,6 +34,8 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
     k = read_kernel(text)
     inner = {**formats, **(converted or {})}
     _check(k, formats, converted or {})
+    for d in inner.values():
+        proven(d)
     name = options.name or "kernel"
     if k.out is not None and len(k.terms) > 1:
         functions = _sum(k, formats, name, options)

@@ -11,7 +11,6 @@ from codegen.sparse.emit.file import CFunction
 from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.ir.nest import Guard, Let
 from codegen.sparse.ir.walk import reads
 from codegen.sparse.kernels.notation import Kernel
 from codegen.sparse.kernels.plan import plan
@@ -90,9 +89,7 @@ class _Executor(StripPrinter):
         if rows:
             self.strips(rows)
             return
-        at = self.fixed()
-        while at < len(self.levels) and isinstance(self.levels[at], (Let, Guard)) and self.early(self.levels[at]):
-            at += 1
+        at = self.settled()
         head, tail = self.levels[:at], self.levels[at:]
         if self.parallel():
             self.w.pragma("parallel for schedule(dynamic, 256)")

@@ -10,6 +10,8 @@ from codegen.sparse.synth.model import Layout
 
 def extreme(lay: Layout, c: Constraint, tail: list[Level]) -> Constraint | None:
     """A guard with inner loop variables at the value that is worst for it; None when that is not known."""
+    if c.equal:
+        return None
     e = c.exp
     for x in reversed(tail):
         if isinstance(x, Let):

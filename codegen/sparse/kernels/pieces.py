@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codegen.sparse.algebra.expr import Call, Exp, Name, as_call, as_name, div, num, single, var
+from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import coefficient, functions, names, subst
 from codegen.sparse.emit.stmts import StmtPrinter
 from codegen.sparse.emit.types import Types, Writer
@@ -125,12 +126,17 @@ class Pieces:
         e = self.p.index.get(self.out.indices[0])
         first = next(x for x in self.levels if isinstance(x, For))
         extent = var(self.p.extent[self.out.indices[0]])
-        if e is None or first.low != num(0):
+        if e is None or first.low != num(0) or self.left_out(Constraint(extent - e - 1)):
             return False
         if e == var(first.var):
             return first.high == extent
         size = owned_block(e, first.var, self.levels)
         return size > 0 and dict(self.p.lay.desc.lets).get(as_name(first.high) or "") == div(extent + (size - 1), size)
+
+    def left_out(self, within: Constraint) -> bool:
+        """Is there a place of the result that guards keep the nest from, though it lies within the extent?"""
+        tests = [c for x in self.levels if isinstance(x, Guard) for c in x.cons]
+        return any(c != within and self.loops_of(names(c.exp)) <= self.need for c in tests)
 
     def fixed(self) -> int:
         """How many levels, from outside, must be run before the place of the result is known but for small loops."""
@@ -138,9 +144,17 @@ class Pieces:
         at = [n for n, x in enumerate(self.levels) if isinstance(x, For) and x.var in self.need - small]
         return max(at, default=-1) + 1
 
+    def settled(self) -> int:
+        """How many levels, from outside, are run once for each place of the result but for small loops."""
+        at = self.fixed()
+        while at < len(self.levels) and isinstance(self.levels[at], (Let, Guard)) and self.early(self.levels[at]):
+            at += 1
+        return at
+
     def small(self) -> frozenset[str]:
         """Loops of literal length."""
-        return frozenset(x.var for x in self.levels if isinstance(x, For) and not x.high.terms and not x.low.terms)
+        return frozenset(x.var for x in self.levels
+                         if isinstance(x, For) and not x.high.terms and not x.low.terms and x.low.const >= 0)
 
     def summing(self) -> bool:
         """Do loops run inside that leave the place of the result alone?"""
@@ -170,7 +184,7 @@ def owned_block(e: Exp, v: str, levels: list[Level]) -> int:
     span = 0
     for a, k in rest.terms:
         loop = next((x for x in levels if isinstance(x, For) and a == Name(x.var) and not x.high.terms), None)
-        if loop is None or k < 0:
+        if loop is None or k < 0 or loop.low.terms or loop.low.const < 0:
             return 0
         span += k * (loop.high.const - 1)
     return c if c > 0 and rest.const == 0 and span < c else 0

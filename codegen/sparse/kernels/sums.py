@@ -39,20 +39,21 @@ class SumPrinter(Pieces):
         place = f"sum[{self.s.c(slot)}]" if held and size > 1 else "sum"
         self.unswitched(tail, place, lanes)
         total = " + ".join(f"sum[{n}]" for n in range(lanes)) if lanes > 1 else place
-        inner = self.open([x for x in tail if self.for_result(x, held)])
+        inner = self.open([y for x in tail for y in self.for_result(x, held)])
         once = self.once and not self.p.kernel.adds
         self.w.line(f"{self.target()} {'=' if once else '+='} {f'({total})' if lanes > 1 else total};")
         self.close(inner)
 
-    def for_result(self, x: Level, held: list[For]) -> bool:
-        """Levels needed again to find the place of the result."""
+    def for_result(self, x: Level, held: list[For]) -> list[Level]:
+        """What of a level is needed again to find the place of the result."""
         if x in held:
-            return True
+            return [x]
         if isinstance(x, Guard):
-            free = frozenset().union(*(self.loops_of(names(c.exp)) for c in x.cons))
-            return free <= self.need
-        return isinstance(x, Let) and self.loops_of(frozenset({x.var})) <= self.need and any(
+            cons = tuple(c for c in x.cons if self.loops_of(names(c.exp)) <= self.need)
+            return [replace(x, cons=cons)] if cons else []
+        again = isinstance(x, Let) and self.loops_of(frozenset({x.var})) <= self.need and any(
             x.var in names(self.p.index[i]) for i in self.out.indices if i in self.p.index)
+        return [x] if again else []
 
     def unswitched(self, tail: list[Level], place: str, lanes: int) -> None:
         """The loops without guards where the extremes allow it, else with them."""
@@ -140,7 +141,7 @@ class SumPrinter(Pieces):
             if isinstance(x, Let):
                 values[x.var] = subst(x.value, values)
             elif isinstance(x, Guard):
-                conds = [condition(Constraint(subst(c.exp, values)), self.s.extents) for c in x.cons]
+                conds = [condition(Constraint(subst(c.exp, values), c.equal), self.s.extents) for c in x.cons]
                 self.w.line(f"if ({' && '.join(conds)})")
         p = self.p
         moved = replace(p, index={i: subst(e, values) for i, e in p.index.items()},

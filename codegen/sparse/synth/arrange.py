@@ -9,7 +9,7 @@ from codegen.sparse.ir.nest import INDEX, RECORD, VALUE
 from codegen.sparse.ir.sorting import Radix, Word
 from codegen.sparse.ir.statement import Store
 from codegen.sparse.synth.mechanisms import ConversionPlan, in_source, limits
-from codegen.sparse.synth.pair import Pair, sizes
+from codegen.sparse.synth.pair import Pair, room, sizes
 from codegen.sparse.synth.stream import of_arrays
 
 
@@ -41,6 +41,11 @@ class Arranged:
         self.add(Alloc(name, size, kind, fill, each))
         self.temps.append(name)
         return name
+
+    def room(self, f: str) -> Exp:
+        """Elements of a function's array; starts of segments whose ends stand elsewhere need one more while they are
+        filled."""
+        return room(self.t, self.sizes, f)
 
     def total(self) -> Exp:
         """How many entries there are, counted when nobody knows."""

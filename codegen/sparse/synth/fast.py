@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from codegen.sparse.ir.model import Computation, Define, Free
 from codegen.sparse.synth.fill import Filled
+from codegen.sparse.synth.inside import inside
 from codegen.sparse.synth.mechanisms import choose, in_source, listed
 from codegen.sparse.synth.pair import Pair, symbols
 
@@ -23,6 +24,7 @@ class _Chain(Filled):
         t = self.t
         for n, e in t.desc.lets:
             self.add(Define(n, e))
+        self.add(*inside(self.p, self.stream))
         self.arrange()
         self.env = {v: self.at(e) for v, e in t.resolved}
         for place, how in zip(self.p.places, self.plan.how, strict=True):

@@ -1,14 +1,16 @@
 """Arrays of the destination, and the loops that give every element its value."""
 from __future__ import annotations
 
-from codegen.sparse.algebra.expr import Exp, call, div, var
+from codegen.sparse.algebra.expr import Exp, call, div, num, var
 from codegen.sparse.algebra.terms import calls
+from codegen.sparse.formats.model import Function
 from codegen.sparse.ir.counting import Count, Scatter
 from codegen.sparse.ir.model import Alloc, Loop, Step, Sweep
 from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, For, Let, Tick
 from codegen.sparse.ir.statement import OnChange, Recall, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume
-from codegen.sparse.synth.mechanisms import FULL, RANK, RUN, SEGMENT, owner_of
+from codegen.sparse.synth.mechanisms import FULL, RANK, RUN, SEGMENT
+from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.numbers import Numbered
 from codegen.sparse.synth.pair import REJECT, Place
 
@@ -20,11 +22,11 @@ class Filled(Numbered):
         have = {s.array for s in self.steps if isinstance(s, Alloc)}
         for f in self.t.desc.functions:
             if f.name not in have:
-                ptr = any(q.pos.ptr == f.name for q in self.p.places)
-                fill = f.fill if f.fill is not None else 0 if ptr else None
-                self.add(Alloc(f.name, volume(self.sizes[f.name]), INDEX, fill))
+                self.add(Alloc(f.name, self.room(f.name), INDEX, first_value(self.t, f)))
         data = self.t.desc.data
-        self.add(Alloc(data, self.sizes[data][0], VALUE, 0 if self.t.desc.fill or self.summed else None))
+        full = self.t.full
+        holes = self.t.desc.fill or self.summed or not full or self.t.desc.access != var(full.var)
+        self.add(Alloc(data, self.sizes[data][0], VALUE, 0 if holes else None))
         if self.p.policy == REJECT and self.t.unique:
             self.temp("taken", div8(self.sizes[data][0]), FLAG, 0)
 
@@ -42,24 +44,24 @@ class Filled(Numbered):
             if how == FULL:
                 self.place_full(place, head, loops, sweeps)
             elif how == RANK:
-                self.env[pos.var] = var(pos.var)
+                self.env[pos.var] = var(pos.var) + self.first(place)
                 loops += self.stores(place)
             elif how == SEGMENT:
                 head.append(self.recall(place))
-                if not pos.ptr:
-                    head.append(Let(pos.var, var("q") - call("segment", self.at(owner_of(self.p, place)))))
+                if pos.group:
+                    rank = var("q") - call("segment", self.at(self.owner(place)))
+                    head.append(Let(pos.var, rank + self.first(place)))
                 self.env[pos.var] = var(pos.var)
-                loops += self.stores(place) if not pos.ptr else []
+                loops += self.stores(place) if pos.group else []
                 carried = True
             elif how == RUN:
                 carried = True
                 self.env[pos.var] = var(pos.var)
                 inner = tuple(s for body, _ in self.stores(place) for s in body)
                 if pos.ptr:
-                    above = self.at(var(pos.parent)) + 1
-                    inner = (*inner, Store(pos.ptr, above, var(pos.var) + 1))
+                    inner = (*inner, Store(pos.ptr, self.end_of(place), var(pos.var) + 1))
                     if pos.parent in dict(self.t.resolved):
-                        sweeps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
+                        sweeps.append(Sweep(pos.ptr, self.room(pos.ptr) - 1, "<="))
                 head.append(OnChange(pos.var, self.keys(place), inner))
         index = self.at(self.t.desc.access)
         value: tuple[Stmt, ...] = (Store(self.t.desc.data, index, self.stream.value, "+=" if self.summed else "="),)
@@ -68,6 +70,7 @@ class Filled(Numbered):
         loops.append((value, "copy the values"))
         self.emit_fill(tuple(head), loops, carried)
         self.add(*sweeps)
+        self.ends()
 
     def stores(self, place: Place) -> list[tuple[tuple[Stmt, ...], str]]:
         out: list[tuple[tuple[Stmt, ...], str]] = []
@@ -85,10 +88,10 @@ class Filled(Numbered):
 
     def recall(self, place: Place) -> Stmt:
         pos = place.pos
-        owner, (f, local) = owner_of(self.p, place), pos.values[0]
-        ptr, found = pos.ptr or "segment", f if pos.ptr else "found"
+        owner, (f, local) = self.owner(place), pos.values[0]
+        ptr, found = ("segment", "found") if pos.group else (pos.ptr, f)
         at, (low, high) = self.at(owner), self.need(local)
-        return Recall(pos.var if pos.ptr else "q", "seen", found, at, call(ptr, at), call(ptr, at + 1),
+        return Recall("q" if pos.group else pos.var, "seen", found, at, call(ptr, at), call(ptr, at + 1),
                       self.at(local) - low, high - low + 1)
 
     def place_full(self, place: Place, head: list[Stmt], loops: list[tuple[tuple[Stmt, ...], str]],
@@ -100,9 +103,29 @@ class Filled(Numbered):
             self.env[pos.var] = self.stream.position
         loops += self.stores(place)
         if pos.ptr and not (self.plan.move == "scatter" and self.counter == pos.ptr):
-            loops.append(((Store(pos.ptr, self.at(var(pos.parent)) + 1, self.env[pos.var] + 1),), f"fill {pos.ptr}"))
+            loops.append(((Store(pos.ptr, self.end_of(place), self.env[pos.var] + 1),), f"fill {pos.ptr}"))
             if pos.parent in dict(self.t.resolved):
-                sweeps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
+                sweeps.append(Sweep(pos.ptr, self.room(pos.ptr) - 1, "<="))
+
+    def end_of(self, place: Place) -> Exp:
+        """Where the array of starts has the end of the entry's segment: the element after its start."""
+        above = tuple(self.at(var(u)) for u in place.pos.segment.above)
+        return linear(self.sizes[place.pos.ptr], (*above[:-1], above[-1] + 1))
+
+    def first(self, place: Place) -> Exp:
+        """The first number of the entry's segment, for positions that are counted within it."""
+        if not place.pos.ptr:
+            return num(0)
+        above = tuple(self.at(var(u)) for u in place.pos.segment.above)
+        return call(place.pos.ptr, linear(self.sizes[place.pos.ptr], above))
+
+    def ends(self) -> None:
+        """Ends of segments that have an array of their own: each is the next one's start."""
+        for segment in (q.pos.segment for q in self.p.places):
+            if segment.low and not segment.chained:
+                size, x = volume(self.sizes[segment.high]), var("x")
+                self.add(Loop((For("x", num(0), size),), (Store(segment.high, x, call(segment.low, x + 1)),),
+                              f"fill {segment.high}"))
 
     def emit_fill(self, head: tuple[Stmt, ...], loops: list[tuple[tuple[Stmt, ...], str]], carried: bool) -> None:
         full = next((q for q, h in zip(self.p.places, self.plan.how, strict=True) if h == FULL), None)
@@ -135,6 +158,15 @@ class Filled(Numbered):
                 self.add(Loop(nest, body_, note, grouped=self.stream.coords[0]))
             else:
                 self.add(Loop(nest, body_, note))
+
+
+def first_value(t: Layout, f: Function) -> int | None:
+    """What the elements of a function's array hold at first; None where each gets its value from an entry."""
+    if f.fill is not None:
+        return f.fill
+    pointer = any(f.name in (q.segment.low, q.segment.high) for q in t.positions)
+    beyond = any(q.counts and f.name in dict(q.values) for q in t.positions)  # what no count speaks of
+    return 0 if pointer or beyond else None
 
 
 def div8(e: Exp) -> Exp:

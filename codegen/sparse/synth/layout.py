@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.synth.members import members
 from codegen.sparse.synth.model import Layout, Position, unsolved
 from codegen.sparse.synth.order import order_of
-from codegen.sparse.synth.resolve import parent_of, position_of, resolve
+from codegen.sparse.synth.resolve import position_of, resolve, segment_of
 
 
 @lru_cache(maxsize=256)
@@ -21,10 +22,11 @@ def layout(d: Descriptor) -> Layout:
     todo = [v for v in d.map.ins if v not in resolved]
     done: list[Position] = []
     while todo:
-        ready = [v for v in todo if parent_of(d, v)[1] not in todo]
+        ready = [v for v in todo if not set(segment_of(d, v).above) & set(todo)]
         if not ready:
             raise unsolved(d, f"the positions {', '.join(todo)} depend on one another")
         done.append(position_of(d, ready[0], resolved, tuple(done)))
         todo.remove(ready[0])
     out = Layout(d, tuple(resolved.items()), tuple(done))
+    out = replace(out, members=members(out))
     return replace(out, positions=tuple(replace(p, order=order_of(out, p)) for p in done))

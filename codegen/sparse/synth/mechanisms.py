@@ -14,9 +14,9 @@ from codegen.record import record
 from codegen.sparse.algebra.expr import Exp, num, var
 from codegen.sparse.algebra.terms import subst
 from codegen.sparse.ir.nest import For
-from codegen.sparse.synth.bounds import bounds, is_key
+from codegen.sparse.synth.bounds import bounds, is_key, linear
 from codegen.sparse.synth.model import unsolved
-from codegen.sparse.synth.pair import Pair, Place
+from codegen.sparse.synth.pair import Pair, Place, room, sizes
 from codegen.sparse.synth.scan import scan
 from codegen.sparse.synth.stream import Stream, of_scan
 from codegen.sparse.synth.visits import orders, sorted_by
@@ -59,7 +59,10 @@ def choose(p: Pair) -> ConversionPlan:
             return ConversionPlan(how, order, down, of_scan(s), "none", (*log, note))
     stream = of_scan(scan(p.source))
     counting = len(order) == 1 and not is_key(order[0]) and not down
-    direct = counting and all(h in (FULL, RANK, TABLE) for h in how)
+    # Several threads put entries into places in no order, so pointers must come from counting.
+    starts = all(owns_counts(p, place, order[0]) for place, h in zip(p.places, how, strict=True)
+                 if h == FULL and place.pos.ptr)
+    direct = counting and all(h in (FULL, RANK, TABLE) for h in how) and starts
     move = "scatter" if direct else "count" if counting else "radix"
     words = {"scatter": "counting, entries go straight to their places", "count": "counting into temporaries",
              "radix": "radix sort on precomputed keys"}
@@ -82,8 +85,7 @@ def _mechanism(p: Pair, place: Place) -> str:
         return RANK if pos.group else FULL
     if not pos.ptr and not pos.group and len(place.order.parts) == 1 and limits(p, place.order.parts[0]):
         return TABLE
-    resolved = dict(p.target.resolved)
-    grouped = (pos.ptr and pos.parent in resolved) or len(pos.group) == 1
+    grouped = owner_of(p, place) is not None
     found = limits(p, pos.values[0][1])
     small = found is not None and found[0] == num(0) and len(pos.values) == 1
     return SEGMENT if grouped and small and not place.order.down else RUN
@@ -94,12 +96,27 @@ def _wanted(p: Pair, place: Place, how: str) -> tuple[Exp, ...]:
         if how == RUN and place.pos.group:
             raise unsolved(p.target.desc, f"{place.pos.var} counts within groups and needs sorting too")
         return place.order.parts
-    return (owner_of(p, place),) if how == SEGMENT else ()
+    owner = owner_of(p, place)
+    return (owner,) if how == SEGMENT and owner is not None else ()
 
 
-def owner_of(p: Pair, place: Place) -> Exp:
-    """What a segment belongs to."""
-    return place.pos.group[0] if place.pos.group else dict(p.target.resolved)[place.pos.parent]
+def owner_of(p: Pair, place: Place) -> Exp | None:
+    """The number of what a position is counted in, its group or its segment; None where that has none."""
+    pos, resolved = place.pos, dict(p.target.resolved)
+    one = pos.ptr and len(pos.segment.above) == 1 and pos.parent in resolved
+    parts = pos.group or ((resolved[pos.parent],) if one else ())
+    spans = [limits(p, e) for e in parts]
+    if not parts or any(s is None or s[0] != num(0) for s in spans) or any(s and s[1].terms for s in spans[1:]):
+        return None
+    return linear(tuple(s[1] + 1 for s in spans if s), parts)
+
+
+def owns_counts(p: Pair, place: Place, part: Exp) -> bool:
+    """Are the starts of the position's segments the counts of the entries for each `part`?"""
+    pos, found = place.pos, limits(p, part)
+    if not pos.ptr or len(pos.segment.above) != 1 or found is None or found[0] != num(0):
+        return False
+    return part == dict(p.target.resolved).get(pos.parent) and room(p.target, sizes(p.target), pos.ptr) == found[1] + 2
 
 
 def as_they_come(p: Pair, place: Place) -> bool:

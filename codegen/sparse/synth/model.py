@@ -1,9 +1,10 @@
 """What is known about a format: its tuple variables, seen from the dense coordinates."""
 from __future__ import annotations
 
-from codegen.diagnostics import InputError
+from codegen.diagnostics import InputError, Loc
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
+from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.formats.model import Descriptor
 
 
@@ -20,30 +21,69 @@ class Order:
 
 
 @record
+class Segment:
+    """Which arrays bound a position, at the tuple variables `above`.
+
+    low(.., u) <= v < high(.., u); where both are one array, high is its next element, low(.., u + 1). Without `low`
+    the position counts from 0, and `high` has how many there are.
+    """
+
+    low: str = ""
+    high: str = ""
+    above: tuple[str, ...] = ()
+
+    @property
+    def chained(self) -> bool:
+        return bool(self.low) and self.low == self.high
+
+
+@record
 class Position:
     """A tuple variable that counts stored things. `values`: the functions stored at it, as coordinates.
 
-    `group`: it counts anew for each value of these. `full`: its key tells one dense element from another.
+    `group`: it counts anew for each value of these; from the start of its segment on, where it has one. `full`: its key
+    tells one dense element from another.
     """
 
     var: str
     size: str
-    ptr: str
-    parent: str
+    segment: Segment
     values: tuple[tuple[str, Exp], ...]
     group: tuple[Exp, ...]
     key: tuple[Exp, ...]
     full: bool
     order: Order = Order()
 
+    @property
+    def ptr(self) -> str:
+        """The array of the segments' starts; "" without one."""
+        return self.segment.low
+
+    @property
+    def parent(self) -> str:
+        """The variable that counts the segments, the last one where there are several; "" without any."""
+        return self.segment.above[-1] if self.segment.low else ""
+
+    @property
+    def counts(self) -> str:
+        """The array that has how many there are of each group; "" without one."""
+        return "" if self.segment.low else self.segment.high
+
+    @property
+    def covers(self) -> bool:
+        """Does the position take every value below its size, each once? Segments of two arrays may leave gaps."""
+        return not self.group and (not self.segment.low or self.segment.chained)
+
 
 @record
 class Layout:
-    """A descriptor solved for its tuple variables."""
+    """A descriptor solved for its tuple variables. `members`: which dense elements the format has a place for, where
+    that is not every one; conditions on the coordinates."""
 
     desc: Descriptor
     resolved: tuple[tuple[str, Exp], ...]
     positions: tuple[Position, ...]
+    members: tuple[Constraint, ...] = ()
 
     def __hash__(self) -> int:
         return hash(self.desc)
@@ -65,6 +105,6 @@ class Layout:
         return next((p for p in self.positions if p.var == name), None)
 
 
-def unsolved(d: Descriptor, message: str, hint: str = "") -> InputError:
+def unsolved(d: Descriptor, message: str, hint: str = "", loc: Loc | None = None) -> InputError:
     """The synthesis cannot go on; the message names what is missing."""
-    return InputError("unsolved-format", f"{d.name}: {message}", d.loc, hint)
+    return InputError("unsolved-format", f"{d.name}: {message}", loc or d.map_loc, hint)

@@ -10,13 +10,15 @@ from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
 from codegen.sparse.algebra.terms import subst
 from codegen.sparse.ir.model import Alloc, Computation, Define, Free, Loop, Require, Step, Sweep
-from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, Let, Tick
+from codegen.sparse.ir.nest import FLAG, INDEX, VALUE, For, Let, Tick
 from codegen.sparse.ir.sorting import NewList, SortList
 from codegen.sparse.ir.statement import Find, Insert, Reject, Stmt, Store
 from codegen.sparse.synth.bounds import linear, volume
-from codegen.sparse.synth.fill import div8
+from codegen.sparse.synth.fill import div8, first_value
+from codegen.sparse.synth.inside import inside
 from codegen.sparse.synth.mechanisms import as_they_come
-from codegen.sparse.synth.pair import REJECT, Pair, Place, sizes, symbols
+from codegen.sparse.synth.model import Position
+from codegen.sparse.synth.pair import REJECT, Pair, Place, room, sizes, symbols
 from codegen.sparse.synth.scan import scan
 from codegen.sparse.synth.stream import of_scan
 
@@ -40,6 +42,7 @@ class _Naive:
     def run(self) -> Computation:
         for n, e in self.t.desc.lets:
             self.steps.append(Define(n, e))
+        self.steps += inside(self.p, self.stream)
         for place in self.p.places:
             self.position(place)
         self.allocate()
@@ -78,21 +81,39 @@ class _Naive:
             # The rank within a group: the rank in the list less that of the group's first key.
             first = (*words[:len(pos.group)], *(num(0) for _ in words[len(pos.group):]))
             rank = Find("rank", name, words) if searched else Let("rank", call(f"{name}.map", var("e")))
-            self.finds = (*self.finds, rank, Find("first", name, first), Let(pos.var, var("rank") - var("first")))
-            self.steps.append(Define(pos.size, num(0)))
-            self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"find {pos.size} by maximum (case 3)")
+            self.counted(pos, (rank, Find("first", name, first)))
         else:
             self.finds = (*self.finds, find)
         self.env[pos.var] = var(pos.var)
+
+    def counted(self, pos: Position, finds: tuple[Stmt, ...]) -> None:
+        """A position that is counted anew for each group, within its segment where it has one."""
+        place, rank = Let(pos.var, var("rank") - var("first")), self.finds
+        self.finds = (*rank, *finds, place)
+        if not pos.ptr:
+            self.steps.append(Define(pos.size, num(0)))
+            self.loop((Store(pos.size, None, var(pos.var) + 1, "max"),), f"find {pos.size} by maximum (case 3)")
+        if pos.segment.high:
+            at = tuple(self.at(var(u)) for u in pos.segment.above)
+            index = linear(self.sizes[pos.segment.high], at)
+            self.steps.append(Alloc(pos.segment.high, volume(self.sizes[pos.segment.high]), INDEX, 0))
+            self.loop((Store(pos.segment.high, index + int(bool(pos.ptr)), var(pos.var) + 1, "max"),),
+                      f"fill {pos.segment.high} by maximum (case 3)")
+        if pos.ptr:
+            last, x = volume(self.sizes[pos.ptr]) - 1, var("x")
+            self.steps += [Loop((For("x", num(1), last + 1),), (Store(pos.ptr, x, call(pos.ptr, x - 1), "+="),),
+                                "segments one after the other", True), Define(pos.size, call(pos.ptr, last))]
+            first = call(pos.ptr, linear(self.sizes[pos.ptr], tuple(self.at(var(u)) for u in pos.segment.above)))
+            self.finds = (*rank, *finds, Let(pos.var, var("rank") - var("first") + first))
 
     def key(self, place: Place, e: Exp) -> Exp:
         out = self.at(e)
         return call("DOWN", out) if place.order.down and e in place.order.parts else out
 
     def allocate(self) -> None:
-        for f in self.t.desc.functions:
-            ptr = any(q.pos.ptr == f.name for q in self.p.places)
-            self.steps.append(Alloc(f.name, volume(self.sizes[f.name]), INDEX, 0 if ptr else f.fill))
+        have = {s.array for s in self.steps if isinstance(s, Alloc)}
+        for f in (f for f in self.t.desc.functions if f.name not in have):
+            self.steps.append(Alloc(f.name, room(self.t, self.sizes, f.name), INDEX, first_value(self.t, f)))
         data = self.t.desc.data
         self.steps.append(Alloc(data, self.sizes[data][0], VALUE, 0))
         if self.p.policy == REJECT and self.t.unique:
@@ -106,11 +127,15 @@ class _Naive:
             found = next(c for con in self.t.desc.map.cons if con.equal for c in calls(con.exp) if c.id == f)
             index = linear(self.sizes[f], tuple(self.at(a) for a in found.args))
             self.loop((Store(f, index, self.at(e)),), f"fill {f} (case 1)")
-        if pos.ptr:
-            at = self.at(var(pos.parent))
+        if pos.ptr and not pos.group:
+            at = linear(self.sizes[pos.ptr], tuple(self.at(var(u)) for u in pos.segment.above))
             self.loop((Store(pos.ptr, at, var(pos.var), "min"),), f"fill {pos.ptr} by minimum (case 2)")
             self.loop((Store(pos.ptr, at + 1, var(pos.var) + 1, "max"),), f"fill {pos.ptr} by maximum (case 3)")
-            self.steps.append(Sweep(pos.ptr, self.sizes[pos.ptr][0] - 1, "<="))
+            self.steps.append(Sweep(pos.ptr, room(self.t, self.sizes, pos.ptr) - 1, "<="))
+            if not pos.segment.chained:
+                x, size = var("x"), volume(self.sizes[pos.segment.high])
+                self.steps.append(Loop((For("x", num(0), size),), (Store(pos.segment.high, x, call(pos.ptr, x + 1)),),
+                                       f"fill {pos.segment.high}", True))
 
     def values(self) -> None:
         index = self.at(self.t.desc.access)

@@ -1,6 +1,8 @@
 """Numbers for the positions of the destination: one method for each mechanism."""
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from codegen.sparse.algebra.expr import Exp, call, num, var
 from codegen.sparse.algebra.relation import equal
 from codegen.sparse.ir.counting import Count, Distinct, Gather, Max, Number, Prefix
@@ -10,7 +12,7 @@ from codegen.sparse.ir.sorting import SortSegments
 from codegen.sparse.ir.statement import OnChange, Store
 from codegen.sparse.synth.arrange import Arranged
 from codegen.sparse.synth.bounds import linear, volume
-from codegen.sparse.synth.mechanisms import RUN, owner_of
+from codegen.sparse.synth.mechanisms import RUN, owner_of, owns_counts
 from codegen.sparse.synth.pair import REJECT, Place
 
 
@@ -23,8 +25,7 @@ class Numbered(Arranged):
             part = self.plan.order[0]
             low, high = self.need(part)
             size, index = high - low + 1, self.at(part) - low
-            owns = pos.ptr and low == num(0) and part == dict(self.t.resolved).get(pos.parent) \
-                and self.sizes[pos.ptr] == (size + 1,)
+            owns = owns_counts(self.p, place, part)
             self.counter = pos.ptr if owns else "start"
             if owns:
                 self.add(Alloc(pos.ptr, size + 2, INDEX, 0))
@@ -41,7 +42,37 @@ class Numbered(Arranged):
         size = volume(tuple(high + 1 for _, high in (self.need(g) for g in pos.group)))
         start = self.temp("start", size + 2, INDEX, 0)
         self.counter = start
-        self.add(Count(self.stream.nest, start, group, size, "entries of each group"), Max(pos.size, start, size))
+        self.add(Count(self.stream.nest, start, group, size, "entries of each group"))
+        self.counted(place, lambda g: call(start, g + 2))
+        if not pos.ptr:
+            self.add(Max(pos.size, start, size))
+
+    def counted(self, place: Place, count: Callable[[Exp], Exp]) -> None:
+        """Arrays that follow from how many numbers each group takes: their counts, or the starts of segments."""
+        pos = place.pos
+        spans = tuple(self.need(g)[1] + 1 for g in pos.group)
+        loops = tuple(For(f"g{n}", num(0), s) for n, s in enumerate(spans))
+        at = tuple(var(x.var) for x in loops)
+        if pos.counts:
+            args = tuple(at[pos.group.index(e)] for e in self.above(place))
+            store = Store(pos.counts, linear(self.sizes[pos.counts], args), count(linear(spans, at)))
+            self.add(Alloc(pos.counts, volume(self.sizes[pos.counts]), INDEX, 0),
+                     Loop(loops, (store,), f"fill {pos.counts} with how many there are", True))
+        elif pos.ptr:
+            args = tuple(at[pos.group.index(e)] for e in self.above(place))
+            sizes, x = self.sizes[pos.ptr], var("x")
+            after = linear(sizes, (*args[:-1], args[-1] + 1))
+            self.add(Alloc(pos.ptr, volume(sizes), INDEX, 0),
+                     Loop(loops, (Store(pos.ptr, after, count(linear(spans, at)), "max"),),
+                          "the longest of each segment", True),
+                     Loop((For("x", num(1), volume(sizes)),), (Store(pos.ptr, x, call(pos.ptr, x - 1), "+="),),
+                          "segments one after the other", True),
+                     Define(pos.size, call(pos.ptr, volume(sizes) - 1)))
+
+    def above(self, place: Place) -> tuple[Exp, ...]:
+        """The variables that count segments, as coordinates of the destination."""
+        resolved = dict(self.t.resolved)
+        return tuple(resolved[u] for u in place.pos.segment.above)
 
     def groups(self, group: tuple[Exp, ...]) -> Exp:
         return linear(tuple(self.need(g)[1] + 1 for g in group), tuple(self.at(g) for g in group))
@@ -61,30 +92,37 @@ class Numbered(Arranged):
 
     def number_segment(self, place: Place) -> None:
         pos = place.pos
-        owner, (f, local) = owner_of(self.p, place), pos.values[0]
+        owner, (f, local) = self.owner(place), pos.values[0]
         (_, top), (low, high) = self.need(owner), self.need(local)
         size = top + 1
-        ptr = pos.ptr or "segment"
+        ptr = "segment" if pos.group else pos.ptr
         seen = self.temp("seen", high - low + 1, INDEX, -1, each=True)
         self.add(Alloc(ptr, size + 1, INDEX, 0))
-        found = f if pos.ptr else "found"
+        found = "found" if pos.group else f
         total = self.total()
         self.add(Alloc(found, total))
-        if not pos.ptr:
+        if pos.group:
             self.temps += [ptr, found]
         at = self.at(local)
         note = f"find the distinct {self.named(local)} of each {self.named(owner)}"
-        counted = pos.ptr or (self.p.policy == REJECT and pos.full)
+        counted = not pos.group or (self.p.policy == REJECT and pos.full)
         self.add(Distinct(self.stream.nest, self.at(owner), at, at - low, high - low + 1, seen, found, ptr,
                           "distinct" if counted else "", note), Sweep(ptr, size, "<="))
         if not place.order.free:
             self.add(SortSegments(found, ptr, size))
         if self.p.policy == REJECT and pos.full:
             self.add(Require(equal(var("distinct"), total), "DUPLICATE"))
-        if pos.ptr:
+        if pos.group:
+            self.counted(place, lambda g: call(ptr, g + 1) - call(ptr, g))
+        if not pos.group:
             self.add(Define(pos.size, var("distinct")), Shrink(f, var("distinct")))
-        else:
+        elif not pos.ptr:
             self.widest(pos.size, ptr, size)
+
+    def owner(self, place: Place) -> Exp:
+        found = owner_of(self.p, place)
+        assert found is not None  # segments are only chosen for what has an owner
+        return found
 
     def widest(self, name: str, ptr: str, size: Exp) -> None:
         x = var("x")

@@ -7,7 +7,7 @@ from codegen.sparse.algebra.expr import Call, Exp, single, var
 from codegen.sparse.algebra.terms import rewrite
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.synth.model import Layout, Order, Position, unsolved
-from codegen.sparse.synth.resolve import parent_of
+from codegen.sparse.synth.resolve import segment_of
 
 _DIM = re.compile(r"dim(\d+)$")
 
@@ -27,18 +27,18 @@ def order_of(lay: Layout, p: Position) -> Order:
         return Order(parts, own[0].down)
     if p.full:
         return Order(_base(lay, p))
-    below = [c for c in lay.positions if c.parent == p.var]
-    for child in below:
+    promised = {q.variable for q in lay.desc.quantifiers}
+    for child in (c for c in lay.positions if c.parent == p.var and c.var in promised):
         order = order_of(lay, child)
         prefix = _prefix_for(order.parts, p.key)
-        if prefix and any(q.variable == child.var for q in lay.desc.quantifiers):
+        if prefix:
             return Order(prefix, order.down)
     return Order(p.key)
 
 
 def _is_ptr(d: Descriptor, key: Exp) -> bool:
     call = single(key)
-    return isinstance(call, Call) and any(parent_of(d, v)[0] == call.id for v in d.map.ins)
+    return isinstance(call, Call) and any(segment_of(d, v).low == call.id for v in d.map.ins)
 
 
 def _parts(key: Exp) -> tuple[Exp, ...]:
@@ -73,7 +73,7 @@ def _base(lay: Layout, p: Position) -> tuple[Exp, ...]:
     above = lay.position(p.parent)
     if above:
         return above.order.parts or _prefix_of_child(lay, above)
-    return (dict(lay.resolved)[p.parent],)
+    return tuple(dict(lay.resolved)[u] for u in p.segment.above)
 
 
 def _prefix_of_child(lay: Layout, above: Position) -> tuple[Exp, ...]:

@@ -9,7 +9,7 @@ from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.relation import renamed
 from codegen.sparse.algebra.terms import names, subst
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.synth.bounds import data_size, extents
+from codegen.sparse.synth.bounds import data_size, extents, volume
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.model import Layout, Order, Position
 from codegen.sparse.synth.prefix import prefixed
@@ -118,6 +118,13 @@ def sizes(lay: Layout) -> dict[str, tuple[Exp, ...]]:
     out = {f.name: extents(f.domain) for f in lay.desc.functions}
     out[lay.desc.data] = (data_size(lay.desc, tops(lay)),)
     return out
+
+
+def room(lay: Layout, extents_: dict[str, tuple[Exp, ...]], f: str) -> Exp:
+    """Elements to allocate for a function; the array of starts has one more where the ends are an array of their own,
+    since it is filled as if each start were the end before."""
+    apart_ = any(q.segment.low == f and not q.segment.chained for q in lay.positions)
+    return volume(extents_[f]) + int(apart_)
 
 
 def symbols(lay: Layout) -> tuple[str, ...]:

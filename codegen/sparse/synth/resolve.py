@@ -5,7 +5,7 @@ from codegen.sparse.algebra.expr import Call, Div, Exp, Mod, Name, as_name, div,
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import calls, coefficient, functions, names, solve, subst
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.synth.model import Position, unsolved
+from codegen.sparse.synth.model import Position, Segment, unsolved
 
 
 def resolve(d: Descriptor) -> dict[str, Exp]:
@@ -38,22 +38,36 @@ def _euclid(d: Descriptor, exp: Exp, free: list[str]) -> list[dict[str, Exp]]:
             continue
         whole = (exp - var(b) * size - var(e) * sign) * -sign
         limits = (Constraint(var(e)), Constraint(num(size * sign - 1) - var(e)))
-        if all(limit in d.map.cons for limit in limits) or size * sign == 1:
+        if all(limit in d.map.cons for limit in limits):
             return [{b: div(whole, size * sign), e: mod(whole, size * sign)}]
     return []
 
 
-def parent_of(d: Descriptor, v: str) -> tuple[str, str]:
-    """(ptr, u) when the map has ptr(u) <= v < ptr(u+1)."""
+def segment_of(d: Descriptor, v: str) -> Segment:
+    """The arrays that bound a variable: ptr(u) <= v < ptr(u+1), begin(u) <= v < end(u), or 0 <= v < length(u)."""
+    lows, highs = _array_bounds(d, v, 1), _array_bounds(d, v, -1)
+    for low in lows:
+        above = tuple(as_name(a) or "" for a in low.args)
+        for high in highs:
+            chained = high == Call(low.id, (*low.args[:-1], low.args[-1] + 1))
+            if all(above) and (chained or (high.id != low.id and high.args == low.args)):
+                return Segment(low.id, high.id, above)
+    if not lows and Constraint(var(v)) in d.map.cons:
+        for high in highs:
+            above = tuple(as_name(a) or "" for a in high.args)
+            if all(above):
+                return Segment("", high.id, above)
+    return Segment()
+
+
+def _array_bounds(d: Descriptor, v: str, sign: int) -> tuple[Call, ...]:
+    """Elements of arrays that v is not below (sign 1), or below (-1)."""
+    out: list[Call] = []
     for c in d.map.cons:
-        low = solve(c.exp, Name(v)) if not c.equal and coefficient(c.exp, Name(v)) == 1 else None
-        call = single(low) if low is not None else None
-        if isinstance(call, Call) and len(call.args) == 1:
-            u = as_name(call.args[0])
-            high = Call(call.id, (call.args[0] + 1,))
-            if u and Constraint(Exp(((high, 1),), -1) - var(v)) in d.map.cons:
-                return call.id, u
-    return "", ""
+        bound = solve(c.exp, Name(v)) if not c.equal and coefficient(c.exp, Name(v)) == sign else None
+        found = single(bound + (sign < 0)) if bound is not None else None
+        out += [found] if isinstance(found, Call) else []
+    return tuple(out)
 
 
 def _size(d: Descriptor, v: str) -> str:
@@ -67,18 +81,37 @@ def _size(d: Descriptor, v: str) -> str:
 
 
 def position_of(d: Descriptor, v: str, resolved: dict[str, Exp], done: tuple[Position, ...]) -> Position:
-    ptr, parent = parent_of(d, v)
+    segment = segment_of(d, v)
     size = _size(d, v)
     if not size:
         raise unsolved(d, f"the tuple variable {v} is neither given by the coordinates nor counted",
                        f"bound it with 0 <= {v} < SYMBOL, or give an equality")
     values, group = _values(d, v, resolved)
-    above = next((p for p in done if p.var == parent), None)
-    base = above.key if above else (resolved[parent],) if parent else ()
+    base = _segment_key(d, v, segment, resolved, done)
+    if segment.low and group:
+        group = tuple(dict.fromkeys((*base, *group)))
+    if segment.high and not segment.low and set(group) != set(base):
+        raise unsolved(d, f"{segment.high} counts {v} for each of {', '.join(segment.above)}, but no function is "
+                       f"stored at these and {v} alone")
     key = tuple(dict.fromkeys((*base, *group, *(e for _, e in values))))
     if not values:
         raise unsolved(d, f"no function is stored at {v}", f"the map needs an equality such as f({v}) = i")
-    return Position(v, size, ptr, parent, values, group, key, _determines(key, d.map.outs))
+    return Position(v, size, segment, values, group, key, determines(key, d.map.outs))
+
+
+def _segment_key(d: Descriptor, v: str, segment: Segment, resolved: dict[str, Exp],
+                 done: tuple[Position, ...]) -> tuple[Exp, ...]:
+    """What tells one segment from another."""
+    out: list[Exp] = []
+    for u in segment.above:
+        above = next((p for p in done if p.var == u), None)
+        if above is None and u not in resolved:
+            raise unsolved(d, f"{v} lies in segments of {u}, which is no variable of the tuple")
+        if above is not None and (len(segment.above) > 1 or not segment.chained):
+            raise unsolved(d, f"{v} lies in segments that are counted by {u} and more than one array or variable",
+                           f"bound it with ptr({u}) <= {v} < ptr({u}+1)")
+        out += above.key if above is not None else (resolved[u],)
+    return tuple(dict.fromkeys(out))
 
 
 def _values(d: Descriptor, v: str, resolved: dict[str, Exp]) -> tuple[tuple[tuple[str, Exp], ...], tuple[Exp, ...]]:
@@ -95,12 +128,20 @@ def _values(d: Descriptor, v: str, resolved: dict[str, Exp]) -> tuple[tuple[tupl
                 continue
             if any(names(o) - frozenset(d.map.outs) for o in others):
                 raise unsolved(d, f"{call.id} mixes positions in its arguments")
-            values.setdefault(call.id, value)
-            group = others or group
+            if values and others != group:
+                raise unsolved(d, f"{call.id} is stored at {v} for each {_list(others)}, and {next(iter(values))} for "
+                               f"each {_list(group)}", "functions of one position need the same other arguments")
+            if values.setdefault(call.id, value) != value:
+                raise unsolved(d, f"{call.id} would have to hold both {values[call.id]} and {value}")
+            group = others
     return tuple(values.items()), group
 
 
-def _determines(key: tuple[Exp, ...], coords: tuple[str, ...]) -> bool:
+def _list(parts: tuple[Exp, ...]) -> str:
+    return ", ".join(map(str, parts)) or "entry"
+
+
+def determines(key: tuple[Exp, ...], coords: tuple[str, ...]) -> bool:
     """Do the values of `key` fix every coordinate?"""
     known: set[str] = set()
     grown = True

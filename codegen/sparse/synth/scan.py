@@ -1,14 +1,17 @@
 """The loop nest that visits a format's entries."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import lru_cache
 
 from codegen.record import record
+from codegen.sparse.algebra.affine import implied
 from codegen.sparse.algebra.expr import Call, Exp, Name, as_name, var
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import calls, coefficient, names, solve, subst
 from codegen.sparse.ir.nest import For, Guard, Let, Level, Nest
+from codegen.sparse.synth.members import let_facts, shape_facts, stored_calls
 from codegen.sparse.synth.model import Layout, unsolved
 
 
@@ -42,8 +45,8 @@ class _Scanner:
         self.raw: dict[str, Exp] = {}
         self.levels: list[Level] = []
         self.loops: list[str] = []
-        self.facts: set[Exp] = set()
-        self.pending = [c for c in self.rel.cons if not c.equal]
+        self.facts: list[Constraint] = list(let_facts(lay))
+        self.pending = list(dict.fromkeys((*self.rel.cons, *shape_facts(lay))))
         # Without padding every stored thing is an entry, so its coordinates are in range.
         self.padded = lay.desc.fill or any(f.fill is not None for f in lay.desc.functions)
 
@@ -60,14 +63,14 @@ class _Scanner:
                 raise unsolved(self.d, f"{todo[0]} cannot be scanned: it has no bounds that are known in time")
             self.settle()
         value = Exp(((Call(self.d.data, (self.show(self.d.access),)), 1),))
-        if self.d.skips_zeros:
+        if skips_zeros(self.lay, self.loops):
             self.levels.append(Guard((), value))
         return self.result(value)
 
     def result(self, value: Exp) -> Scan:
         full = self.lay.full
         plain = not any(isinstance(x, Guard) for x in self.levels)
-        counted = full is not None and not full.group and plain
+        counted = full is not None and full.covers and plain
         position = full.var if full and counted and as_name(self.d.access) == full.var else None
         coords = tuple(self.shown[x] for x in self.rel.outs)
         return Scan(tuple(self.levels), tuple(self.loops), coords, tuple(self.raw[x] for x in self.rel.outs), value,
@@ -87,11 +90,13 @@ class _Scanner:
             (low if sign > 0 else high).append(bound if sign > 0 else bound + 1)
         if not low or not high:
             return False
-        best = [next((b for b in side if calls(b)), side[0]) for side in (low, high)]
-        self.levels.append(For(v, self.show(best[0]), self.show(best[1])))
+        first, last = (next((b for b in side if calls(b)), side[0]) for side in (low, high))
+        self.levels.append(For(v, self.show(first), self.show(last)))
         self.loops.append(v)
         self.raw[v] = self.shown[v] = var(v)
-        self.facts |= {var(v) - b for b in low} | {b - var(v) - 1 for b in high}
+        for e in (var(v) - subst(first, self.raw), subst(last, self.raw) - var(v) - 1):
+            self.facts.append(Constraint(e))
+            self.range_facts(e)
         return True
 
     def defined(self, e: Exp) -> bool:
@@ -103,9 +108,17 @@ class _Scanner:
             pass
         ready = [c for c in self.pending if self.defined(c.exp)]
         self.pending = [c for c in self.pending if c not in ready]
-        kept = [Constraint(self.show(c.exp)) for c in ready if self.padded and not self.implied(subst(c.exp, self.raw))]
+        kept = [Constraint(self.show(c.exp), c.equal) for c in ready
+                if (self.padded or not self.in_shape(c)) and not self.implied(c)]
         if kept and self.loops:
             self.levels.append(Guard(tuple(dict.fromkeys(kept))))
+
+    def in_shape(self, c: Constraint) -> bool:
+        """Does a constraint only say that a coordinate lies within its extent?"""
+        return Constraint(subst(c.exp, dict(self.lay.resolved)), c.equal) in shape_facts(self.lay)
+
+    def implied(self, c: Constraint) -> bool:
+        return implied(self.facts, Constraint(subst(c.exp, self.raw), c.equal))
 
     def step(self) -> bool:
         for v in (*self.rel.ins, *self.rel.outs):
@@ -120,23 +133,26 @@ class _Scanner:
 
     def define(self, v: str, value: Exp) -> None:
         self.raw[v] = subst(value, self.raw)
+        self.range_facts(self.raw[v])
         shown = self.show(value)
         if as_name(shown) or not shown.terms:
             self.shown[v] = shown
             return
         self.levels.append(Let(v, shown))
         self.shown[v] = var(v)
-        for call in calls(self.raw[v]):
-            self.range_facts(call)
 
-    def range_facts(self, call: Call) -> None:
-        f = self.d.function(call.id)
-        if f is not None:
+    def range_facts(self, e: Exp) -> None:
+        """What the descriptor says about the values of the functions inside."""
+        for call in calls(e):
+            f = self.d.function(call.id)
+            assert f is not None  # descriptors are checked to declare what they use
             at = {f.range.ins[0]: Exp(((call, 1),))}
-            self.facts |= {subst(c.exp, at) for c in f.range.cons}
+            self.facts += [Constraint(subst(c.exp, at), c.equal) for c in f.range.cons]
 
-    def implied(self, e: Exp) -> bool:
-        """e >= 0 by a fact, or as a sum of things that are not negative."""
-        if e in self.facts or any(not (e - f).terms and (e - f).const >= 0 for f in self.facts):
-            return True
-        return e.const >= 0 and all(c > 0 and Exp(((a, 1),)) in self.facts for a, c in e.terms)
+
+def skips_zeros(lay: Layout, loops: Sequence[str]) -> bool:
+    """Can padding only be told by its value? A function with a fill tells, where it is asked in every loop."""
+    filled = {f.name for f in lay.desc.functions if f.fill is not None}
+    asked = [frozenset().union(*(names(a) for a in k.args)) for k in stored_calls(lay) if k.id in filled]
+    told = [x | {u for q in lay.positions if q.var in x for u in q.segment.above} for x in asked]
+    return lay.desc.fill and not any(set(loops) <= x for x in told)

@@ -56,13 +56,13 @@ static inline void tw_bucket_starts(int64_t *bucket, int64_t threads)
 
 #ifndef TW_NEW_
 #define TW_NEW_
-/* Memory for `count` elements; large blocks ask for large pages, since they are walked through out
- * of order. */
+/* Memory for `count` elements, for one where there are none; large blocks ask for large pages,
+ * since they are walked through out of order. */
 static void *tw_new(int64_t count, size_t each, int zero)
 {
-    if (count < 0 || (uint64_t)count > SIZE_MAX / 2 / each)
+    if (count > 0 && (uint64_t)count > SIZE_MAX / 2 / each)
         return NULL;
-    size_t bytes = (count ? (size_t)count : 1) * each;
+    size_t bytes = (count > 0 ? (size_t)count : 1) * each;
     char *p = zero ? calloc(bytes, 1) : malloc(bytes);
 #ifdef MADV_HUGEPAGE
     if (p && bytes >= (size_t)4 << 20) {

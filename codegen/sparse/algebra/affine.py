@@ -1,0 +1,53 @@
+"""What follows from constraints, asked of isl.
+
+isl knows sums, floor division and remainders by literals. Everything else (an element of an index array, a product of
+two unknowns) is one more unknown integer: equal texts are equal values, nothing more is known of them.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import islpy as isl
+
+from codegen.sparse.algebra.expr import Atom, Div, Exp, Mod, show
+from codegen.sparse.algebra.relation import Constraint
+
+Facts = tuple[Constraint, ...]
+
+
+def implied(facts: Iterable[Constraint], c: Constraint) -> bool:
+    """Does the constraint hold wherever all facts do? False also where nobody can tell."""
+    return _implied(tuple(facts), c)
+
+
+def possible(facts: Iterable[Constraint]) -> bool:
+    """Is there anything that all facts allow? True also where nobody can tell."""
+    return not _empty(tuple(facts))
+
+
+@lru_cache(maxsize=4096)
+def _implied(facts: Facts, c: Constraint) -> bool:
+    if c in facts or (not c.exp.terms and (c.exp.const == 0 or (c.exp.const > 0 and not c.equal))):
+        return True
+    below = _empty((*facts, Constraint(c.exp * -1 - 1)))
+    return below and (not c.equal or _empty((*facts, Constraint(c.exp - 1))))
+
+
+def _empty(facts: Facts) -> bool:
+    unknown: dict[str, str] = {}
+    conds = [f"{_text(c.exp, unknown)} {'=' if c.equal else '>='} 0" for c in facts]
+    return bool(isl.Set(f"{{ [{', '.join(unknown.values())}] : {' and '.join(conds) or '1 = 1'} }}").is_empty())
+
+
+def _text(e: Exp, unknown: dict[str, str]) -> str:
+    return " + ".join([*(f"{c}*{_atom(a, unknown)}" for a, c in e.terms), str(e.const)])
+
+
+def _atom(a: Atom, unknown: dict[str, str]) -> str:
+    if isinstance(a, Div):
+        return f"floor(({_text(a.of, unknown)})/{a.by})"
+    if isinstance(a, Mod):
+        of = _text(a.of, unknown)
+        return f"({of} - {a.by}*floor(({of})/{a.by}))"
+    return unknown.setdefault(show(a), f"x{len(unknown)}")
