@@ -16,6 +16,7 @@ from codegen.machine import Machine
 from codegen.opened import Opened, Performed, check_plan_regions, decided, inactive, open_regions
 from codegen.options import GenOptions
 from codegen.record import record
+from codegen.source.directives import with_directives_inside
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.marks import region_of
 from codegen.source.nests import SourceNest, find_nests
@@ -77,6 +78,7 @@ def explore(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
     clock: list[tuple[str, float]] = []
     rows: list[Row] = []
     kept: list[_Try] = []
+    text = with_directives_inside(text)
     todo = _candidates(text, name)
     while todo:
         now, later, left = _together(name, todo)

@@ -14,6 +14,7 @@ from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import GenOptions
 from codegen.record import record
 from codegen.scop.islpy_loading import load_islpy
+from codegen.source.directives import with_directives_inside
 from codegen.source.language import language_of
 from codegen.source.macros.baked import Baked, baked
 from codegen.source.macros.inactive import with_inactive
@@ -67,6 +68,7 @@ class Performed:
 
 def open_source(path: str, text: str, options: GenOptions) -> Opened:
     """Find, preprocess and slice."""
+    text = with_directives_inside(text)
     return open_regions(path, text, options, find_regions(text, display_name(path)))
 
 

@@ -67,7 +67,7 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     machine, target = load_for(options.machine, use_isa(options.isa)), target_named(options.target)
     clock = [("", time.perf_counter())]
     done = perform(path, text, options, machine)
-    source, outcomes, messages = done.source, done.outcomes, done.messages
+    source, outcomes, messages, text = done.source, done.outcomes, done.messages, done.source.text
     clock += done.seconds
     if not source.regions:
         banner = _banner(source, options, "", True)
@@ -143,7 +143,7 @@ def perform(path: str, text: str, options: GenOptions, machine: Machine) -> Perf
     clock = [("reading", time.perf_counter())]
     outcomes: list[RegionOutcome] = []
     messages: list[Diagnostic] = [] if source.regions else [no_region(source.name)]
-    messages += misspelt_pragmas(text, source.name)
+    messages += misspelt_pragmas(source.text, source.name)
     messages += unknown_names(options.context, (text, *(s.text for s in source.slices)), source.name)
     by_index = {s.region.index: s for s in source.slices}
     for region in source.regions:

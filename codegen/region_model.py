@@ -15,6 +15,7 @@ from codegen.frontend.parameters.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
 from codegen.frontend.rewrite.overloads import with_overloads
 from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.statements.team import check_shared, in_team
 from codegen.frontend.symbols import RegionSite, find_site, part_of
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan_reader.hinted import plan_hint
@@ -46,6 +47,7 @@ class Modelled:
     remarks: tuple[Diagnostic, ...] = ()
     fusion: str = ""  # what a hint asks for
     alone: bool = False  # it runs on the thread that comes to it, one of a team or with variables of its own
+    team: bool = False  # all threads of a team that is there already come to it, and share its loops
     kept: Mapping[str, int] = field(default_factory=dict)  # macros that are parameters in it, and what they stand for
     piece: int = 0  # which piece of the region it is; 0: all of it
 
@@ -121,7 +123,9 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 f"fusion({'|'.join(FUSIONS)})",
             )
     target = target_named(options.target)
+    team = in_team(site, target.threads and target.runs_here)
     within = check_constructs(site, not target.runs_here and not target.threads)
+    within = None if team else within
     found: Extracted = extract(site, s.region.index, declared_pure(s), assumptions)
     if found.tree is None:
         return None
@@ -142,11 +146,15 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     free = free_pairs(scop, reassociate)
     if free:
         deps = compute_dependences(scop, tree, free)
+    if team:
+        texts = {*(p.text for p in scop.params), *(c.text for c in scop.computed)}
+        check_shared(site, texts | {a.base for a in scop.arrays.values() if not a.inside})
     own = thread_local(site, found.scop.names, target, s.region.first_line)
     remarks = (*((within,) if within else ()), *own, *found.remarks, *privatization_remarks(found.scop, scop, last))
     program = make_program(scop, deps, tree, reassociate)
     number = 0 if s.piece is None else s.piece.number
-    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None, piece=number)
+    return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None,
+                    team, piece=number)  # fmt: skip
 
 
 def thread_local(site: RegionSite, names: frozenset[str], target: Target, line: int) -> tuple[Diagnostic, ...]:

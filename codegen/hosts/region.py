@@ -23,6 +23,7 @@ from codegen.target.emit import RegionText, emit_region
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
+from codegen.target.pragmas import Threads, shared_by_team
 from codegen.targets.base import RegionJob
 from codegen.transform.program import Program
 
@@ -58,11 +59,14 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     """A proven result as text for the file; `original` is the region's own text, for what is not guarded."""
     scop = made.program.scop
     plan = replace(made.plan, digest=model.digest, part=model.piece)
-    threads = model.threads(options)
-    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, threads)
+    threads: Threads = "team" if model.team else model.threads(options)
+    if model.team and not shared_by_team(scop, made.code):
+        why = "not all of the result can be shared out among the threads that run here"
+        raise Unproven("foreign-pragma", why, scop.loc, "remove the directive: the tool makes loops parallel itself")
+    summary = (f"part {model.piece}: " if model.piece else "") + summarize(plan, scop, made.code, bool(threads))
     fallback = as_written(original)
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
-    alone = threads and _threads_only(model.program, made)
+    alone = threads is True and _threads_only(model.program, made)
     emitted = emit_region(
         scop, made.code, threads, fallback, indent(original, s.region.indent), summary, alias.text, alone,
         names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
@@ -80,7 +84,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         lines = {x.name: s.region.called(x.loc.line) for x in scop.statements}
         first = s.region.called(s.region.first_line)
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
-    idle = no_effect(plan, scop, made.code, threads)
+    idle = no_effect(plan, scop, made.code, bool(threads))
     done = (d for d in made.remarks if threads or d.id != "parallel")
     remarks = (*model.remarks, *done, *alias.remarks, *idle, *_not_read_back(scop, unread))
     return RegionOutcome(

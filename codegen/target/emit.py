@@ -27,7 +27,7 @@ from codegen.target.guards.buffers import room_of
 from codegen.target.guards.computed import ComputedText, computed_texts, needed, own_declarations
 from codegen.target.guards.guard import all_of, guard_text, idle_elsewhere
 from codegen.target.guards.locals import with_locals
-from codegen.target.pragmas import pragma_makers
+from codegen.target.pragmas import Threads, pragma_makers
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.pieces import View, reads_of, texts_of, words_of
 from codegen.target.text.templates import environment
@@ -87,7 +87,7 @@ class RegionText:
 def emit_region(
     scop: Scop,
     tree: CNode,
-    threads: bool,
+    threads: Threads,
     original: str,
     indent: str,
     summary: str,
@@ -98,7 +98,7 @@ def emit_region(
 ) -> RegionText:
     """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
     thread where the new text has nothing but threads to offer."""
-    builder = ViewBuilder(scop, pragma_makers(scop, threads), threads=threads, once=threads_only)
+    builder = ViewBuilder(scop, pragma_makers(scop, threads), threads=bool(threads), once=threads_only)
     views = unwrapped(builder.build(tree))
     enough = _enough(builder) if threads_only else ""
     ints = IntPrinter({p.name: p for p in scop.params}, {}, builder.helpers)
@@ -106,12 +106,12 @@ def emit_region(
     short, declarations = with_locals(scop, " ".join(always), reserved(scop))
     if declarations:
         makers = pragma_makers(short, threads)
-        builder = ViewBuilder(short, makers, builder.helpers, threads=threads, once=threads_only)
+        builder = ViewBuilder(short, makers, builder.helpers, threads=bool(threads), once=threads_only)
         views = unwrapped(builder.build(tree))
         words = words_of(views)
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
     ends = (View("stmt", o.end) for o in scop.own if o.end)
-    views = (*ahead_numbers(short, threads, words_of(views)), *views, *ends)
+    views = (*ahead_numbers(short, bool(threads), words_of(views)), *views, *ends)
     tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = all_of(tests)
     if enough:
@@ -137,7 +137,8 @@ def emit_region(
     computed = computed_texts(scop, ints)
     text = template.render(values, ahead=())
     new_text = text.replace(str(values["original"]), "")
-    ahead = (*own_declarations(scop, new_text), *needed(computed, new_text))
+    waits = ("#pragma omp barrier",) if threads == "team" else ()  # nobody is at work on what the loops use
+    ahead = (*waits, *own_declarations(scop, new_text), *needed(computed, new_text))
     if ahead:
         text = template.render(values, ahead=ahead, unused=_unused(scop, views, kept, " ".join(ahead)))
     own = parts(text) if FIRST not in original else range(text.count("\n") + 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
+from typing import Literal
 
 import islpy as isl
 
-from codegen.ast.ctree import For, Instance, expr_names, walk
+from codegen.ast.ctree import CNode, Declare, For, Instance, ProductNode, expr_names, node_kids, walk
 from codegen.ast.generate import expression
 from codegen.recognize.access.work import extent
 from codegen.record import record
@@ -45,15 +46,22 @@ class Pragma:
         return f"{self.words}{self.clauses}"
 
 
+Threads = bool | Literal["team"]  # none, its own, or those of a team that runs the region
 Maker = Callable[[For, IntPrinter], Pragma]
 
 
-def pragma_makers(scop: Scop, threads: bool) -> Mapping[str, Maker]:
+def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
     """One function per loop kind. Without threads, parallel loops stay plain, and vectors are asked of compilers in
-    their own ways."""
+    their own ways. A team that is there shares out all parallel loops: each thread has come to them."""
     if not threads:
         vectors = partial(_ivdep, scop)
         return {PARALLEL: lambda node, ints: Pragma(), VECTOR: vectors, PARALLEL_VECTOR: vectors}
+    if threads == "team":
+        return {
+            PARALLEL: lambda node, ints: Pragma("#pragma omp for", clauses=_dealt(node)),
+            PARALLEL_VECTOR: lambda node, ints: Pragma("#pragma omp for simd", clauses=_dealt(node)),
+            VECTOR: lambda node, ints: _simd(scop, node),
+        }
     return {
         PARALLEL: lambda node, ints: _parallel(scop, node, ints, "parallel for"),
         PARALLEL_VECTOR: lambda node, ints: _parallel(scop, node, ints, _both(node)),
@@ -101,6 +109,23 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
         test = f"{work} >= TW_PARALLEL_MIN"
     alone = _simd(scop, node).text if node.loop.kind == PARALLEL_VECTOR else ""
     return Pragma(f"#pragma omp {words}", test, f"{_dealt(node)}{_clauses(node)}", alone)
+
+
+def shared_by_team(scop: Scop, code: CNode) -> bool:
+    """Can a team share all of it? Each statement is in a loop that needs no order and gathers no values, and so are the
+    variables: what is declared outside, each thread would have for itself."""
+    if isinstance(code, For) and code.loop.kind in (PARALLEL, PARALLEL_VECTOR):
+        return not any(_needs_more(scop, n) for n in walk(code))
+    if isinstance(code, Instance | ProductNode | Declare) or (isinstance(code, For) and code.otherwise):
+        return False
+    return all(shared_by_team(scop, child) for child in node_kids(code))
+
+
+def _needs_more(scop: Scop, node: CNode) -> bool:
+    """Does it take more than a loop that a team shares: its own threads, memory from the heap, results to gather?"""
+    if isinstance(node, Declare):
+        return any(scop.arrays[h.array].roomy for h in node.slots)
+    return isinstance(node, ProductNode) or (isinstance(node, For) and bool(node.loop.reductions))
 
 
 def _dealt(node: For) -> str:

@@ -35,6 +35,12 @@ class Construct:
         return f"#pragma {self.kind} {' '.join(self.words)}"
 
     @property
+    def shares(self) -> bool:
+        """Does it share out a loop among a team that is there already?"""
+        starts = {"parallel", "teams", "target", "distribute"}
+        return self.kind == "omp" and bool({"for", "loop"} & set(self.words)) and not starts & set(self.words)
+
+    @property
     def device(self) -> bool:
         """Is what belongs to it for an accelerator?"""
         named = set(self.words)
@@ -45,14 +51,14 @@ class Construct:
 
 def constructs(site: RegionSite) -> tuple[Construct, ...]:
     """Those whose statement holds the region, outermost first."""
-    return tuple(c for c in map(_construct, site.around) if c is not None)
+    return tuple(c for c in map(construct_of, site.around) if c is not None)
 
 
 def check_constructs(site: RegionSite, cores: bool) -> Diagnostic | None:
     """A warning about a region that several threads run; None where there is no construct around it. Raises Unsupported
     where it cannot be transformed; with `cores` that is so in any construct."""
     found = constructs(site)
-    front = next((c for c in map(_construct, site.front) if c is not None), None)
+    front = next((c for c in map(construct_of, site.front) if c is not None), None)
     if front is not None:
         raise Unsupported(
             "foreign-pragma",
@@ -90,7 +96,8 @@ def _warning(site: RegionSite, inner: Construct) -> Diagnostic:
     )
 
 
-def _construct(node: c_ast.Pragma) -> Construct | None:
+def construct_of(node: c_ast.Pragma) -> Construct | None:
+    """What a pragma of OpenMP or OpenACC begins; None for others, and for those that stand for themselves."""
     words = (node.string or "").replace("(", " ( ").split()
     if words[:1] not in (["omp"], ["acc"]) or len(words) < 2 or set(words[1:3]) & _ALONE:
         return None
@@ -104,4 +111,4 @@ _NAMES = frozenset({"parallel", "for", "simd", "sections", "section", "single", 
                     "ordered", "task", "taskloop", "taskgroup", "target", "teams", "distribute", "loop", "data",
                     "scope", "kernels", "serial", "host_data", "atomic", "workshare", "dispatch"})  # fmt: skip
 
-__all__ = ["Construct", "check_constructs", "constructs"]
+__all__ = ["Construct", "check_constructs", "construct_of", "constructs"]
