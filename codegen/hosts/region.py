@@ -72,6 +72,11 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
     )  # fmt: skip
     problem, unread = read_back(emitted)
+    if emitted.locals is not None and not problem:
+        from codegen.verify.locals import wrong_locals
+
+        x = emitted.locals
+        problem = wrong_locals(scop, x.scop, x.declarations, made.code, x.guard)
     if problem:
         raise Unproven(
             "no-proof",

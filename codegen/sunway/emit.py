@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode
@@ -168,7 +168,18 @@ def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:
         Diagnostic(Severity.REMARK, "ownership", text, scop.loc, kind=kind)
         for x in launches for kind, text in who_owns(x.owned, x.residents, x.missed)
     ]  # fmt: skip
-    return [*far, *own]
+    return [*far, *own, *_not_read(scop, launches)]
+
+
+def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
+    """Text that no proof reads."""
+    for x in launches:
+        unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
+        unread += [f"tiles of {x.name} take {shape.steps} time steps at once" for _, shape in x.stencils]
+        unread += [f"tiles of `{r.array}` stay on their cores in {x.name}" for r in x.residents]
+        for what in unread if not x.model else ():
+            text = f"{what}: that text was not read back, only its loops are proven"
+            yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
 
 
 def _check(scop: Scop) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, TypeAlias
@@ -69,6 +69,15 @@ SUPPORT = {
 
 
 @record
+class Locals:
+    """Variables in place of members: the region that uses them, their declarations by name, and the test ahead."""
+
+    scop: Scop
+    declarations: Mapping[str, str]
+    guard: str
+
+
+@record
 class RegionText:
     """Replacement text of a region, the helpers and kernels it calls, and which of its lines belong to a statement."""
 
@@ -82,6 +91,7 @@ class RegionText:
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
     sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
     nests: tuple[str, ...] = ()  # statements that run in nests of a given order
+    locals: Locals | None = None  # members of structs that are read ahead of it
 
 
 def emit_region(
@@ -159,7 +169,8 @@ def emit_region(
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
     nests = tuple(v.stmt for v in every if v.nested is not None or (v.product is not None and v.product.exact))
     kernels = frozenset(builder.kernels)
-    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests)
+    first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
+    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first)
 
 
 def all_views(views: Sequence[View]) -> Iterator[View]:
