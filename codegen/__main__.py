@@ -1,7 +1,21 @@
 """`python -m codegen` is the command `tilewright`."""
+
+import gc
 import sys
 
-from codegen.cli.main import main
+SELDOM = 100_000  # objects between two searches for garbage: a run is short, and most of them live to its end
+
+
+def run() -> int:
+    """The command, as a process of its own; at its end nothing is searched, either."""
+    gc.set_threshold(SELDOM)
+    from codegen.cli.main import main
+
+    try:
+        return main()
+    finally:
+        gc.freeze()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())
