@@ -19,6 +19,7 @@ from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from codegen.source.regions import Region, written
 from codegen.source.splice import splice
 from codegen.supervise import run_region
+from codegen.target.emit import SupportOptions
 from codegen.target.finish.lines import line_name
 from codegen.targets.base import Extra
 from codegen.targets.registry import target_named
@@ -98,16 +99,11 @@ def generate(path: str, text: str, options: GenOptions) -> Generated:
     start = after_feature_macros(body)
     kernels = frozenset[Kernel]().union(*(o.kernels for o in outcomes))
     same = helpers_of(x for lines in tests.values() for x in lines)
-    support = emit_support(
-        same.union(*(o.helpers for o in outcomes)),
-        kernels,
-        name,
-        body.count("\n", 0, start) + 1 if options.line_directives else 0,
-        PARALLEL_MIN,
-        options.require_isa,
-        contracts(options, text),
-        source.pre.language,
+    line = body.count("\n", 0, start) + 1 if options.line_directives else 0
+    how = SupportOptions(
+        PARALLEL_MIN, options.require_isa, contracts(options, text), source.pre.language, name, line
     )
+    support = emit_support(same.union(*(o.helpers for o in outcomes)), kernels, how)
     new = frozenset[str]().union(*(o.names for o in outcomes))
     check_names(names, source.name, text, support, new, names_taken(source.pre))
     support, _ = laid_out(names.of(support))

@@ -23,7 +23,7 @@ from codegen.source.parse import parse_with_gaps
 from codegen.source.regions import written
 from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
-from codegen.target.emit import Kernel, emit_banner, emit_support
+from codegen.target.emit import Kernel, SupportOptions, emit_banner, emit_support
 from codegen.target.finish.names import DEFAULT
 from codegen.targets.registry import target_named
 
@@ -105,7 +105,7 @@ def file_texts(checked: Checked, options: GenOptions) -> dict[str, str]:
     kernels = frozenset[Kernel]().union(*(o.kernels for o in checked.outcomes))
     name = os.path.basename(source.name)
     start = pipeline.after_feature_macros(source.text)
-    support = emit_support(helpers, kernels, name, 0, PARALLEL_MIN, language=source.pre.language)
+    support = emit_support(helpers, kernels, SupportOptions(PARALLEL_MIN, language=source.pre.language))
     banner = emit_banner(name, effective_options(options))
     extra = target_named(options.target).extra(checked.outcomes, replace(options, stem=STEM), "", None)
     head = f"{banner}{source.text[:start]}{support}{extra.support}"

@@ -19,8 +19,8 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.expr import Sym
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
-from codegen.target.emit import deeper
-from codegen.target.finish.names import Names, entries_of
+from codegen.target.emit import Surroundings, deeper
+from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.alias import SEPARATE
 from codegen.target.guards.computed import ComputedText, computed_texts, needed
@@ -71,6 +71,15 @@ class DeviceText:
 
 
 @record
+class _DeviceArrays:
+    """Arrays that kernels use: those of the program, and where these are, and those that only the device has."""
+
+    outside: Sequence[ArrayText]
+    scratch: Sequence[ArrayText]
+    where: str
+
+
+@record
 class _Value:
     """What a launcher takes by value."""
 
@@ -80,17 +89,15 @@ class _Value:
 
 
 def emit_device(
-    scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, dialect: Dialect, arrays: str,
-    names: Names, alias: str,
-) -> DeviceText:  # fmt: skip
+    scop: Scop, deps: Dependences, code: CNode, around: Surroundings, dialect: Dialect, arrays: str
+) -> DeviceText:
     """The texts of a proven tree. `arrays` says where those of the user are: host, device or managed."""
-    sizes = with_sizes(scop)
     part, texts = device_part(scop, deps, code, dialect, arrays)
     host: set[str] = set()
-    guards = (alias, *sizes.tests)
-    values = _values(scop, sizes)
-    text, computed = _host_text(scop, part, texts, original, indent, summary, arrays, guards, host, values)
-    names = replace(names, entries=entries_of([part.name]))
+    ints = IntPrinter({p.name: p for p in scop.params}, {}, host)
+    computed = computed_texts(scop, ints)
+    text = _host_text(scop, _call(scop, part, texts, arrays), around, ints, computed)
+    names, original = replace(around.names, entries=entries_of([part.name])), around.original
     new = names.new(text)
     text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     return DeviceText(text, frozenset(host), part, new, computed)
@@ -108,7 +115,7 @@ def device_part(
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
     scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
-    return _part(scop, name, kernels, views, texts, scratch, dialect, arrays, _values(scop, sizes)), texts
+    return _part(kernels, views, _DeviceArrays(texts, scratch, arrays), dialect, _values(scop, sizes)), texts
 
 
 def _outside(scop: Scop) -> list[str]:
@@ -134,9 +141,9 @@ def _values(scop: Scop, sizes: Sizes) -> list[_Value]:
 
 
 def _part(
-    scop: Scop, name: str, found: Kernels, views: Sequence[View], texts: Sequence[ArrayText],
-    scratch: Sequence[ArrayText], dialect: Dialect, arrays: str, given: Sequence[_Value],
-) -> DevicePart:  # fmt: skip
+    found: Kernels, views: Sequence[View], memory: _DeviceArrays, dialect: Dialect, given: Sequence[_Value]
+) -> DevicePart:
+    scop, name, texts, scratch, arrays = found.scop, found.name, memory.outside, memory.scratch, memory.where
     kinds = {v.name: f"const {v.kind} {v.name}" for v in given}
     counters = {c: f"const long {c}" for c in found.counters}
     every = {a.name: a for a in (*texts, *scratch)}
@@ -265,23 +272,24 @@ def _words(texts: Iterable[str]) -> set[str]:
     return set(_WORD.findall(" ".join(texts)))
 
 
-def _host_text(
-    scop: Scop, part: DevicePart, texts: Sequence[ArrayText], original: str, indent: str, summary: str, arrays: str,
-    guards: Sequence[str], helpers: set[str], given: Sequence[_Value],
-) -> tuple[str, tuple[ComputedText, ...]]:  # fmt: skip
-    ints = IntPrinter({p.name: p for p in scop.params}, {}, helpers)
-    layouts = layout_tests(scop)
-    guard = all_of((guard_text(scop, ints), *guards, *layouts.values()))
-    reasons = [*scop.guard.reasons, *([SEPARATE] if guards[0] else [])]
-    reasons += ["rows are as long as their arrays were declared"] if guards[1:] else []
-    reasons += [f"members of {a} lie side by side" for a in layouts]
-    computed = computed_texts(scop, ints)
+def _call(scop: Scop, part: DevicePart, texts: Sequence[ArrayText], arrays: str) -> tuple[str, str]:
+    """The call of the launcher, true where it fails, and what is to be done then where the host has no arrays."""
+    given = _values(scop, with_sizes(scop))
     values = [v.text for v in given if re.search(rf"\b{v.name}\b", part.prototype.partition("(")[2])]
     call = f"{part.name}({', '.join((*values, *(f'({a.kind} *){a.host}' for a in texts)))}) != 0"
-    stop = f'tw_device_stop("region {scop.region} of {scop.function}");' if arrays == "device" else ""
-    text = environment().get_template("gpu/region.c.j2").render(
-        indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard, call=call, stop=stop,
-        ahead=needed(computed, f"{guard} {call}"), reasons=", and ".join(reasons),
-        original=deeper(original.rstrip("\n")),
+    return call, f'tw_device_stop("region {scop.region} of {scop.function}");' if arrays == "device" else ""
+
+
+def _host_text(
+    scop: Scop, calls: tuple[str, str], around: Surroundings, ints: IntPrinter, computed: tuple[ComputedText, ...]
+) -> str:
+    (call, stop), sizes, layouts = calls, with_sizes(scop).tests, layout_tests(scop)
+    guard = all_of((guard_text(scop, ints), around.alias, *sizes, *layouts.values()))
+    reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
+    reasons += ["rows are as long as their arrays were declared"] if sizes else []
+    reasons += [f"members of {a} lie side by side" for a in layouts]
+    return environment().get_template("gpu/region.c.j2").render(
+        indent=around.indent, number=scop.region, function=scop.function, summary=around.summary, guard=guard,
+        call=call, stop=stop, ahead=needed(computed, f"{guard} {call}"), reasons=", and ".join(reasons),
+        original=deeper(around.original.rstrip("\n")),
     )  # fmt: skip
-    return text, computed

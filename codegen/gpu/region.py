@@ -25,6 +25,7 @@ from codegen.region_model import Modelled, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.model import Scop
 from codegen.scop.tree import GRID
+from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
 from codegen.targets.base import RegionJob
@@ -50,10 +51,9 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
             plan = replace(made.plan, digest=model.digest, part=model.piece)
             alias = alias_test(scop, options.assume_no_alias, options.check_alias)
             names = names_for(options.prefix, (s.text[slice(*s.span)], job.original))
-            text = emit_device(
-                scop, made.program.deps, made.code, as_written(job.original), indent(job.original, s.region.indent),
-                summary_of(made), dialect, options.arrays, names, alias.text,
-            )  # fmt: skip
+            old = as_written(job.original)
+            around = Surroundings(old, indent(job.original, s.region.indent), summary_of(made), alias.text, names)
+            text = emit_device(scop, made.program.deps, made.code, around, dialect, options.arrays)
     except Exhausted:
         raise too_much(options, scop.loc) from None
     except isl.Error as error:

@@ -19,7 +19,7 @@ from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
-from codegen.target.emit import RegionText, emit_region
+from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.finish.lines import at_statements, line_name
 from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
@@ -67,10 +67,9 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     fallback = as_written(original)
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
     alone = threads is True and _threads_only(model.program, made)
-    emitted = emit_region(
-        scop, made.code, threads, fallback, indent(original, s.region.indent), summary, alias.text, alone,
-        names_for(options.prefix, (s.text[slice(*s.span)], original)), s.language,
-    )  # fmt: skip
+    names = names_for(options.prefix, (s.text[slice(*s.span)], original))
+    around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
+    emitted = emit_region(scop, made.code, around, threads, alone)
     problem, unread = read_back(emitted)
     if emitted.locals is not None and not problem:
         from codegen.verify.locals import wrong_locals

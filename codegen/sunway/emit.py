@@ -24,8 +24,8 @@ from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, KernelView, line, prune, texts
-from codegen.target.emit import _unused, deeper
-from codegen.target.finish.names import Names, entries_of
+from codegen.target.emit import Surroundings, _unused, deeper
+from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped
 from codegen.target.guards.aheads import ahead_numbers
 from codegen.target.guards.alias import SEPARATE
@@ -92,14 +92,23 @@ class SunwayText:
     names: frozenset[str] = frozenset()  # see RegionText
 
 
-def emit_sunway(
-    scop: Scop, deps: Dependences, code: CNode, original: str, indent: str, summary: str, group: CoreGroup, grid: Grid,
-    style: Style = OURS, model: bool = False, strict: bool = True, wanted: Mapping[tuple[str, str], int] | None = None,
-    names: Names | None = None, alias: str = "",
-) -> SunwayText:  # fmt: skip
-    """The region's new text, for a proven tree whose parallel loops are tile loops. `wanted` has the tiles that are to
-    stay on their cores, if a plan says so. `names` are exchanged in the master's text only; `alias` is the test that
-    arrays do not overlap. Raises Unsupported."""
+@record
+class OnCores:
+    """How kernels are made: for which cores, and whether all arrays have to fit their local memory (`strict`). `wanted`
+    has the tiles that are to stay on their cores, if a plan says so."""
+
+    group: CoreGroup
+    grid: Grid
+    style: Style = OURS
+    model: bool = False
+    strict: bool = True
+    wanted: Mapping[tuple[str, str], int] | None = None
+
+
+def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings, how: OnCores) -> SunwayText:
+    """The region's new text, for a proven tree whose parallel loops are tile loops. Names are exchanged in the master's
+    text only. Raises Unsupported."""
+    original, alias = around.original, around.alias
     _check(scop)
     builder = ViewBuilder(scop, pragma_makers(scop, threads=False), threads=False)
     views: list[MasterView] = []
@@ -119,7 +128,7 @@ def emit_sunway(
             views.extend(builder.build(part))
             continue
         name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
-        launch = Launch(scop, deps, group, grid, name, style, model, strict, wanted)
+        launch = Launch(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted)
         body = launch.entry(part, start)
         launches.append(launch)
         fields, found = _functions(scop, launch, body)
@@ -136,7 +145,8 @@ def emit_sunway(
         environment()
         .get_template("sunway/region.c.j2")
         .render(
-            views=views, indent=indent, number=scop.region, function=scop.function, summary=summary, guard=guard,
+            views=views, indent=around.indent, number=scop.region, function=scop.function, summary=around.summary,
+            guard=guard,
             reasons=", and ".join(reasons), original=deeper(original.rstrip("\n")), ahead=ahead,
             plain=original.rstrip("\n"), unused=_unused(scop, views, bool(guard), " ".join(ahead)),
         )
@@ -149,7 +159,7 @@ def emit_sunway(
         tuple(functions), tuple(structs), tuple(x.name for x in launches), _typedefs(scop), helpers, True, report,
         any(x.residents for x in launches),
     )
-    names = replace(names or Names(), entries=entries_of(x.name for x in launches))
+    names = replace(around.names, entries=entries_of(x.name for x in launches))
     new = names.new(text)
     text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)

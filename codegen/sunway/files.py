@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from codegen.sunway.emit import SlavePart
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.threads import Grid
-from codegen.target.emit import emit_support
+from codegen.target.emit import SupportOptions, emit_support
 from codegen.target.finish.names import Names
 from codegen.target.finish.wrap import wrapped
 from codegen.target.text.templates import environment
@@ -28,7 +28,7 @@ def slave_files(
     """Texts by the ending of their file's name, master apart: it is the source with its regions replaced."""
     env = environment()
     helpers = frozenset[str]().union(*(p.helpers for p in parts))
-    support = emit_support(helpers, frozenset(), "", 0, 0)
+    support = emit_support(helpers, frozenset(), SupportOptions())
     slave = env.get_template("sunway/slave.c.j2").render(
         banner=banner, header=f"{stem}_args.h", math=any(p.math for p in parts),
         typedefs=sorted(frozenset[str]().union(*(p.typedefs for p in parts))),

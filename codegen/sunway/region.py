@@ -24,13 +24,14 @@ from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
 from codegen.source.slice import RegionSlice
 from codegen.strategy.orders.split import split_at
-from codegen.sunway.emit import SunwayText, emit_sunway
+from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
 from codegen.sunway.plan.machine import CoreGroup, group_for
 from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.staging.survey import has_kernel, width_of
+from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test
 from codegen.transform.program import Program
@@ -128,16 +129,14 @@ def _on_cores(
     _check_wide(made)
     plan = replace(made.plan, digest=model.digest)
     scop = made.program.scop
-    fallback, summary = as_written(original), summarize(plan, scop, None)
     alias = alias_test(scop, options.assume_no_alias, options.check_alias)
+    summary, names = summarize(plan, scop, None), names_for(options.prefix, (s.text[slice(*s.span)], original))
+    around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
+    stays = made.program.stays if options.plan_text is not None else None
+    how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays)
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
-            text = emit_sunway(
-                scop, made.program.deps, made.code, fallback, indent(original, s.region.indent), summary, group,
-                grid, STYLES[options.scheme], options.model, strict,
-                made.program.stays if options.plan_text is not None else None,
-                names_for(options.prefix, (s.text[slice(*s.span)], original)), alias.text,
-            )  # fmt: skip
+            text = emit_sunway(scop, made.program.deps, made.code, around, how)
     except Exhausted:
         raise too_much(options, scop.loc) from None
     except isl.Error as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -94,20 +94,29 @@ class RegionText:
     locals: Locals | None = None  # members of structs that are read ahead of it
 
 
+@record
+class Surroundings:
+    """What the new text of a region stands in.
+
+    original  its old body, kept as the fallback where a guard is needed, and for one thread where the new text has
+              nothing but threads to offer
+    summary   the sentence above it
+    alias     the test that arrays do not overlap; empty where there is none
+    """
+
+    original: str = ""
+    indent: str = ""
+    summary: str = ""
+    alias: str = ""
+    names: Names = field(default_factory=Names)
+    language: Language = C
+
+
 def emit_region(
-    scop: Scop,
-    tree: CNode,
-    threads: Threads,
-    original: str,
-    indent: str,
-    summary: str,
-    alias_guard: str = "",
-    threads_only: bool = False,
-    names: Names | None = None,
-    language: Language = C,
+    scop: Scop, tree: CNode, around: Surroundings, threads: Threads, threads_only: bool = False
 ) -> RegionText:
-    """The region's new text. `original` is its old body, kept as the fallback where a guard is needed, and for one
-    thread where the new text has nothing but threads to offer."""
+    """The region's new text. `threads_only`: it has nothing but threads to offer."""
+    original, names, language = around.original, around.names, around.language
     builder = ViewBuilder(scop, pragma_makers(scop, threads), threads=bool(threads), once=threads_only)
     views = unwrapped(builder.build(tree))
     enough = _enough(builder) if threads_only else ""
@@ -122,20 +131,20 @@ def emit_region(
         views = (*(View("decl", line) for name, line in declarations.items() if name in words), *views)
     ends = (View("stmt", o.end) for o in scop.own if o.end)
     views = (*ahead_numbers(short, bool(threads), words_of(views)), *views, *ends)
-    tests = (guard_text(scop, ints), alias_guard, "tw_max_threads() > 1" if threads_only else "", enough)
+    tests = (guard_text(scop, ints), around.alias, "tw_max_threads() > 1" if threads_only else "", enough)
     guard = all_of(tests)
     if enough:
         views = tuple(replace(v, pragma=v.pragma.replace(f" if(parallel: {enough})", "")) for v in views)
-    reasons = [*scop.guard.reasons, *([SEPARATE] if alias_guard else [])]
+    reasons = [*scop.guard.reasons, *([SEPARATE] if around.alias else [])]
     reasons += [f"there is {'work for ' if enough else ''}more than one thread"] if threads_only else []
     room = room_of(scop, tree, guard)
     kept = bool(room or reasons or (guard and not idle_elsewhere(scop)))
     values = {
         "views": views,
-        "indent": indent,
+        "indent": around.indent,
         "number": scop.region,
         "function": scop.function,
-        "summary": summary,
+        "summary": around.summary,
         "guard": guard,
         "room": room,
         "reasons": ", and ".join(reasons),
@@ -155,7 +164,6 @@ def emit_region(
     text, links = unmark(text) if FIRST not in original else (text, ())
     words = set(re.findall(r"\b(?:tw|TW)_\w+", text))
     helpers = builder.helpers.union(*(SUPPORT[w] for w in words if w in SUPPORT))
-    names = names or Names()
     plain = text
     users = [_flush(deeper(original.rstrip("\n")))]
     text, links, macros = outlined(_flush(_but(str(values["original"]), text, language)), users, links, own)
@@ -238,36 +246,43 @@ def emit_banner(source: str, options: str, version: bool = True, plan: str = "")
     )
 
 
-def emit_support(
-    helpers: frozenset[str],
-    kernels: frozenset[Kernel],
-    source: str,
-    line: int,
-    parallel_min: int,
-    require: bool = False,
-    contract: bool = True,
-    language: Language = C,
-) -> str:
-    """Helper definitions and kernels, with lines of any length; `line` is the source line that follows (0: do not say).
-    `require`: compilers must have been told to use the kernels' instruction sets; else they need only know them.
-    Without `contract`, kernels round products and sums apart."""
+@record
+class SupportOptions:
+    """How helpers and kernels are printed.
+
+    parallel_min  iterations below which a loop does not use threads
+    require       compilers must have been told to use the kernels' instruction sets; else they need only know them
+    contract      products and sums may be fused; else kernels round them apart
+    source, line  the line of the source that follows (0: do not say)
+    """
+
+    parallel_min: int = 0
+    require: bool = False
+    contract: bool = True
+    language: Language = C
+    source: str = ""
+    line: int = 0
+
+
+def emit_support(helpers: frozenset[str], kernels: frozenset[Kernel], how: SupportOptions) -> str:
+    """Helper definitions and kernels, with lines of any length."""
     if not helpers and not kernels:
         return ""
-    texts = _kernel_texts(kernels, require) if kernels else []
+    texts = _kernel_texts(kernels, how.require) if kernels else []
     text = (
         environment()
         .get_template("file.c.j2")
         .render(
             helpers=sorted(helpers),
-            kernels=texts if contract else _apart(texts),
+            kernels=texts if how.contract else _apart(texts),
             vectors=_vectors(helpers),
-            source=source,
-            line=line,
-            parallel_min=parallel_min,
-            cxx=language is CXX,
+            source=how.source,
+            line=how.line,
+            parallel_min=how.parallel_min,
+            cxx=how.language is CXX,
         )
     )
-    return in_language(text, language)
+    return in_language(text, how.language)
 
 
 def _apart(texts: list[str]) -> list[str]:

@@ -19,7 +19,7 @@ from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.source.encoding import decode, encode
 from codegen.source.language import C, Language
-from codegen.target.emit import emit_support
+from codegen.target.emit import SupportOptions, emit_support
 from codegen.target.text.templates import environment
 from codegen.tune.plans.subject import Subject
 
@@ -92,8 +92,8 @@ def result_text(subject: Subject, outcome: RegionOutcome) -> str:
     assert outcome.text is not None
     text = subject.source.text
     start = after_feature_macros(text)
-    language, name = subject.source.pre.language, os.path.basename(subject.source.name)
-    support = emit_support(outcome.helpers, outcome.kernels, name, 0, PARALLEL_MIN, language=language)
+    language = subject.source.pre.language
+    support = emit_support(outcome.helpers, outcome.kernels, SupportOptions(PARALLEL_MIN, language=language))
     return f"{text[:start]}{support}{text[start:]}\n{cases_text([(subject.harness, outcome.text)])}"
 
 

@@ -9,7 +9,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import make
 from codegen.region_model import model_region
-from codegen.target.emit import emit_region
+from codegen.target.emit import Surroundings, emit_region
 from codegen.verify.text.check import not_read, wrong_text
 from tests.corpus import ALL, KERNELS
 
@@ -24,7 +24,7 @@ def test_printed_products_are_proven(name: str) -> None:
         model = model_region(s, options)
         assert model is not None
         made = make(model, options, load_for("generic", ""))
-        emitted = emit_region(made.program.scop, made.code, True, "", "", "")
+        emitted = emit_region(made.program.scop, made.code, Surroundings(), True)
         assert emitted.products or emitted.sweeps or emitted.nests or ALL
         assert wrong_text(emitted) == ""
         assert not not_read(emitted)

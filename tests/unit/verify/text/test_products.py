@@ -17,7 +17,7 @@ from codegen.options import GenOptions
 from codegen.region import make, process_region
 from codegen.region_model import model_region
 from codegen.scop.lanes import Lane
-from codegen.target.emit import RegionText, emit_region
+from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.product.blocked import ProductPrinter
 from codegen.target.product.microkernel import MicroKernel, micro_kernel
 from codegen.verify.text.blocked.product import wrong_products
@@ -98,7 +98,7 @@ def printed(target: str, source: str = SOURCE, isa: str = "avx2") -> RegionText:
     model = model_region(s, chosen)
     assert model is not None
     made = make(model, chosen, load_for("generic", isa))
-    return emit_region(made.program.scop, made.code, target != "c", "", "", "")
+    return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
 FORMS = {"box": SOURCE, "triangle": TRIANGLE, "numbers": NUMBERS, "guarded": GUARDED, "few": FEW}

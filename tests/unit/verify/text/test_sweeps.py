@@ -16,7 +16,7 @@ from codegen.options import GenOptions
 from codegen.region import make, process_region
 from codegen.region_model import model_region
 from codegen.scop.lanes import Lane
-from codegen.target.emit import RegionText, emit_region
+from codegen.target.emit import RegionText, Surroundings, emit_region
 from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel
 from codegen.target.matvec.sweep import MatvecPrinter
 from codegen.verify.text.check import wrong_text
@@ -62,7 +62,7 @@ def printed(form: str, target: str = "openmp") -> RegionText:
     model = model_region(s, chosen)
     assert model is not None
     made = make(model, chosen, load_for("generic", "avx2"))
-    return emit_region(made.program.scop, made.code, target != "c", "", "", "")
+    return emit_region(made.program.scop, made.code, Surroundings(), target != "c")
 
 
 @pytest.mark.parametrize("form", SOURCES)
