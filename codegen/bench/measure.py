@@ -15,7 +15,7 @@ from codegen.region import RegionOutcome
 from codegen.report.counting import region_operations
 from codegen.report.speed import Speed
 from codegen.tune.plans.bench import Bench, open_bench
-from codegen.tune.plans.build import FLAGS, Failed, open_shop, result_text
+from codegen.tune.plans.build import FLAGS, Failed, Shop, open_shop, result_text
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
 from codegen.tune.plans.subject import OpenedFile, Subject, open_file
 from codegen.tune.timing import Effort
@@ -37,7 +37,8 @@ def measure(
             blank = Measured(subject.index, outcome.line, subject.title)
             with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
                 try:
-                    yield _region(subject, blank, Path(folder), threads, sizes, flags, say)
+                    shop = open_shop(subject, Path(folder), flags)
+                    yield _region(subject, blank, shop, threads, sizes, say)
                 except (Failed, TilewrightError) as error:
                     why = error.message if isinstance(error, TilewrightError) else str(error)
                     yield replace(blank, note=f"could not be measured: {why}")
@@ -64,11 +65,9 @@ def _why(outcome: RegionOutcome) -> str:
 
 
 def _region(
-    subject: Subject, blank: Measured, folder: Path, threads: Sequence[int], sizes: Mapping[str, int], flags: str,
-    say: Say,
-) -> Measured:  # fmt: skip
+    subject: Subject, blank: Measured, shop: Shop, threads: Sequence[int], sizes: Mapping[str, int], say: Say
+) -> Measured:
     say(f"{subject.title}: compiling")
-    shop = open_shop(subject, folder, flags)
     mine = {i.text for i in subject.harness.memory.ints}
     cache = max((c.bytes for c in detect().machine.caches), default=0)
     given = Sizes({k: v for k, v in sizes.items() if k in mine}, bytes=max(BYTES, 2 * cache))

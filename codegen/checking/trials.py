@@ -110,10 +110,11 @@ def _batch(h: Harness, pair: Pair, s: Survey, vectors: Sequence[Vector], marker:
             outside = got.damaged()
             if outside is not None and want.damaged() is None:
                 return k, f"the result writes outside `{h.memory.buffers[outside].base}`", noisy
-            message = compare(h, original, layout, s, v, want, got)
+            case = Case(h, original, layout, s, v)
+            message = compare(case, want, got)
             if message and s.reassociate:
                 nudged = _nudged(h, original, layout, v)
-                message, noisy = compare(h, original, layout, s, v, want, got, nudged), noisy + 1
+                message, noisy = compare(case, want, got, nudged), noisy + 1
             if message:
                 return k, message, noisy
     return len(vectors), "", noisy
@@ -142,10 +143,20 @@ def _nudged(h: Harness, original: Library, layout: Layout, v: Vector) -> Arena:
     return memory
 
 
-def compare(
-    h: Harness, library: Library, layout: Layout, s: Survey, v: Vector, a: Arena, b: Arena, near: Arena | None = None
-) -> str:
+@record
+class Case:
+    """A region at one vector of sizes: how it is called, and how its memory is laid out then."""
+
+    harness: Harness
+    library: Library
+    layout: Layout
+    survey: Survey
+    vector: Vector
+
+
+def compare(case: Case, a: Arena, b: Arena, near: Arena | None = None) -> str:
     """The first difference. Results as far apart as those of nearly the same data, in `near`, are alike."""
+    h, library, layout, s, v = case.harness, case.library, case.layout, case.survey, case.vector
     for k, (buffer, have) in enumerate(zip(h.memory.buffers, layout.buffers, strict=True)):
         if s.forgets(buffer.base, buffer.how == "value"):
             continue

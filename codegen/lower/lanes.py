@@ -11,6 +11,7 @@ from codegen.lower.rows import side_by_side
 from codegen.lower.shift import shifted
 from codegen.lower.statements import Statements, assignments, lanes_asked
 from codegen.recognize.lanes import fits
+from codegen.record import record
 from codegen.scop.model import Scop
 
 MOST_APART = 4  # elements that are stored: beyond that there is nothing but single ones
@@ -56,14 +57,21 @@ def strips(scop: Scop, node: For, lanes: Lanes, found: Statements, rows: tuple[s
         main = (While(2 * n * times, both, node.loop.note), *main)
     if steps.chains:
         main = (Enough(n * times, main, ahead=steps.ahead),)
-    return Strips(node, _parts(node, lanes, found, many, each, whole, main), lanes, here)
+    return Strips(node, _parts(node, lanes, found, many, _Steps(each, whole, main)), lanes, here)
 
 
-def _parts(
-    node: For, lanes: Lanes, found: Statements, many: Maker, each: Body, whole: Body, main: tuple[Part, ...]
-) -> tuple[Part, ...]:
-    """What comes before and after the `main` steps. Stores begin where a vector in memory does."""
-    n = lanes.count
+@record
+class _Steps:
+    """The body of one iteration, that of one vector, and the steps that do most of the work."""
+
+    each: Body
+    whole: Body
+    main: tuple[Part, ...]
+
+
+def _parts(node: For, lanes: Lanes, found: Statements, many: Maker, steps: _Steps) -> tuple[Part, ...]:
+    """What comes before and after the main steps. Stores begin where a vector in memory does."""
+    n, each, whole, main = lanes.count, steps.each, steps.whole, steps.main
     whole_ones = [(s, at) for s, at in found if not many.apart(s, at)]
     at = (whole_ones or found)[0][1]
     if repeatable(found):

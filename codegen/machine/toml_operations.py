@@ -35,8 +35,8 @@ def _operation(reader: Reader, type_: str, name: str, data: Any) -> Operation:
         wanted = '{ latency = ..., throughput = ..., units = "...", chain = ... }; the last two may be left out'
         raise reader.fail(f"'{name}' must be {wanted}", name, table=table)
     for key in ("latency", "throughput", *(["chain"] if "chain" in data else [])):
-        check_value(reader, key, data[key], (int, float), table=table, at=name)
-    check_value(reader, "units", data.get("units", ""), (str,), table=table, at=name)
+        check_value(reader, key, data[key], (int, float), within=(table, name))
+    check_value(reader, "units", data.get("units", ""), (str,), within=(table, name))
     units = "".join(sorted(set(data.get("units", ""))))
     if units and not units.isalnum():
         raise reader.fail("'units' must be letters and digits, one for each unit", name, table=table)

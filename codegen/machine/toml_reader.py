@@ -31,9 +31,11 @@ class Reader:
 
 
 def check_value(
-    reader: Reader, key: str, value: object, types: tuple[type, ...], nth: int = 0, table: str = "", at: str = ""
+    reader: Reader, key: str, value: object, types: tuple[type, ...], nth: int = 0, within: tuple[str, str] = ("", "")
 ) -> None:
-    """Complain unless `value` is of one of `types` and, if a number, positive; `at` is the key to point to."""
+    """Complain unless `value` is of one of `types` and, if a number, positive; `within` names the table and the key to
+    point to, where it is another."""
+    table, at = within
     where = at or key
     if isinstance(value, bool) or not isinstance(value, types):
         wanted = {str: "a string", int: "a whole number"}.get(types[-1], "a number")

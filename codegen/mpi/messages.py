@@ -76,14 +76,14 @@ def exchanges(p: Program, cut: Cut, blocks: Sequence[Blocks]) -> tuple[Exchange,
         for array in sorted(p.deps.flows):
             if not p.scop.arrays[array].inside:
                 flow = [m for m in maps_of(p.deps.flows[array]) if m.get_tuple_name(_IN) in q.stmts]
-                _add(found, array, _crossing(p, cut, q, blocks, array, flow))
+                _add(found, array, _crossing(RankedProgram(p, cut, blocks), q, array, flow))
         if found:
             out.append(Exchange(q.name, outer_names(q), found))
     last: dict[str, isl.Set] = {}
     for array, flow in final_writers(p).items():
         for q in cut.shared:
             mine = [m for m in flow if m.get_tuple_name(_IN) in q.stmts]
-            _add(last, array, _crossing(p, cut, q, blocks, array, mine, at_end=True))
+            _add(last, array, _crossing(RankedProgram(p, cut, blocks), q, array, mine, at_end=True))
     return (*out, Exchange("", (), last)) if last else tuple(out)
 
 
@@ -148,11 +148,21 @@ def _simple(elements: isl.Set, ranks: isl.Set) -> isl.Set | None:
     return exact if exact.n_basic_set() < elements.n_basic_set() else elements
 
 
+@record
+class RankedProgram:
+    """A program in phases, and the blocks of iterations that ranks take of each."""
+
+    p: Program
+    cut: Cut
+    blocks: Sequence[Blocks]
+
+
 def _crossing(
-    p: Program, cut: Cut, q: Phase, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], at_end: bool = False
+    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], at_end: bool = False
 ) -> isl.Set | None:
     """The elements that a giver has written in a phase, and a taker reads later: in the iteration of the loops around
     the phase that the parameters give or, at the end, in any."""
+    p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     outer = () if at_end else outer_names(q)
     space = message_space(p, outer, blocks)
     total: isl.Set | None = None

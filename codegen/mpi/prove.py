@@ -15,7 +15,7 @@ import islpy as isl
 
 from codegen.mpi.blocks import GIVER, TAKER, Blocks, block_of, blocks_for, within
 from codegen.mpi.inner import fixed, outer_names
-from codegen.mpi.messages import END, START, Exchange, final_writers, message_space, two_ranks
+from codegen.mpi.messages import END, START, Exchange, RankedProgram, final_writers, message_space, two_ranks
 from codegen.mpi.phases import Cut, Phase
 from codegen.mpi.trees import Made, Transfer, no_dependences
 from codegen.scop.dependences import order_map, param_space
@@ -72,7 +72,7 @@ def wrong_message(
     for q in cut.shared:
         for array in sorted(finals):
             flow = maps_of(p.deps.flows[array])
-            problem = _behind(p, cut, q, blocks, array, flow, sent.get((q.name, array)))
+            problem = _behind(RankedProgram(p, cut, blocks), q, array, flow, sent.get((q.name, array)))
             if problem:
                 return problem
     for b in blocks:
@@ -97,9 +97,10 @@ def _message(t: Transfer | None, array: str, p: Program, space: isl.Space) -> is
 
 
 def _behind(
-    p: Program, cut: Cut, q: Phase, blocks: Sequence[Blocks], array: str, flow: Sequence[isl.Map], t: Transfer | None
+    ranked: RankedProgram, q: Phase, array: str, flow: Sequence[isl.Map], t: Transfer | None
 ) -> str:
     """The message behind a phase, for one array."""
+    p, cut, blocks = ranked.p, ranked.cut, ranked.blocks
     space = message_space(p, outer_names(q), blocks)
     ranks, got = two_ranks(space, blocks), _message(t, array, p, space)
     giver = blocks_for(blocks, q.name).ends(GIVER)

@@ -13,6 +13,7 @@ from codegen.plan.model import Directive, Forward, Plan, Schedule
 from codegen.recognize.access.strides import coefficients, move
 from codegen.recognize.access.work import leaves_out
 from codegen.recognize.products.forward import candidates
+from codegen.record import record
 from codegen.scop.dependences import compute_dependences
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
@@ -84,7 +85,7 @@ def _products(asked: Request) -> Decision:
     if not best.products.directives:
         raise Unsuited(NOT_THIS_KIND)
     p = best.program.with_tree(best.products.tree)
-    return decorate(p, asked.machine, asked.effort, best.products, (*first, *best.directives), best.remarks)
+    return decorate(p, asked.machine, asked.effort, best.products, Begun((*first, *best.directives), best.remarks))
 
 
 def _time_tiles(asked: Request) -> Decision:
@@ -100,7 +101,8 @@ def _reduced_rows(asked: Request) -> Decision:
     if not order.pays:
         raise Unsuited(f"about {short(order.cycles)} cycles against {short(order.other)} in another order")
     products = _with_products(asked.source, asked.machine, asked.kind)[0].products
-    return decorate(order.program, asked.machine, asked.effort, products, remarks=order.remarks, rows=order.threads)
+    begun = Begun(remarks=order.remarks, rows=order.threads)
+    return decorate(order.program, asked.machine, asked.effort, products, begun)
 
 
 def _nests(asked: Request) -> Decision:
@@ -108,7 +110,7 @@ def _nests(asked: Request) -> Decision:
     fused = _fused(source, machine, asked.fusion)
     products = _with_products(source, machine, asked.kind)[0].products
     words = (*fused.remarks, *would_be(source, machine))
-    made = decorate(fused.program, machine, asked.effort, products, remarks=words)
+    made = decorate(fused.program, machine, asked.effort, products, Begun(remarks=words))
     if asked.fusion != AUTO:
         return made
     return no_slower(source, fused.program, made, lambda: _in_source_order(source, machine, asked.effort), machine)
@@ -299,18 +301,23 @@ def _forms(source: Program) -> Iterator[tuple[Program, tuple[Directive, ...]]]:
     yield source, ()
 
 
+@record
+class Begun:
+    """What is decided about a region before its nests are: directives, the reasons for them, and `rows` that follow
+    each other on threads."""
+
+    directives: tuple[Directive, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
+    rows: tuple[tuple[Directive, ...], ...] = ()
+
+
 def decorate(
-    p: Program,
-    machine: Machine,
-    effort: int,
-    products: Products | None = None,
-    first: tuple[Directive, ...] = (),
-    remarks: tuple[Diagnostic, ...] = (),
-    rows: tuple[tuple[Directive, ...], ...] = (),
+    p: Program, machine: Machine, effort: int, products: Products | None = None, begun: Begun | None = None
 ) -> Decision:
-    """Products first, and `rows` that follow each other on threads; then tile the rest, and mark parallel and vector
+    """Products first, and rows that follow each other on threads; then tile the rest, and mark parallel and vector
     loops."""
-    author = Author(p, [*first, Schedule(p.tree)], [*remarks], machine)
+    begun = begun or Begun()
+    author = Author(p, [*begun.directives, Schedule(p.tree)], [*begun.remarks], machine)
     if products is not None:
         for d in products.shape:
             author.attempt(d)
@@ -320,7 +327,7 @@ def decorate(
             else:
                 author.remark("missed", "no-product", f"no product: {author.why}", d.stmt)
         author.remarks.extend(products.missed)
-    for steps in rows if machine.cores > 1 else ():
+    for steps in begun.rows if machine.cores > 1 else ():
         rows_behind(author, steps)
     if effort:
         _cut(author, full=effort > 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from codegen.record import record
 from codegen.scop.dependences import accesses_of, last_writers, order_map, param_space, union_maps
 from codegen.scop.expr import Ref
 from codegen.scop.model import Buffer, Scop, Statement
@@ -42,7 +43,7 @@ def wrong_expansion(before: Scop, order: Node, after: Scop, new_order: Node, buf
         new_flow = new_flow.subtract_range(here)
     if not flow.is_equal(new_flow):
         return f"a value of `{buffer.variable}` would not reach the statement that reads it"
-    return _wrong_end(before, after, extra[0], writes, times, new_times, copied, buffer) if extra else ""
+    return _wrong_end(before, after, extra[0], _LastWrites(writes, times, copied), buffer) if extra else ""
 
 
 def _of(scop: Scop, name: str, write: bool) -> isl.UnionMap:
@@ -99,19 +100,19 @@ def _spread(size: isl.Aff, local: isl.LocalSpace) -> isl.Aff:
     return out
 
 
-def _wrong_end(
-    before: Scop,
-    after: Scop,
-    copy: Statement,
-    writes: isl.UnionMap,
-    times: isl.UnionMap,
-    new_times: isl.UnionMap,
-    copied: isl.UnionMap,
-    buffer: Buffer,
-) -> str:
+@record
+class _LastWrites:
+    """Writes to a variable, when they run, and the writes to memory of which the copy reads the result."""
+
+    writes: isl.UnionMap
+    times: isl.UnionMap
+    copied: isl.UnionMap
+
+
+def _wrong_end(before: Scop, after: Scop, copy: Statement, last: _LastWrites, buffer: Buffer) -> str:
     """The copy: `variable = memory`, once for every element that the region writes, fed by that element's last writer,
     after everything else that touches the variable (which is nothing)."""
-    message = f"`{buffer.variable}` would not get its last value back"
+    message, writes = f"`{buffer.variable}` would not get its last value back", last.writes
     target = copy.accesses[copy.target]
     others = [s.name for s, a in after.accesses() if a.array == buffer.variable and s is not copy]
     plain = copy.op == "=" and isinstance(copy.rhs, Ref) and copy.accesses[copy.rhs.access].array == buffer.array
@@ -121,7 +122,7 @@ def _wrong_end(
     brought = isl.UnionMap.from_map(target.relation).intersect_params(after.context)
     if target.path != path or not brought.is_bijective() or not brought.range().is_equal(writes.range()):
         return message
-    latest = writes.reverse().apply_range(times).lexmax().apply_range(times.reverse())
-    last = latest.intersect(writes.reverse())  # element to its last writer
-    found = brought.reverse().apply_range(copied.reverse())
-    return "" if last.is_equal(found) else message
+    latest = writes.reverse().apply_range(last.times).lexmax().apply_range(last.times.reverse())
+    by_element = latest.intersect(writes.reverse())  # element to its last writer
+    found = brought.reverse().apply_range(last.copied.reverse())
+    return "" if by_element.is_equal(found) else message

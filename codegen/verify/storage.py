@@ -67,7 +67,7 @@ def _check(
         kept = _one_writer(reads, writes, times, should) or _last_writers(reads, writes, times, should)
     if not kept:
         return [f"`{name}` would be overwritten before its last use"]
-    return _shared(scop, uses, reads, writes, times, width, name)
+    return _shared(scop, uses, _Cells(reads, writes, times), width, name)
 
 
 def _one_writer(reads: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap, should: isl.UnionMap) -> bool:
@@ -175,16 +175,18 @@ def _lives_apart(scop: Scop, uses: Sequence[_Use], times: isl.UnionMap) -> bool:
     return bool(switched.intersect(earlier).is_empty())
 
 
-def _shared(
-    scop: Scop,
-    uses: Sequence[_Use],
-    reads: isl.UnionMap,
-    writes: isl.UnionMap,
-    times: isl.UnionMap,
-    width: int,
-    name: str,
-) -> list[str]:
+@record
+class _Cells:
+    """Which cells instances read and write, and when."""
+
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    times: isl.UnionMap
+
+
+def _shared(scop: Scop, uses: Sequence[_Use], cells: _Cells, width: int, name: str) -> list[str]:
     """A cell that one iteration of a parallel loop writes must not be used by another."""
+    reads, writes, times = cells.reads, cells.writes, cells.times
     in_time: isl.UnionMap | None = None
     seen: set[int] = set()
     roomy = scop.arrays[name].roomy

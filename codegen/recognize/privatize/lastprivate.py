@@ -178,7 +178,7 @@ def _copies(scop: Scop, tree: Node, moved: Scop, use: _Use, own: str) -> Copies:
     if not use.exposed:
         return Copies(None, back)
     first = scop.statement(use.users[0])
-    return Copies(into_copy(scop, f"S{free + 1}", use.name, own, first, use.exposed, use.depth), back)
+    return Copies(into_copy(scop, f"S{free + 1}", (use.name, own), first, use.exposed, use.depth), back)
 
 
 def _directions(tree: Node, user: str) -> list[int]:

@@ -35,15 +35,27 @@ def back_copy(
     final = _outer(scop, [a.relation for _, a in writes], len(directions))
     turn = _turn(final.get_space().range(), directions)
     final = isl.Map.from_pw_multi_aff(final.coalesce().apply_range(turn).lexmax_pw_multi_aff()).apply_range(turn)
-    return _copy(label, first, access, final, name, own, len(directions))
+    return _copy(label, first, access, _Copied(final, name, own, len(directions)))
+
+
+@record
+class _Copied:
+    """Elements and iterations of the outer loops, `depth` of them, for which `source` is copied to `target`."""
+
+    where: isl.Map
+    target: str
+    source: str
+    depth: int
 
 
 def into_copy(
-    scop: Scop, label: str, name: str, own: str, first: Statement, exposed: Sequence[isl.Map], depth: int
+    scop: Scop, label: str, names: tuple[str, str], first: Statement, exposed: Sequence[isl.Map], depth: int
 ) -> Statement:
-    """`own[e] = x[e]` in every iteration of the outer loops that reads x[e] as it was before all of them."""
+    """`own[e] = x[e]` in every iteration of the outer loops that reads x[e] as it was before all of them; `names` are
+    those of x and of its copy."""
+    name, own = names
     access = next(a for a in first.accesses if a.array == name)
-    return _copy(label, first, access, _outer(scop, exposed, depth), own, name, depth)
+    return _copy(label, first, access, _Copied(_outer(scop, exposed, depth), own, name, depth))
 
 
 def _outer(scop: Scop, uses: Sequence[isl.Map], depth: int) -> isl.Map:
@@ -57,10 +69,9 @@ def _outer(scop: Scop, uses: Sequence[isl.Map], depth: int) -> isl.Map:
     return total
 
 
-def _copy(
-    label: str, like: Statement, access: Access, where: isl.Map, target: str, source: str, depth: int
-) -> Statement:
-    """A statement that copies `source` to `target`, for the elements and outer iterations of `where`."""
+def _copy(label: str, like: Statement, access: Access, what: _Copied) -> Statement:
+    """A statement that copies elements of an array."""
+    where, target, source, depth = what.where, what.target, what.source, what.depth
     rank = where.dim(isl.dim_type.in_)
     iterators = (*like.iterators[:depth], *_elements(like.iterators, rank))
     domain = where.reverse().wrap().flatten().set_tuple_name(label).coalesce()

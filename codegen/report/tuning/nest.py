@@ -33,7 +33,7 @@ def _draw(node: Node, x: float, y: float, width: float, shapes: list[SvgElement]
     how = node.product.how if node.product is not None else None
     for nest in how.exact if isinstance(how, (Blocking, Nested)) else ():
         sizes = " by ".join(f"{v} = {n}" for v, n in nest.sizes.items())
-        height += GAP + _chain(nest, 0, f"{statements(node)[0]}, {sizes}", x, y + height + GAP, width, shapes)
+        height += GAP + _chain(nest, 0, f"{statements(node)[0]}, {sizes}", (x, y + height + GAP, width), shapes)
     return height
 
 
@@ -56,8 +56,11 @@ def _band(band: Band, member: int, x: float, y: float, width: float, shapes: lis
     return height
 
 
-def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float, shapes: list[SvgElement]) -> float:
-    """The loops of a nest for certain sizes."""
+def _chain(
+    nest: Exact, member: int, what: str, corner: tuple[float, float, float], shapes: list[SvgElement]
+) -> float:
+    """The loops of a nest for certain sizes, in a box from x and y on of a width; its height."""
+    x, y, width = corner
     if member == len(nest.loops):
         shapes += [rect("stmt", x, y, width, LEAF), text("stmt-name", x + width / 2, y + 16, what, "middle")]
         return LEAF
@@ -67,7 +70,7 @@ def _chain(nest: Exact, member: int, what: str, x: float, y: float, width: float
     words = ", ".join([*parts, *([f"{' and '.join(copied)} packed"] if copied else [])])
     kind = "loop threads" if "T" in marks else "loop lanes" if member == len(nest.loops) - 1 else "loop product"
     place = len(shapes)
-    height = _chain(nest, member + 1, what, x + PAD, y + HEAD, width - 2 * PAD, shapes) + HEAD + PAD
+    height = _chain(nest, member + 1, what, (x + PAD, y + HEAD, width - 2 * PAD), shapes) + HEAD + PAD
     shapes[place:place] = _box(words, kind, x, y, width, height)
     return height
 

@@ -38,42 +38,44 @@ def distribute(
     statements that have no product among them and no shared loops around; below shared loops the rest keeps the
     source's order."""
     found: list[ProductNest] = []
-    tree = _level(scop, deps, deps.must, source, names, 0, is_product, arrange, found)
+    tree = _level(_Search(scop, deps, source, is_product, arrange, found), deps.must, names, 0)
     return tree, tuple(found)
 
 
-def _level(
-    scop: Scop,
-    deps: Dependences,
-    must: isl.UnionMap,
-    source: Node,
-    names: tuple[str, ...],
-    depth: int,
-    is_product: IsProduct,
-    arrange: Arrange,
-    found: list[ProductNest],
-) -> Node:
+@record
+class _Search:
+    """A region whose loops are distributed, what asks for that, and the nests that were `found`."""
+
+    scop: Scop
+    deps: Dependences
+    source: Node
+    is_product: IsProduct
+    arrange: Arrange
+    found: list[ProductNest]
+
+
+def _level(region: _Search, must: isl.UnionMap, names: tuple[str, ...], depth: int) -> Node:
+    scop, source, is_product = region.scop, region.source, region.is_product
     parts: list[Node] = []
     rest: list[str] = []
 
     def flush() -> None:
         if rest:
             group = tuple(sorted(rest, key=lambda n: int(n[1:])))
-            parts.append(arrange(group) if depth == 0 else below(only(source, group), depth))
+            parts.append(region.arrange(group) if depth == 0 else below(only(source, group), depth))
             rest.clear()
 
-    for component in strongly_connected(scop, must.union(handed_on(scop, deps, depth)), names):
+    for component in strongly_connected(scop, must.union(handed_on(scop, region.deps, depth)), names):
         if len(component) == 1 and is_product(component[0], depth):
             flush()
-            found.append(ProductNest(component[0], depth))
+            region.found.append(ProductNest(component[0], depth))
             loops = enclosing(source, component[0])[depth:]
             parts.append(Band(_own(loops, component), Leaf(component[0]), len(loops) > 1))
         elif any(is_product(n, d) for n in component for d in range(depth + 1, _depth(source, n))):
             flush()
             loop = _own((enclosing(source, component[0])[depth],), component)[0]
             inside = same_value(_among(scop, must, component), loop.exprs)
-            child = _level(scop, deps, inside, source, component, depth + 1, is_product, arrange, found)
-            parts.append(Band((loop,), child))
+            parts.append(Band((loop,), _level(region, inside, component, depth + 1)))
         else:
             rest.extend(component)
     flush()

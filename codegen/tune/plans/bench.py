@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from codegen.checking.harness.layout import Layout
 from codegen.checking.harness.library import Arena, Library, arena, open_library
-from codegen.checking.trials import compare
+from codegen.checking.trials import Case, compare
 from codegen.checking.vectors.survey import Survey, Vector, lookers
 from codegen.record import record
 from codegen.tune.children import TimedOut, alone
@@ -192,9 +192,10 @@ class Bench:
         layout: Layout = original.layout(h, self.vector.ins)
         scop = self.subject.model.program.scop
         survey = Survey((), *lookers(scop), loose, 0, 0)
-        message = compare(h, original, layout, survey, self.vector, want, got)
+        case = Case(h, original, layout, survey, self.vector)
+        message = compare(case, want, got)
         if message and near is not None:
-            message = compare(h, original, layout, survey, self.vector, want, got, near)
+            message = compare(case, want, got, near)
         return message
 
 
