@@ -85,7 +85,7 @@ def extract(site: RegionSite, region: int, pure: frozenset[str], context: Sequen
     dropped: set[str] = set()
     while True:
         try:
-            return _extract(site, scan, region, pure, context, computed, opaque)
+            return _extract(site, scan, region, pure, context, (computed, opaque))
         except _Unneeded as more:
             if more.texts & dropped:
                 why = f"`{min(more.texts)}` is a size in one reading of the region and none in the next"
@@ -116,11 +116,11 @@ def _extract(
     region: int,
     pure: frozenset[str],
     context: Sequence[tuple[str, Loc]],
-    computed: tuple[_Named, ...],
-    opaque: frozenset[Place],
+    found: tuple[tuple[_Named, ...], frozenset[Place]],
 ) -> Extracted:
     """Model a region with these computed parameters and opaque arrays. Raises MissingParameter or DataDecide for
     further ones."""
+    computed, opaque = found
     held = [n for n in sorted(site.before) if n in _identifiers(site)]
     own = tuple(Param(n, n, site.variables[n].shape.elem) for n in held)
     params = (*_parameters(scan), *own, *(d.param for d in computed))
@@ -138,7 +138,7 @@ def _extract(
     walker.used |= {*_identifiers(site), *site.variables, *(p.name for p in params)}
     root = Frame(space, isl.Set.universe(space.set_from_params()))
     nodes = walker.block(site.statements, root)
-    made = _assemble(site, region, walker, affiner, nodes, params, space, context)
+    made = _assemble(walker, region, nodes, params, space, context)
     first = tuple(_held(site, p, space) for p in own)
     unneeded = {d.found.text for d in computed if d.param.name not in affiner.evaluated}
     if unneeded:  # since they were asked for, an array they are subscripts of became opaque
@@ -200,16 +200,14 @@ def _parameters(scan: Prescan) -> tuple[Param, ...]:
 
 
 def _assemble(
-    site: RegionSite,
-    region: int,
     walker: Walker,
-    affiner: Affiner,
+    region: int,
     nodes: tuple[RawNode, ...],
     params: tuple[Param, ...],
     space: isl.Space,
     context: Sequence[tuple[str, Loc]],
 ) -> Extracted:
-    raws = walker.statements
+    site, affiner, raws = walker.site, walker.affiner, walker.statements
     inside = {k: v[0] for k, v in walker.inside.items()}
     groups, refusals = group_accesses(raws, site.variables, inside, affiner)
     refusals += walker.refusals

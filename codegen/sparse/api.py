@@ -7,7 +7,7 @@ from dataclasses import replace
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp, var
 from codegen.sparse.algebra.terms import names
-from codegen.sparse.emit.convert import conversion
+from codegen.sparse.emit.convert import ConversionStyle, conversion
 from codegen.sparse.emit.file import CFile, CFunction, c_file
 from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
@@ -56,11 +56,12 @@ def convert(source: Descriptor, target: Descriptor, options: Options | None = No
     p = pair(source, target, o.duplicates)
     chain = _fast(p) if o.optimize else prune(lower_naive(p))
     name = o.name or f"{source.name.lower()}_to_{target.name.lower()}"
-    f = conversion(p, chain, source, target, name, o.types, False, o.check)
+    f = conversion(p, chain, (source, target), name, ConversionStyle(o.types, False, o.check))
     structs = (struct(layout(source), o.types), struct(layout(target), o.types))
     functions: tuple[CFunction, ...] = (f,)
     if o.parallel:
-        functions = (f, conversion(p, chain, source, target, name, o.types, True, o.check))
+        threaded = ConversionStyle(o.types, True, o.check)
+        functions = (f, conversion(p, chain, (source, target), name, threaded))
     file = c_file(f"{source.name} to {target.name}", structs, functions, o.types, header, key_functions(source, target))
     return Conversion(p, chain, f, file, functions)
 

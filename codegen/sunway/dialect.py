@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+from codegen.record import record
 from codegen.sunway.plan.machine import CoreGroup
 
 
-def get(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
-    """One command from main memory. A gap of "0" means that all is contiguous."""
+@record
+class Command:
+    """A transfer between main and local memory: addresses, bytes, the word that counts replies, and rows of `block`
+    bytes with a `gap` between them in main memory. A gap of "0" means that all is contiguous."""
+
+    mem: str
+    ldm: str
+    size: str
+    reply: str
+    gap: str
+    block: str
+
+
+def get(group: CoreGroup, c: Command) -> str:
+    """One command from main memory."""
     if group.crts:
-        return f"athread_dma_iget_stride({ldm}, {mem}, {size}, {block}, {gap}, {reply});"
-    return f"athread_get(PE_MODE, {mem}, {ldm}, {size}, (void *){reply}, 0, {gap}, {block});"
+        return f"athread_dma_iget_stride({c.ldm}, {c.mem}, {c.size}, {c.block}, {c.gap}, {c.reply});"
+    return f"athread_get(PE_MODE, {c.mem}, {c.ldm}, {c.size}, (void *){c.reply}, 0, {c.gap}, {c.block});"
 
 
-def broadcast(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+def broadcast(group: CoreGroup, c: Command) -> str:
     """One command of one core that fills the buffers of all, and adds to the reply words of all."""
     assert not group.crts
-    return f"athread_get(BCAST_MODE, {mem}, {ldm}, {size}, (void *){reply}, (char)0xff, {gap}, {block});"
+    return f"athread_get(BCAST_MODE, {c.mem}, {c.ldm}, {c.size}, (void *){c.reply}, (char)0xff, {c.gap}, {c.block});"
 
 
-def put(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+def put(group: CoreGroup, c: Command) -> str:
     """One command to main memory."""
     if group.crts:
-        return f"athread_dma_iput_stride({mem}, {ldm}, {size}, {block}, {gap}, {reply});"
-    return f"athread_put(PE_MODE, {ldm}, {mem}, {size}, (void *){reply}, {gap}, {block});"
+        return f"athread_dma_iput_stride({c.mem}, {c.ldm}, {c.size}, {c.block}, {c.gap}, {c.reply});"
+    return f"athread_put(PE_MODE, {c.ldm}, {c.mem}, {c.size}, (void *){c.reply}, {c.gap}, {c.block});"
 
 
-def hold(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
+def hold(group: CoreGroup, c: Command) -> str:
     """Says that a core keeps these bytes: until it releases them, no other may touch them in main memory."""
-    return f"ldm_hold({mem}, {size}, {gap}, {block});"
+    return f"ldm_hold({c.mem}, {c.size}, {c.gap}, {c.block});"
 
 
-def release(group: CoreGroup, mem: str, ldm: str, size: str, reply: str, gap: str, block: str) -> str:
-    return f"ldm_release({mem}, {size}, {gap}, {block});"
+def release(group: CoreGroup, c: Command) -> str:
+    return f"ldm_release({c.mem}, {c.size}, {c.gap}, {c.block});"
 
 
 def wait(group: CoreGroup, reply: str, count: str) -> str:

@@ -123,7 +123,7 @@ class Phase:
             if work is not None and not _bound_inside(node):
                 return (line(f"sw_work({work});"),)
         if isinstance(node, Stage):
-            return self._stage(node, names, held, taken, local, "")
+            return self._stage(node, names, held, taken, local)
         if isinstance(node, Block):
             out: list[KernelView] = []
             for child in node.children:
@@ -176,9 +176,9 @@ class Phase:
         taken = taken | {name}
         before: tuple[KernelView, ...] = ()
         if isinstance(node.body, Stage) and any(b.ahead for b in node.body.buffers):
-            before, body = self._pipeline(node, inner, held, taken, local, lower, upper, step)
+            before, body = self._pipeline(node, inner, held, taken, local, (lower, upper, step))
         elif isinstance(node.body, Stage):
-            body = self._stage(node.body, inner, held, taken, local, "")
+            body = self._stage(node.body, inner, held, taken, local)
         else:
             body = self._views(node.body, inner, held, taken, local)
         if node.loop.kind in THREADED:
@@ -203,9 +203,11 @@ class Phase:
 
     def _pipeline(
         self, node: For, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], lower: str, upper: str, step: str,
+        local: Mapping[tuple[int, int], Local], head: tuple[str, str, str],
     ) -> tuple[tuple[KernelView, ...], tuple[KernelView, ...]]:  # fmt: skip
-        """The next tile is on its way while this one is worked on: the first fetch, and the loop's body."""
+        """The next tile is on its way while this one is worked on: the first fetch, and the loop's body; `head` has the
+        texts of the loop's bounds and its step."""
+        lower, upper, step = head
         assert isinstance(node.body, Stage)
         name = names[node.var]
         ahead = [b for b in node.body.buffers if b.ahead]
@@ -218,7 +220,7 @@ class Phase:
         step_on = KernelView(
             "if", f"{name} + {step} {node.op} {upper}", (line(f"const long {name}_next = {name} + {step};"), *after)
         )
-        body = self._stage(node.body, names, held, taken, local, f"{name}_now", step_on)
+        body = self._stage(node.body, names, held, taken, local, (f"{name}_now", step_on))
         return before, body
 
     def _fetch(self, ahead: Sequence[Buffer], node: For, names: Mapping[str, str], copy: str) -> list[KernelView]:
@@ -235,13 +237,13 @@ class Phase:
 
     def _stage(
         self, node: Stage, names: Mapping[str, str], held: dict[str, Held], taken: frozenset[str],
-        local: Mapping[tuple[int, int], Local], now: str, step_on: KernelView | None = None,
+        local: Mapping[tuple[int, int], Local], turn: tuple[str, KernelView | None] = ("", None),
     ) -> tuple[KernelView, ...]:  # fmt: skip
+        """A stage. `turn`: which copy of buffers that are fetched ahead is used, and what fetches the other."""
+        now, step_on = turn
         ints = self._ints(names)
         lets: list[KernelView] = []
-        gets: list[KernelView] = []
-        waits: list[KernelView] = []
-        puts: list[KernelView] = []
+        gets, waits, puts = list[KernelView](), list[KernelView](), list[KernelView]()
         inner = dict(local)
         for b in node.buffers:
             if b not in self.buffers:
@@ -258,7 +260,7 @@ class Phase:
             place = Local(f"{b.name}_t", lows, b.most)
             inner.update(dict.fromkeys(b.keys, place))
             t = Transfer(b, geometry_of(self, b), tuple(ints.text(e, 5) for e in lows), lens, self.style.rows)
-            moves(self, b, t, ints, now, gets, waits, puts)
+            moves(self, b, t, ints, now, (gets, waits, puts))
         if self.only:
             many = sum(self.stay.values()) > FLIGHT or any(len(b.most) > 2 for b in node.buffers)
             waits = [line(dialect.wait(self.group, f"&{self.words.done}", self.words.sent))] if many else []

@@ -272,7 +272,7 @@ class ViewBuilder:
         kind = "int" if node.narrow else "long"
         head = f"{kind} {name} = {ints.text(node.lower)}; {name} {node.op} {ints.text(node.upper, 5)}; {step}"
         if isinstance(node.form, ScalarReplacement):
-            return self._carried(node, node.form, head, ints, inner, held, taken | {name})
+            return self._carried(node, head, ints, inner, held, taken | {name})
         make = self.pragmas.get(node.loop.kind) if node.loop.kind in CONCURRENT else None
         pragma = make(node, ints) if make is not None else Pragma()
         outside, self._inside = self._inside, self._inside or node.loop.kind in THREADED
@@ -310,7 +310,6 @@ class ViewBuilder:
     def _carried(
         self,
         node: For,
-        form: ScalarReplacement,
         head: str,
         ints: IntPrinter,
         names: dict[str, str],
@@ -320,6 +319,8 @@ class ViewBuilder:
         """A loop that keeps values in variables, and what is read ahead of it, if it runs at all."""
         from codegen.target.vector.scalar_replacement import replacement_lines
 
+        form = node.form
+        assert isinstance(form, ScalarReplacement)
         given = set(taken)
 
         def new_names(stem: str, count: int) -> tuple[str, ...]:
@@ -332,7 +333,7 @@ class ViewBuilder:
         slots = node.body.slots if isinstance(node.body, Declare) else ()
         held = {**held, **{h.array: h for h in slots}}
         known = {x.name: self._known[x.at, x.access] for x in node.ahead}
-        lines = replacement_lines(self.scop, form, ints, inner, held, known, new_names)
+        lines = replacement_lines(self.scop, form, (ints, inner), held, known, new_names)
         ahead, body, after = (
             tuple(View("stmt", text, stmt=s) for text, s in part) for part in (lines.ahead, lines.body, lines.after)
         )

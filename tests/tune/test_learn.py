@@ -21,7 +21,7 @@ from codegen.tune.learn.estimate import estimate
 from codegen.tune.learn.network import Layer, Network, load, random, save, shipped
 from codegen.tune.learn.policy import ahead, follow, moves, ranked, sight
 from codegen.tune.learn.replay import Replay
-from codegen.tune.learn.samples import promising, strange
+from codegen.tune.learn.samples import Actions, promising, strange
 from codegen.tune.learn.traits import traits
 from codegen.tune.tree import Tree, joined, key, parse, show_nest, start
 
@@ -59,7 +59,7 @@ def test_networks_are_read_back(tmp_path: Path) -> None:
 def test_replay_draws_by_surprise() -> None:
     replay = Replay(64, 2, 3)
     for n in range(50):
-        replay.add(np.array([n, 0], np.float32), n % 3, 0.1, np.zeros(2, np.float32), (True,) * 3, 0.5)
+        replay.add((np.array([n, 0], np.float32), n % 3), 0.1, (np.zeros(2, np.float32), (True,) * 3), 0.5)
     replay.surprise(np.arange(50), np.full(50, 1e-6, np.float32))
     replay.surprise(np.array([7, 20]), np.array([1.0, 1.0], np.float32))
     batch = replay.draw(400, np.random.default_rng(2))
@@ -72,7 +72,7 @@ def test_replay_draws_by_surprise() -> None:
 def test_a_full_replay_forgets_the_oldest() -> None:
     replay = Replay(8, 1, 1)
     for n in range(20):
-        replay.add(np.array([n], np.float32), 0, 0.0, np.zeros(1, np.float32), (True,), 0.0)
+        replay.add((np.array([n], np.float32), 0), 0.0, (np.zeros(1, np.float32), (True,)), 0.0)
     assert len(replay) == 8
     assert set(replay.states[:, 0].astype(int)) == set(range(12, 20))
 
@@ -127,7 +127,7 @@ def test_samples_differ_and_the_promising_follow_the_value() -> None:
     def deep(trees: list[Tree]) -> list[float]:
         return [float(len(joined(t.compute))) for t in trees]
 
-    best = promising(problem, 6, "v1", deep, draw)
+    best = promising(problem, 6, Actions("v1"), deep, draw)
     assert len(best) == 6 and sum(deep(best)) > sum(deep(strange(problem, 6, "v1", draw)))
 
 

@@ -207,7 +207,7 @@ def _group(
         mine = [(a, f) for a, f in uses if signature(a, whole) == sig]
         if whole and any(a.opaque for a, _ in mine):
             raise _both(base, mine[0][0].loc)
-        made = _array(base, sig, mine, flats.get(sig), whole, variables, inside)
+        made = _array((base, sig), mine, flats.get(sig), whole, variables, inside)
         arrays[sig] = _opaque(made, mine, affiner) if mine[0][0].opaque else made
     return ArrayGroup(base, whole, arrays, flats)
 
@@ -281,15 +281,14 @@ def _find_flat(uses: list[tuple[RawAccess, Frame]], affiner: Affiner) -> Flat | 
 
 
 def _array(
-    base: str,
-    sig: Signature,
+    key: tuple[str, Signature],
     uses: list[tuple[RawAccess, Frame]],
     flat: Flat | None,
     whole: bool,
     variables: Mapping[str, Variable],
     inside: Mapping[str, InsideVar],
 ) -> Array:
-    ranks = set()
+    (base, sig), ranks = key, set()
     for access, _ in uses:
         steps = list(access.steps)
         if whole:

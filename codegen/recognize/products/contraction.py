@@ -16,7 +16,7 @@ import islpy as isl
 from codegen.recognize.access.boxes import cuts, hull
 from codegen.recognize.access.exists import exists, owned
 from codegen.recognize.access.strides import coefficients
-from codegen.recognize.products.lane_steps import NoStep, lower
+from codegen.recognize.products.lane_steps import NoStep, Questions, lower
 from codegen.recognize.products.narrow import narrow_of
 from codegen.scop.expr import Affine, Expr, Ref, walk
 from codegen.scop.lanes import chained
@@ -79,7 +79,8 @@ def contraction(
     sides = dict.fromkeys(rows, "a") | dict.fromkeys(columns, "b")
     try:
         side = partial(_side, s, sides=sides, depth=set(depth), vector=not columns)
-        step = lower(scop, s, own, side, lambda k: exists(scop, s, k, domain), lambda: owned(scop, s), free)
+        asked = Questions(side, lambda k: exists(scop, s, k, domain), lambda: owned(scop, s))
+        step = lower(scop, s, own, asked, free)
     except NoStep as error:
         raise NoContraction(str(error), len(groups) == 2) from None
     if step.careful and not columns:

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 
 from codegen.recognize.access.ctypes import element_name, type_of
 from codegen.recognize.access.exists import always
-from codegen.record import mutable
+from codegen.record import mutable, record
 from codegen.scop.expr import (
     Affine,
     Binary,
@@ -55,21 +55,23 @@ def body_of(s: Statement, own: int) -> Expr:
     return s.rhs if s.op == "=" else Binary(s.op[:-1], Ref(own), s.rhs)
 
 
-def lower(
-    scop: Scop,
-    s: Statement,
-    own: int,
-    side: Callable[[Expr], str],
-    there: Callable[[int], bool],
-    owned: Callable[[], bool],
-    free: bool,
-) -> ProductStep:
-    """The step of a statement. `side` tells to what an expression belongs: "const", "a", "b" or "" (both).
+@record
+class Questions:
+    """What a step has to know of its statement.
 
-    `there` tells of an access whether its elements can be read even where the source would not read them, `owned`
-    whether those of the target can be written with what they hold. `free` allows minima and maxima to treat NaN and
-    signed zeros as they like.
+    side   to what an expression belongs: "const", "a", "b" or "" (both)
+    there  whether the elements of an access can be read even where the source would not read them
+    owned  whether those of the target can be written with what they hold
     """
+
+    side: Callable[[Expr], str]
+    there: Callable[[int], bool]
+    owned: Callable[[], bool]
+
+
+def lower(scop: Scop, s: Statement, own: int, asked: Questions, free: bool) -> ProductStep:
+    """The step of a statement. `free` allows minima and maxima to treat NaN and signed zeros as they like."""
+    side, there, owned = asked.side, asked.there, asked.owned
     target = scop.arrays[s.accesses[s.target].array].elem
     body = body_of(s, own)
     if any(isinstance(e, (Gather, DataLoop)) for e in walk(body)):

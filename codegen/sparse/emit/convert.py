@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.emit.check import check_input
 from codegen.sparse.emit.file import CFunction
@@ -23,9 +24,20 @@ def extents_of(p: Pair, c: Computation) -> dict[str, tuple[Exp, ...]]:
     return {**sizes(p.source), **sizes(p.target)}
 
 
-def conversion(p: Pair, c: Computation, source: Descriptor, target: Descriptor, name: str, types: Types,
-               parallel: bool = False, checked: bool = False) -> CFunction:
-    """The function NAME(const SOURCE *src, TARGET *dst), or NAME_omp with a number of threads."""
+@record
+class ConversionStyle:
+    """How a conversion is printed: the types of values and indices, on threads, and with a check of its input."""
+
+    types: Types
+    parallel: bool = False
+    checked: bool = False
+
+
+def conversion(
+    p: Pair, c: Computation, ends: tuple[Descriptor, Descriptor], name: str, style: ConversionStyle
+) -> CFunction:
+    """The function NAME(const SOURCE *src, TARGET *dst), or NAME_omp with a number of threads, between two formats."""
+    (source, target), types, parallel, checked = ends, style.types, style.parallel, style.checked
     w = Writer()
     printer = (ParallelPrinter if parallel else StepPrinter)(w, extents_of(p, c), types)
     printer.keys = {k.name: (k.parameters, f"tw_key_{k.name}") for d in (source, target) for k in d.keys}

@@ -35,7 +35,7 @@ def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -
         raise bad_kernel(f"{d.name} does not keep rows together, so a system cannot be solved over it",
                          hint=f"let it be converted: --convert {matrix.name}=CSR")
     inner = [y for y in s.nest[loops[0] + 1:] if not (isinstance(y, Guard) and not y.cons)]
-    common = _Common(k, d, types, s.coords[0], s.coords[1], tuple(inner), s.value)
+    common = _Common(k, d, types, (s.coords[0], s.coords[1]), tuple(inner), s.value)
     inspector, executor = (StmtPrinter(Writer(), sizes(lay), types) for _ in range(2))
     return common.levels(name, inspector, lay.desc), common.solve(name, executor, lay.desc)
 
@@ -43,10 +43,10 @@ def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -
 class _Common:
     """What inspector and executor share: the row, and the nest over its entries."""
 
-    def __init__(self, k: Kernel, d: Descriptor, types: Types, i: Exp, j: Exp, inner: tuple[Level, ...],
+    def __init__(self, k: Kernel, d: Descriptor, types: Types, at: tuple[Exp, Exp], inner: tuple[Level, ...],
                  value: Exp) -> None:
         assert k.solve is not None
-        self.k, self.d, self.types, self.i, self.j, self.inner, self.value = k, d, types, i, j, inner, value
+        self.k, self.d, self.types, (self.i, self.j), self.inner, self.value = k, d, types, at, inner, value
         self.matrix, self.x, self.b = (t.name for t in k.solve)
 
     def declare(self, desc: Descriptor, body: str, printer: StmtPrinter) -> str:

@@ -68,14 +68,14 @@ def find_mesh(scop: Scop, tree: SNode) -> Mesh | None:
     plan = plan_nest(scop, inner.body, lambda k: False)  # type: ignore[arg-type]
     if plan is None or plan.row is None or len(plan.depth) != 1 or plan.turned or plan.outer or len(plan.vectors) != 1:
         return None
-    found = _match(scop, rows, columns, depth, replace(target, when=None), inner, plan, parts)
+    found = _match(scop, (rows, columns, depth), replace(target, when=None), inner, plan, parts)
     return None if found is None else replace(found, when=when)
 
 
 def _match(
-    scop: Scop, rows: For, columns: For, depth: For, target: Buffer, inner: Stage, plan: Blocked,
-    parts: tuple[CNode, ...],
-) -> Mesh | None:  # fmt: skip
+    scop: Scop, nest: tuple[For, For, For], target: Buffer, inner: Stage, plan: Blocked, parts: tuple[CNode, ...]
+) -> Mesh | None:
+    rows, columns, depth = nest
     s = scop.statement(plan.nest.instance.stmt)
     assert plan.row is not None
     at = plan.nest.instance

@@ -26,8 +26,13 @@ def geometry_of(p: Phase, b: Buffer) -> Geometry:
     return geometry(array, path)
 
 
-def moves(p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str, gets: list[KernelView], waits: list[KernelView],
-           puts: list[KernelView]) -> None:  # fmt: skip
+def moves(
+    p: Phase, b: Buffer, t: Transfer, ints: IntPrinter, now: str,
+    out: tuple[list[KernelView], list[KernelView], list[KernelView]],
+) -> None:  # fmt: skip
+    """What fetches a buffer, waits for it and sends it back is added to the three lists of `out`."""
+    gets, waits, puts = out
+
     def guarded(*views: KernelView) -> list[KernelView]:
         tests = [*([] if b.when is None else [ints.text(b.when)]), *([f"!{p.stays(b)}"] if b.array in p.stay else [])]
         return [KernelView("if", " && ".join(tests), views)] if tests else list(views)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 
 from codegen.record import record
 from codegen.scop.model import AccessStep, Array
+from codegen.sunway.dialect import Command
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.local import Buffer
 from codegen.sunway.views import KernelView, line
 
 # Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.
-Maker = Callable[[CoreGroup, str, str, str, str, str, str], str]
+Maker = Callable[[CoreGroup, Command], str]
 
 
 @record
@@ -97,7 +98,7 @@ class Transfer:
         for k in self.loops:
             rest = " * ".join(_factor(self.lens[j]) for j in range(k + 1, last + 1) if self.buffer.most[j] > 1)
             offset += f" + {steps[k]} * {rest}" if rest else f" + {steps[k]}"
-        view = line(make(group, self.where.address(index), f"{local}{offset}", *args))
+        view = line(make(group, Command(self.where.address(index), f"{local}{offset}", *args)))
         for k in reversed(self.loops):
             view = KernelView("for", f"long {steps[k]} = 0; {steps[k]} < {self.lens[k]}; {steps[k]}++", (view,))
         return view

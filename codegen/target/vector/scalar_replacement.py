@@ -30,13 +30,14 @@ class ReplacementLines:
 def replacement_lines(
     scop: Scop,
     form: ScalarReplacement,
-    outer: IntPrinter,
-    inner: IntPrinter,
+    ints: tuple[IntPrinter, IntPrinter],
     held: dict[str, Held],
     known: dict[str, str],
     new_names: NewNames,
 ) -> ReplacementLines:
-    """The lines of a loop; `known` has the names of values that were read ahead of it."""
+    """The lines of a loop; `known` has the names of values that were read ahead of it. Integers outside and inside the
+    loop have printers of their own."""
+    outer, inner = ints
     names, kinds = dict(known), {}
     for i, c in enumerate(form.head.carried):
         array = scop.arrays[c.array]

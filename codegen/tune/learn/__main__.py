@@ -23,8 +23,8 @@ from codegen.tune.learn import dqn, shapes
 from codegen.tune.learn.answer import SHIPPED
 from codegen.tune.learn.estimate import estimate
 from codegen.tune.learn.network import Network, load, save
-from codegen.tune.learn.samples import designed, promising, shown, strange
-from codegen.tune.learn.torch import regress
+from codegen.tune.learn.samples import Actions, designed, promising, shown, strange
+from codegen.tune.learn.torch import Training, regress
 from codegen.tune.learn.traits import traits
 from codegen.tune.measure.clock import Effort
 from codegen.tune.measure.measurer import Measurer
@@ -85,6 +85,9 @@ def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> Netw
     def fitted() -> Network:
         return fit({**older, **_known(bench, peak)}, model, f"{isa.name}, peak {peak:.1f} GFLOPS")
 
+    def among(version: str) -> Actions:
+        return Actions(version, _lanes(version, isa))
+
     def measure(count: int, kind: Callable[[contraction.Contraction, str], list[tree.Tree]]) -> None:
         for n, problem in enumerate(random.sample(shapes.training(), count)):
             bench(kind(problem, ("v1", "v2")[n % 2]))
@@ -95,11 +98,11 @@ def _estimated(bench: Measurer, given: argparse.Namespace, model: Model) -> Netw
     if given.designed or given.shown:
         value = estimate(network, model)
         measure(given.designed, lambda p, version: designed(p, EACH, value, isa, random))
-        measure(given.shown, lambda p, version: shown(p, EACH, version, value, isa, random, _lanes(version, isa)))
+        measure(given.shown, lambda p, version: shown(p, EACH, isa, among(version), value, random))
         network = fitted()
     if given.promising:
         best = estimate(network, model)
-        measure(given.promising, lambda p, version: promising(p, EACH, version, best, random, _lanes(version, isa)))
+        measure(given.promising, lambda p, version: promising(p, EACH, among(version), best, random))
         network = fitted()
     return network
 
@@ -139,7 +142,7 @@ def fit(known: dict[str, float], model: Model, about: str) -> Network:
 
 
 def _regress(inputs: NDArray[numpy.float32], wanted: NDArray[numpy.float32], about: str) -> Network:
-    return regress(inputs, wanted, (96, 96), epochs=120, rate=3e-3, seed=1, about=about)
+    return regress(inputs, wanted, (96, 96), Training(epochs=120, rate=3e-3, seed=1), about)
 
 
 def _regret(names: list[str], found: NDArray[numpy.float32], wanted: NDArray[numpy.float32]) -> float:

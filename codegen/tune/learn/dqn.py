@@ -160,7 +160,8 @@ class _Actor:
             end = min(at + self.settings.returns, length)
             gain = sum(gamma ** (n - at) * (self.values[n + 1] - self.values[n]) for n in range(at, end))
             rest = 0.0 if end == length else gamma ** (end - at)
-            replay.add(self.sights[at], self.chosen[at], gain, self.sights[end], self.legal[end], rest, self.shown)
+            begin, last = (self.sights[at], self.chosen[at]), (self.sights[end], self.legal[end])
+            replay.add(begin, gain, last, rest, self.shown)
 
     def repeat(self, lesson: Demo, values: Sequence[float]) -> None:
         """An episode that was shown."""

@@ -50,17 +50,11 @@ class Replay:
     def __len__(self) -> int:
         return min(self.count, self.capacity)
 
-    def add(
-        self,
-        state: Array,
-        action: int,
-        reward: float,
-        next_state: Array,
-        next_legal: tuple[bool, ...],
-        discount: float,
-        shown: bool = False,
-    ) -> None:
-        """New transitions count as the most surprising one so far, so that each is seen."""
+    def add(self, begin: tuple[Array, int], reward: float, end: tuple[Array, tuple[bool, ...]],
+            discount: float, shown: bool = False) -> None:  # fmt: skip
+        """A transition: the state it begins in and the action taken there; the state it ends in and the actions that
+        are legal there. New ones count as the most surprising one so far, so that each is seen."""
+        (state, action), (next_state, next_legal) = begin, end
         import numpy as np
 
         at = self.count % self.capacity

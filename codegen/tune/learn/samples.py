@@ -6,6 +6,7 @@ from __future__ import annotations
 from random import Random
 
 from codegen.isa.model import Isa
+from codegen.record import record
 from codegen.tune.actions import ACTION_SETS, LANES, allowed
 from codegen.tune.contraction import Contraction
 from codegen.tune.learn.demos import demo, ways
@@ -26,6 +27,14 @@ def wander(problem: Contraction, steps: int, version: str, random: Random, lanes
     return path
 
 
+@record
+class Actions:
+    """The actions on trees that may be taken: a version of their set, and the lanes of vectors."""
+
+    version: str
+    lanes: int = LANES
+
+
 def strange(problem: Contraction, count: int, version: str, random: Random, lanes: int = LANES) -> list[Tree]:
     """Different trees of random walks."""
     found: dict[str, Tree] = {}
@@ -42,12 +51,10 @@ def designed(problem: Contraction, count: int, value: Value, isa: Isa, random: R
     return _mostly_best(list(family(problem, isa)), count, value, random)
 
 
-def shown(
-    problem: Contraction, count: int, version: str, value: Value, isa: Isa, random: Random, lanes: int = LANES
-) -> list[Tree]:
+def shown(problem: Contraction, count: int, isa: Isa, among: Actions, value: Value, random: Random) -> list[Tree]:
     """The ends of ways that may become demonstrations."""
-    every = ways(version, isa.registers * isa.lanes_max(problem.elem))
-    ends = [d.path[-1] for way in every if (d := demo(problem, way, version, lanes)) is not None]
+    every = ways(among.version, isa.registers * isa.lanes_max(problem.elem))
+    ends = [d.path[-1] for way in every if (d := demo(problem, way, among.version, among.lanes)) is not None]
     return _mostly_best(list({key(t): t for t in ends}.values()), count, value, random)
 
 
@@ -61,12 +68,12 @@ def _mostly_best(trees: list[Tree], count: int, value: Value, random: Random) ->
 
 
 def promising(
-    problem: Contraction, count: int, version: str, value: Value, random: Random, lanes: int = LANES, width: int = 12
+    problem: Contraction, count: int, among: Actions, value: Value, random: Random, width: int = 12
 ) -> list[Tree]:
     """Some of the best that a beam with an estimate meets: the trees on which the estimate must not be wrong."""
     level, met = [start(problem)], dict[str, tuple[float, Tree]]()
     for _ in range(10):
-        reached = {k: t for tree in level for k, t in _next(tree, version, lanes)}
+        reached = {k: t for tree in level for k, t in _next(tree, among.version, among.lanes)}
         worth = value(list(reached.values()))
         ranked = sorted(zip(worth, reached.values(), strict=True), key=lambda x: -x[0])[:width]
         met.update((key(t), (w, t)) for w, t in ranked)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from codegen.record import record
 from codegen.tune.learn.network import Layer, Network
 from codegen.tune.learn.replay import Batch
 
@@ -114,10 +115,18 @@ def optimizer(learner: Dueling, rate: float) -> Callable[[Batch], Array]:
     return update
 
 
-def regress(
-    inputs: Array, wanted: Array, hidden: Sequence[int], epochs: int, rate: float, seed: int, about: str
-) -> Network:
+@record
+class Training:
+    """How often all samples are seen, the largest learning rate, and where random numbers begin."""
+
+    epochs: int
+    rate: float
+    seed: int
+
+
+def regress(inputs: Array, wanted: Array, hidden: Sequence[int], how: Training, about: str) -> Network:
     """A network with one output that comes near `wanted`, least squares."""
+    epochs, rate, seed = how.epochs, how.rate, how.seed
     torch.manual_seed(seed)
     net = _Net(inputs.shape[1], hidden, (1,))
     adam = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-4)

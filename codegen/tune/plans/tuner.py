@@ -65,7 +65,7 @@ def tune_region(subject: Subject, settings: Settings, say: Say) -> TunedRegion:
             return _reused(left, subject, earlier)
         space = space_of(subject, settings.threads, BASES * settings.budget)
         left = replace(left, space=space.size)
-        done = _Tuning(subject, bench, space, records, setting, settings, say)
+        done = _Tuning(subject, bench, space, (records, setting), settings, say)
         return done.run(left, {} if settings.again else known.timings())
 
 
@@ -102,10 +102,10 @@ def _reused(left: TunedRegion, subject: Subject, earlier: Entry) -> TunedRegion:
 class _Tuning:
     """The searches of one region and their end."""
 
-    def __init__(self, subject: Subject, bench: Bench, space: Space, records: Records, setting: Setting,
+    def __init__(self, subject: Subject, bench: Bench, space: Space, memory: tuple[Records, Setting],
                  settings: Settings, say: Say) -> None:  # fmt: skip
         self.subject, self.bench, self.space, self.say = subject, bench, space, say
-        self.records, self.setting, self.settings = records, setting, settings
+        (self.records, self.setting), self.settings = memory, settings
 
     def run(self, left: TunedRegion, cache: Mapping[str, Entry]) -> TunedRegion:
         runs: list[SearchRun] = []

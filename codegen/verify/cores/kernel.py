@@ -41,7 +41,7 @@ class Kernel(Walk):
             if self._list(s.kids, [head], sc, at, stages):
                 raise Unread("a part of the kernel is left out")
         elif s.kind == "for" and isinstance(head, For):
-            self._loop(s, head, sc, at, stages, *ahead)
+            self._loop(s, head, sc, at, stages, ahead)
         elif s.kind == "if" and isinstance(head, If):
             self._choice(s, head, sc, at, stages)
         elif isinstance(head, Instance):
@@ -113,8 +113,9 @@ class Kernel(Walk):
     # -- loops ---------------------------------------------------------------------------------------
 
     def _loop(
-        self, s: Node, head: For, sc: Scope, at: Point, stages: tuple[Stage, ...], now: str, first: Fetch | None
+        self, s: Node, head: For, sc: Scope, at: Point, stages: tuple[Stage, ...], ahead: tuple[str, Fetch | None]
     ) -> None:
+        now, first = ahead
         begin, cond, step, inside = s.kids
         if begin.kind != "declare":
             raise Unread("a loop without a beginning")

@@ -32,8 +32,11 @@ def none_belongs(corners: Sequence[Node], spans: Mapping[str, Span], facts: Fact
     return never([*inside, *(at(x, i, j, k, facts) for x in corners)], facts)
 
 
-def all_belong(corners: Sequence[Node], i: Poly, j: Poly, rows: Poly, columns: Poly, depth: Span, facts: Facts) -> bool:
-    """Do all points of a box belong?"""
+def all_belong(
+    corners: Sequence[Node], first: tuple[Poly, Poly], sizes: tuple[Poly, Poly], depth: Span, facts: Facts
+) -> bool:
+    """Do all points of a box belong, which begins at the row and column `first`?"""
+    (i, j), (rows, columns) = first, sizes
     (r, c, k), inside = _inside(facts, Span(ZERO, rows), Span(ZERO, columns), depth)
     return all(never([*inside, -at(x, i + r, j + c, k, facts) - 1], facts) for x in corners)
 

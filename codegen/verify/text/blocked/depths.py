@@ -85,7 +85,7 @@ class Depths(Buffers):
             raise Unread(f"a step goes to another element: {show(to)}")
         if not self._steps_so(value, self.claim.step, i, j, k):
             raise Unread(f"a step computes something else: {show(value)}")
-        if not self.belonging and not all_belong(self.claim.corners, i, j, ONE, ONE, Span(k, k + 1), self.facts):
+        if not self.belonging and not all_belong(self.claim.corners, (i, j), (ONE, ONE), Span(k, k + 1), self.facts):
             raise Unread("an element takes a step that it should not take")
         return {TARGET: Effect(TARGET, {"i": Span(i, i + 1), "j": Span(j, j + 1), "k": Span(k, k + 1)})}
 

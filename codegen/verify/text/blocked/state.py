@@ -155,7 +155,7 @@ class State(ABC):
     def _moves(self, i: Poly, j: Poly) -> None:
         """An element is loaded or stored: it has to belong."""
         flat = [x for x in self.claim.corners if not with_depth(x)]
-        if not self.belonging and not all_belong(flat, i, j, ONE, ONE, Span(ZERO, ONE), self.facts):
+        if not self.belonging and not all_belong(flat, (i, j), (ONE, ONE), Span(ZERO, ONE), self.facts):
             raise Unread("an element is loaded or stored that does not belong")
 
     def _const_names(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.record import record
 from codegen.verify.text.blocked.claim import Side
 from codegen.verify.text.blocked.corners import all_belong, with_depth
 from codegen.verify.text.blocked.offsets import Offsets
@@ -14,6 +15,20 @@ from codegen.verify.text.lanes import show
 from codegen.verify.text.poly import ONE, ZERO, Poly, poly
 from codegen.verify.text.read import Node, Unread
 from codegen.verify.text.spans import Effect, Span
+
+
+@record
+class KernelUpdate:
+    """What a kernel is called for: its first row and column, how many its operands have packed, the depths, and the
+    rows and columns of its tile."""
+
+    row: Poly
+    column: Poly
+    rows: Poly
+    columns: Poly
+    depth: Span
+    mr: Poly
+    nr: Poly
 
 
 class Tiles(Offsets):
@@ -94,7 +109,8 @@ class Tiles(Offsets):
             raise Unread("a kernel reads the left operand in another layout")
         if (lay.b_columns, lay.rights * claim.rounds) != (claim.right.width, claim.right.each):
             raise Unread("a kernel reads the right operand in another layout")
-        return self._updates(at, ld, i, j, rows, columns, Span(deep, deep + depth), poly(lay.mr), lay.columns)
+        tile = KernelUpdate(i, j, rows, columns, Span(deep, deep + depth), poly(lay.mr), lay.columns)
+        return self._updates(at, ld, tile)
 
     def _operand(self, side: Side, node: Node, depth: Poly, width: Poly | int) -> tuple[Poly, Poly, Poly]:
         """Row or column and depth at which a packed operand begins, and how many of the rows or columns it holds."""
@@ -123,15 +139,14 @@ class Tiles(Offsets):
         if area == "right" and self.team.most is not None:
             self.team.dirty = True
 
-    def _updates(
-        self, at: Node, ld: Node, i: Poly, j: Poly, rows: Poly, columns: Poly, depth: Span, mr: Poly, nr: Poly
-    ) -> Effects:
+    def _updates(self, at: Node, ld: Node, update: KernelUpdate) -> Effects:
         """What the kernel makes of the tile that it works on."""
+        i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
         f, place, pitch = self.facts, self.names.get(at.text), self.names.get(ld.text)
         if not isinstance(place, Pointer):
             raise Unread("a kernel works on something else")
         if place.of != "element":
-            return self._on_copy(place, pitch, i, j, depth, mr, nr, rows, columns)
+            return self._on_copy(place, pitch, update)
         target = self.claim.target
         step = pitch.node if isinstance(pitch, Pointer) and pitch.of == "distance" else None
         if place.node is None or not self._same(place.node, target, {ROW: i, COLUMN: j}):
@@ -144,10 +159,10 @@ class Tiles(Offsets):
             raise Unread("a kernel takes the target's rows to be in another distance")
         if not (self._evenly("j", j, nr, True) if self.claim.target_base else self._unit_columns(i, j)):
             raise Unread("the target's columns are not neighbours in memory")
-        for need, have in ((mr, rows), (nr, columns)):
+        for need, have in ((mr, update.rows), (nr, update.columns)):
             if not f.holds(have - need):
                 raise Unread(f"a kernel updates {need} rows or columns where {have} are packed")
-        if not all_belong(self.claim.corners, i, j, mr, nr, depth, f):
+        if not all_belong(self.claim.corners, (i, j), (mr, nr), depth, f):
             raise Unread("a kernel updates elements that do not belong")
         sizes = [self._named("tw_m", mr), self._named("tw_n", nr)]
         return {TARGET: Effect(TARGET, {"i": Span(i, i + sizes[0]), "j": Span(j, j + sizes[1]), "k": depth})}
@@ -157,9 +172,8 @@ class Tiles(Offsets):
         found = self.names.get(name)
         return found if isinstance(found, Poly) and self.facts.equal(found, size) else size
 
-    def _on_copy(
-        self, place: Pointer, pitch: Any, i: Poly, j: Poly, depth: Span, mr: Poly, nr: Poly, rows: Poly, columns: Poly
-    ) -> Effects:
+    def _on_copy(self, place: Pointer, pitch: Any, update: KernelUpdate) -> Effects:
+        i, j, depth, mr, nr = update.row, update.column, update.depth, update.mr, update.nr
         array, tile, f = self.names.get(place.of), self.tiles.get(place.of), self.facts
         if not isinstance(array, Array) or place.at != ZERO or tile is None or tile.depth is not None:
             raise Unread("a kernel works on a tile that was not loaded")
@@ -167,11 +181,11 @@ class Tiles(Offsets):
             raise Unread("a kernel takes the tile to be larger")
         if not f.equal(tile.row, i) or not f.equal(tile.column, j):
             raise Unread("a kernel updates another tile than its operands are for")
-        for have, count, size in ((tile.spans["r"], rows, mr), (tile.spans["c"], columns, nr)):
+        for have, count, size in ((tile.spans["r"], update.rows, mr), (tile.spans["c"], update.columns, nr)):
             if not f.equal(have.lo, ZERO) or not f.holds(size - have.hi) or not f.holds(count - have.hi):
                 raise Unread("a kernel leaves out a part of the tile")
         deep = [x for x in self.claim.corners if with_depth(x)]
-        if not all_belong(deep, i, j, tile.spans["r"].hi, tile.spans["c"].hi, depth, f):
+        if not all_belong(deep, (i, j), (tile.spans["r"].hi, tile.spans["c"].hi), depth, f):
             raise Unread("a kernel takes steps that some element of the tile does not take")
         return {"steps": Effect("steps", tile.spans, (i, j, depth.lo, depth.hi))}
 

@@ -95,7 +95,7 @@ class Loops(Stores, ABC):
         out.front = self._went(moving, turn, stop, s, ends)
         for n, x in changed.items():
             lanes = list(zip(*(end.vectors[n] for end in ends), strict=True))
-            out.vectors[n] = self._after(n, x, entry[n], turn, stop, lanes, out)
+            out.vectors[n] = self._after(n, list(zip(x, entry[n], lanes, strict=True)), turn, stop, out)
         self._covered(turn, stop, out)
         return out
 
@@ -181,18 +181,12 @@ class Loops(Stores, ABC):
         return self.unknown if share is None else self.terms.put(Share(share.row, frozenset({register}), share.whole))
 
     def _after(
-        self,
-        name: str,
-        old: Vector,
-        entry: Vector,
-        turn: Iteration,
-        stop: Poly,
-        ends: list[tuple[int, ...]],
-        out: State,
+        self, name: str, held: list[tuple[int, int, tuple[int, ...]]], turn: Iteration, stop: Poly, out: State
     ) -> Vector:
-        """What a variable holds behind the loop. `ends` are its lanes after a turn, on all ways through it."""
+        """What a variable holds behind the loop. `held`: what each lane holds ahead of it, where a turn begins, and
+        after it on all ways through it."""
         found = []
-        for k, (was, began, lanes) in enumerate(zip(old, entry, ends, strict=True)):
+        for k, (was, began, lanes) in enumerate(held):
             if self.spec.join:
                 found.append(self._gathered(f"{name} {k}", was, set(lanes), turn, out))
                 continue
