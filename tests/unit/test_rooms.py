@@ -30,7 +30,7 @@ FOLDERS = {
     "strategy": ("cost", "knobs", "orders", "loops", "products"),
     "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "kernels", "python"),
 }
-MOST = 20  # files of a folder
+MOST = 22  # files of a folder
 PARAMETERS = 6  # of a function
 LINES = 430  # of a file; most have half of that and less
 CALLED_BY_NAME = ("Converter.__init__", "KernelCall.__init__")  # users give what they want by its name
