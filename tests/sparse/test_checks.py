@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from codegen.sparse.python.call import ConversionError, Converter
+from codegen.sparse.python.kernel import KernelCall
 from tests.sparse.inputs import cases
 from tests.sparse.reference import Codec, decode, encode
 
@@ -75,3 +76,43 @@ def test_too_many_entries_for_the_index() -> None:
     src.NR, src.NC, src.NNZ = 3, 3, 2**31
     dst = convert._ffi.new("csr_f64_i32 *")
     assert convert._library.tw_convert(src, dst) == RANGE and dst.rowptr == convert._ffi.NULL
+
+
+def test_nothing_behind_a_pointer() -> None:
+    convert = Converter("CSR", "COO", check=True)
+    for missing in ("rowptr", "col", "val"):
+        src, dst = convert._ffi.new("csr_f64_i32 *"), convert._ffi.new("coo_f64_i32 *")
+        arrays = {"rowptr": np.array([0, 1], np.int32), "col": np.zeros(1, np.int32), "val": np.ones(1)}
+        src.NR = src.NC = src.NNZ = 1
+        keep = {n: convert._ffi.from_buffer(a) for n, a in arrays.items() if n != missing}
+        for n, b in keep.items():
+            setattr(src, n, convert._ffi.cast("double *" if n == "val" else "int32_t *", b))
+        assert convert._library.tw_convert(src, dst) == RANGE, missing
+    null = convert._ffi.NULL
+    assert convert._library.tw_convert(null, dst) == RANGE and convert._library.tw_convert(src, null) == RANGE
+
+
+def test_nothing_at_all() -> None:
+    for target in ("DIA", "ELL", "BCSR", "HICOO2", "DENSE"):
+        given = {"NR": 0, "NC": 0, "NNZ": 0, "row": np.zeros(0, np.int32), "col": np.zeros(0, np.int32)}
+        made = Converter("COO", target)(**given, val=np.zeros(0))
+        assert made["val"].size == 0, target
+
+
+def test_kernels_check_their_arguments() -> None:
+    spmv = KernelCall("y(i) = A(i,j)*x(j)", {"A": "CSR"})
+    a = {"NR": 2, "NC": 3, "NNZ": 1, "rowptr": np.array([0, 1, 1], np.int32), "col": np.zeros(1, np.int32),
+         "val": np.ones(1)}
+    y, x = np.zeros(2), np.ones(3)
+    spmv(y=y, A=a, x=x)
+    assert y.tolist() == [1, 0]
+    for wrong, error, words in (({"y": np.zeros(1)}, ValueError, "y must be contiguous and have 2"),
+                                ({"x": np.ones(2)}, ValueError, "x must be contiguous and have 3"),
+                                ({"x": np.ones(6)[::2]}, ValueError, "contiguous"),
+                                ({"x": np.ones(3, np.float32)}, TypeError, "float64"),
+                                ({"x": [1, 2, 3]}, TypeError, "NumPy")):
+        with pytest.raises(error, match=words):
+            spmv(**{"y": y, "A": a, "x": x, **wrong})
+    y.flags.writeable = False
+    with pytest.raises(ValueError, match="y must be writable"):
+        spmv(y=y, A=a, x=x)

@@ -80,21 +80,23 @@ def test_morton_order(matrix: dict, threads: int) -> None:
         np.testing.assert_array_equal(made[k], matrix[k][order])
 
 
-def test_morton_order_of_large_coordinates() -> None:
-    """Coordinates beyond 2**21 in three dimensions need a second word."""
+@pytest.mark.parametrize("rank, bits", ((3, 40), (3, 62), (4, 31), (4, 61)))
+def test_morton_order_of_large_coordinates(rank: int, bits: int) -> None:
+    """Coordinates that need more than one word, or two."""
     rng = np.random.default_rng(9)
-    top = 2**40
-    coords = {k: rng.integers(0, top, 500) for k in ("row", "col", "lay")}
-    given = {"NR": top, "NC": top, "NZ": top, "NNZ": 500, **coords, "val": np.arange(500.0)}
-    made = Converter("COO3", "MCOO3", index="64")(**given)
+    names = ("row", "col", "lay", "box")[:rank]
+    coords = {k: rng.integers(0, 2**bits, 500) >> rng.integers(0, bits, 500) for k in names}
+    given = {**dict.fromkeys(("NR", "NC", "NZ", "NT")[:rank], 2**bits), "NNZ": 500, **coords, "val": np.arange(500.0)}
 
     def key(n: int) -> int:
-        bits = [(int(coords[k][n]) >> b & 1) for b in range(40, -1, -1) for k in ("row", "col", "lay")]
-        return int("".join(map(str, bits)), 2)
+        bit = [(int(coords[k][n]) >> b & 1) for b in range(62, -1, -1) for k in names]
+        return int("".join(map(str, bit)), 2)
 
     order = sorted(range(500), key=key)
-    np.testing.assert_array_equal(made["val"], np.arange(500.0)[order])
-    np.testing.assert_array_equal(made["lay"], coords["lay"][order])
+    for optimize in (True, False):
+        made = Converter(f"COO{rank}", f"MCOO{rank}", index="64", optimize=optimize)(**given)
+        np.testing.assert_array_equal(made["val"], np.arange(500.0)[order])
+        np.testing.assert_array_equal(made["lay"], coords["lay"][order])
 
 
 def test_already_sorted(matrix: dict) -> None:

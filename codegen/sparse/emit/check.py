@@ -4,7 +4,7 @@ from __future__ import annotations
 from codegen.sparse.algebra.expr import Call, Exp, call, single, var
 from codegen.sparse.algebra.relation import Constraint
 from codegen.sparse.algebra.terms import subst
-from codegen.sparse.emit.cexpr import false_condition
+from codegen.sparse.emit.cexpr import false_condition, size_exp
 from codegen.sparse.emit.steps import StepPrinter
 from codegen.sparse.ir.nest import For
 from codegen.sparse.synth.bounds import volume
@@ -21,6 +21,8 @@ def check_input(p: StepPrinter, lay: Layout, given: tuple[str, ...]) -> None:
     p.w.comment("the input is not trusted: everything its format promises is checked")
     own = tuple(dict.fromkeys(q.size for q in lay.positions))
     p.fail(" || ".join(f"{n} < 0" for n in (*given, *own)), "RANGE")
+    room = sizes(lay)
+    p.fail(" || ".join(f"(!{a} && {size_exp(volume(room[a]), p.extents)} > 0)" for a in room), "RANGE")
     for f in lay.desc.functions:
         _range(p, lay, f.name)
     for q in lay.positions:

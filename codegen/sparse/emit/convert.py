@@ -61,6 +61,8 @@ def conversion(
     owned = [a for a in arrays if a not in {f.name for f in target.functions} | {target.data}]
     owned += [n[1:] for n in printer.scalars if n.startswith("*")]
     declared = _declarations(p, printer, arrays, lists, types, used)
+    if checked:
+        declared = f"    if (!src || !dst)\n        return TW_SPARSE_RANGE;\n{declared}"
     comment = _comment(source, target, p)
     if parallel:
         comment = f"/* {name} on several threads. */"

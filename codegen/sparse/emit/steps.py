@@ -172,7 +172,7 @@ class StepPrinter(StmtPrinter):
         self.w.line(f"memcpy({s.target}, {s.source}, (size_t)({self.c(s.size)}) * sizeof *{s.target});")
 
     def print_newlist(self, s: NewList) -> None:
-        self.w.line(f"{s.list}.width = {s.width};")
+        self.w.line(f"{s.list}.width = {sum(len(self.word(e)) for e in s.words)};")
 
     def print_sortlist(self, s: SortList) -> None:
         self.fail(f"!tw_list_sort(&{s.list}, {int(s.unique)}, {s.free})", "NO_MEMORY")

@@ -167,12 +167,14 @@ class StmtPrinter:
         return (f"(uint64_t)({self.c(e)}) ^ (uint64_t)1 << 63",)
 
     def morton(self, args: tuple[str, ...]) -> tuple[str, ...]:
-        """Two words: the high bits of every coordinate interleaved, and the low ones."""
+        """As many words as a coordinate may have bits for, the high ones first: of each coordinate so many bits,
+        interleaved."""
         rank = len(args)
         step = 64 // rank
-        low = " | ".join(f"tw_spread{rank}((uint64_t)({a})) << {rank - 1 - d}" for d, a in enumerate(args))
-        high = " | ".join(f"tw_spread{rank}((uint64_t)({a}) >> {step}) << {rank - 1 - d}" for d, a in enumerate(args))
-        return (high, low) if rank > 1 else (low,)
+        count = max(2, -(-(int(self.types.index) - 1) // step)) if rank > 1 else 1
+        shifts = [f" >> {n * step}" if n else "" for n in range(count - 1, -1, -1)]
+        return tuple(" | ".join(f"tw_spread{rank}((uint64_t)({a}){shift}) << {rank - 1 - d}"
+                                for d, a in enumerate(args)) for shift in shifts)
 
 
 def _all(body: tuple[Stmt, ...]) -> Iterator[Stmt]:

@@ -33,6 +33,8 @@ def check(d: Descriptor, places: dict[str, Loc]) -> None:
     for q in d.quantifiers:
         for c in calls(q.key):
             dim = _DIM.match(c.id)
+            if c.id == "MORTON" and len(c.args) > 4:
+                raise bad(f"MORTON of {len(c.args)} numbers; it takes four at most", q.loc)
             if dim and int(dim[1]) >= d.rank:
                 raise bad(f"{c.id}: the format has {d.rank} dimensions", q.loc)
 

@@ -21,8 +21,10 @@ class SortList:
 
 @record
 class NewList:
+    """An empty list for keys of these words."""
+
     list: str
-    width: int
+    words: tuple[Exp, ...]
 
 
 @record

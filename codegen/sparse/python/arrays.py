@@ -26,8 +26,6 @@ def lengths(lay: Layout, values: Mapping[str, int]) -> dict[str, int]:
 
 def to_struct(ffi: Any, lay: Layout, s: Struct, values: Mapping[str, Any]) -> Any:
     """A struct that points into the given arrays. TypeError and ValueError when they do not fit the format."""
-    import numpy
-
     out = ffi.new(f"{s.type} *")
     for n in (*s.shape, *s.sizes):
         setattr(out, n, int(values[n]))
@@ -35,14 +33,21 @@ def to_struct(ffi: Any, lay: Layout, s: Struct, values: Mapping[str, Any]) -> An
     keep = []
     for a in s.arrays:
         array = values[a.name]
-        if not isinstance(array, numpy.ndarray) or array.dtype != numpy.dtype(_DTYPES[a.type]):
-            raise TypeError(f"{a.name} must be a NumPy array of {_DTYPES[a.type]}")
-        if array.size < need[a.name] or not array.flags.c_contiguous:
-            raise ValueError(f"{a.name} must be contiguous and have {need[a.name]} elements, not {array.size}")
+        fits(a.name, array, a.type, need[a.name])
         buffer = ffi.from_buffer(f"{a.type}[]", array)
         keep.append(buffer)
         setattr(out, a.name, ffi.cast(f"{a.type} *", buffer))
     return out, keep
+
+
+def fits(name: str, array: Any, ctype: str, need: int) -> None:
+    """TypeError or ValueError for what is no contiguous array of the type with so many elements."""
+    import numpy
+
+    if not isinstance(array, numpy.ndarray) or array.dtype != numpy.dtype(_DTYPES[ctype]):
+        raise TypeError(f"{name} must be a NumPy array of {_DTYPES[ctype]}")
+    if array.size < need or not array.flags.c_contiguous:
+        raise ValueError(f"{name} must be contiguous and have {need} elements, not {array.size}")
 
 
 def from_struct(ffi: Any, library: Any, lay: Layout, s: Struct, made: Any) -> dict[str, Any]:

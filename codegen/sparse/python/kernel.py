@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ from codegen.sparse.emit.formats import struct
 from codegen.sparse.emit.types import Types
 from codegen.sparse.formats.load import load
 from codegen.sparse.kernels.compose import kernel_file
-from codegen.sparse.python.arrays import from_struct, to_struct
+from codegen.sparse.python.arrays import fits, from_struct, lengths, to_struct
 from codegen.sparse.python.build import declarations, load_library
 from codegen.sparse.python.call import ConversionError
 from codegen.sparse.synth.layout import layout
@@ -43,6 +44,8 @@ class KernelCall:
         self.inspects = any("_levels(" in p for p in public)
 
     def __call__(self, **values: Any) -> dict[str, Any] | None:
+        """TypeError and ValueError for arguments that do not fit the kernel; nothing is read or written then."""
+        need = self._lengths(values)
         keep: list[Any] = []
         made = None
         arguments: list[Any] = []
@@ -54,7 +57,7 @@ class KernelCall:
                 made = self.ffi.new(f"{struct(layout(self.formats[name]), self.types).type} *")
                 arguments.append(made)
             else:
-                arguments.append(self._argument(name, parameter, values[name], keep))
+                arguments.append(self._argument(parameter, values[name], need.get(name, 0), keep))
         status = self.library.tw_kernel(*arguments)
         if status:
             raise ConversionError(status)
@@ -64,7 +67,24 @@ class KernelCall:
         lay = layout(self.formats[self.kernel.out.name])
         return from_struct(self.ffi, self.library, lay, struct(lay, self.types), made)
 
-    def _argument(self, name: str, parameter: str, value: Any, keep: list[Any]) -> Any:
+    def _lengths(self, values: dict[str, Any]) -> dict[str, int]:
+        """Elements of every dense argument: the product of the extents of its indices. Extents that several sparse
+        operands give are compared by the kernel itself."""
+        extents: dict[str, int] = {n.removeprefix("n_"): int(v) for n, v in values.items() if n.startswith("n_")}
+        sparse = [t for t in self.kernel.tensors if isinstance(values.get(t.name), dict)]
+        for t in sparse:
+            for x, n in zip(t.indices, self.formats[t.name].shape, strict=True):
+                extents.setdefault(x, int(values[t.name][n]))
+        out = {t.name: math.prod(extents[x] for x in t.indices) for t in self.kernel.tensors
+               if t not in sparse and t.name not in self.formats}
+        for t in (t for t in self.kernel.tensors if t.name in self.formats and t not in sparse and len(sparse) == 1):
+            given, d = values[sparse[0].name], self.formats[t.name]  # as many values as the operand has
+            known = {n: int(v) for n, v in given.items() if isinstance(v, int)}
+            out[t.name] = lengths(layout(d), known)[d.data]
+        return out
+
+    def _argument(self, parameter: str, value: Any, need: int, keep: list[Any]) -> Any:
+        name = parameter.split()[-1].lstrip("*")
         if isinstance(value, dict):
             lay = layout(self.formats[name])
             made, held = to_struct(self.ffi, lay, struct(lay, self.types), value)
@@ -72,6 +92,9 @@ class KernelCall:
             return made
         if parameter.startswith("int64_t"):
             return int(value)
+        fits(name, value, self.types.c_value, need)
+        if not parameter.startswith("const") and not value.flags.writeable:
+            raise ValueError(f"{name} must be writable")
         buffer = self.ffi.from_buffer(f"{self.types.c_value}[]", value)
         keep.append(buffer)
         return self.ffi.cast(f"{self.types.c_value} *", buffer)

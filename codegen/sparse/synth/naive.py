@@ -66,12 +66,12 @@ class _Naive:
         if place.dedup:
             parts = (*parts, *(k for k in pos.key if k not in parts))
         words = tuple(self.key(place, e) for e in parts) or (num(0),)
-        self.steps.append(NewList(name, sum(_width(w) for w in words)))
+        self.steps.append(NewList(name, words))
         self.loop((Insert(name, words),), f"insert the keys of {pos.var}")
         if self.p.policy == REJECT and pos.full:
             self.steps.append(Define("entries", var(f"{name}.size")))
         grouped = bool(pos.group)
-        free = sum(_width(w) for w in words[-place.order.free:]) if as_they_come(self.p, place) else 0
+        free = place.order.free if as_they_come(self.p, place) else 0  # coordinates, each a word
         self.steps.append(SortList(name, place.dedup, "" if grouped else pos.size, free))
         if self.p.policy == REJECT and pos.full:
             self.steps.append(Require(equal(var(f"{name}.size"), var("entries")), "DUPLICATE"))
@@ -143,12 +143,3 @@ class _Naive:
         body = (Reject("taken", index), store) if self.p.policy == REJECT and self.t.unique else (store,)
         self.loop(body, "copy the values")
 
-
-def _width(e: Exp) -> int:
-    """Words of a key: MORTON of several coordinates needs two."""
-    from codegen.sparse.algebra.expr import single
-
-    a = single(e)
-    if getattr(a, "id", "") == "DOWN":
-        return _width(a.args[0])  # type: ignore[union-attr]
-    return 2 if getattr(a, "id", "") == "MORTON" and len(a.args) > 1 else 1  # type: ignore[union-attr]
