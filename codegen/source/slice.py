@@ -18,9 +18,11 @@ from codegen.source.layout.lexis import identifiers
 from codegen.source.layout.linemap import LineMap, quote
 from codegen.source.preprocess import Preprocessed, display_name
 from codegen.source.regions import Region
+from codegen.source.statement_expressions import plain_statement_expressions
 
 _HELPERS = 60  # functions whose bodies are read for one region, at most
 _ITSELF = re.compile(r"#define (\w+) \1")
+_TYPE_OF = re.compile(r"\(\s*\{\s*(?:const\s+)?(?:__typeof|typeof|__auto_type)")
 _SCOP = re.compile(r"\n[ \t]*#[ \t]*pragma[ \t]+(end)?scop\b[^\n]*")
 
 
@@ -113,6 +115,7 @@ def slice_unit(pre: Preprocessed, main_file: str, regions: tuple[Region, ...]) -
     if not regions:
         return ()
     pre = replace(pre, text=plain_assertions(pre.text)) if "__assert" in pre.text else pre
+    pre = replace(pre, text=plain_statement_expressions(pre.text)) if _TYPE_OF.search(pre.text) else pre
     main_file = display_name(main_file)
     where = LineMap(pre.text)
     begins, ends = _pragmas(pre.text, where, main_file)
