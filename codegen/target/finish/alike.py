@@ -102,15 +102,28 @@ def added_up(piece: Tokens) -> Tokens:
     out: list[str] = []
     depth = at = 0
     while at < len(piece):
+        if not depth:
+            opened = _opened(piece, at)
+            out += piece[at:opened]
+            depth, at = 1, opened
+            continue
         token = piece[at]
         depth += (token == "[") - (token == "]")
         out.append(token)
-        if depth and is_name(token) and (at == 0 or piece[at - 1] not in (*_TIGHT, "-")):
+        if depth and is_name(token) and piece[at - 1] not in (*_TIGHT, "-"):
             offset, at = _offset(piece, at)
             out += argument(token, offset)[1:]
         else:
             at += 1
     return tuple(out)
+
+
+def _opened(piece: Tokens, at: int) -> int:
+    """The place behind the next square bracket."""
+    try:
+        return piece.index("[", at) + 1
+    except ValueError:
+        return len(piece)
 
 
 def _offset(piece: Tokens, at: int) -> tuple[int, int]:

@@ -80,11 +80,9 @@ def _expanded(text: str) -> Tokens:
 
 def _replaced(piece: Tokens, macros: Mapping[str, tuple[Tokens, Tokens]]) -> Iterator[str]:
     """The tokens with every call replaced; arguments are names with offsets."""
-    at = 0
-    while at < len(piece):
-        if piece[at] not in macros:
-            yield piece[at]
-            at += 1
+    behind = 0
+    for at in [k for k, token in enumerate(piece) if token in macros]:
+        if at < behind:
             continue
         parameters, body = macros[piece[at]]
         end = piece.index(")", at)
@@ -93,8 +91,10 @@ def _replaced(piece: Tokens, macros: Mapping[str, tuple[Tokens, Tokens]]) -> Ite
             given += [[]] if token == "," else []
             given[-1] += [] if token == "," else [token]
         values = dict(zip(parameters, given, strict=False))
+        yield from piece[behind:at]
         yield from _replaced(tuple(x for token in body for x in values.get(token, (token,))), macros)
-        at = end + 1
+        behind = end + 1
+    yield from piece[behind:]
 
 
 class _Outliner:

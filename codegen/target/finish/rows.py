@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from codegen.target.finish.wrap import WIDTH, comment_open, lines_of, wrap
 
 _CONTROL = re.compile(r"(?:for|if|else|while|do|switch|case|default|return|goto|break|continue)\b")
+_MORE = re.compile(r"""/\*|\*/|//|["'\\]""")  # comments, strings and lines that go on
 _SHARE = 4 / 3  # rows of equal length are worth so many more lines
 
 
+@lru_cache(4096)
 def is_statement(line: str) -> bool:
     """One declaration or expression on a line of its own."""
     text = line.strip()
@@ -21,7 +24,7 @@ def is_statement(line: str) -> bool:
         text.endswith(";")
         and text.count(";") == 1
         and text[0] not in "#{}"
-        and not any(x in text for x in ("/*", "*/", "//", '"', "'", "\\"))
+        and _MORE.search(text) is None
         and all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
         and _CONTROL.match(text) is None
     )
@@ -92,6 +95,7 @@ def _is_block(line: str) -> bool:
     return text.startswith("{ ") and text.endswith("; }") and is_statement(text[2:-2])
 
 
+@lru_cache(4096)
 def _shape(line: str) -> str:
     """Without numbers, and what is added."""
     return re.sub(r"\d+", "#", re.sub(r" [-+] \d+(?![\w.])", "", line))

@@ -57,6 +57,8 @@ def lines_of(text: str, part: str) -> Iterator[int]:
 
 def comment_open(line: str, inside: bool) -> bool:
     """Whether a comment is open after the line."""
+    if not inside and "/*" not in line:
+        return False
     at = 0
     while True:
         if inside:
