@@ -7,11 +7,12 @@ OUT    ?= build/quickstart
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 # An editable install leaves out what lies beside a package: where find_package(), man and shells look.
-SHARE = for pair in cmake:cmake/Tilewright man:man/man1; do mkdir -p $(VENV)/share/$${pair\#*:} && \
-  cp codegen/share/$${pair%%:*}/* $(VENV)/share/$${pair\#*:}/; done
+SHARE = for pair in cmake/.:cmake/Tilewright man/.:man/man1 completions/tilewright:bash-completion/completions \
+    completions/_tilewright:zsh/site-functions completions/tilewright.fish:fish/vendor_completions.d; do \
+  mkdir -p $(VENV)/share/$${pair\#*:} && cp -r codegen/share/$${pair%%:*} $(VENV)/share/$${pair\#*:}/; done
 
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -130,6 +131,12 @@ bench-sparse: venv $(VENV)/.installed-bench
 # docs/measured.svg and the README's figures, from whole runs of the two benches (not --quick, not --busy).
 picture: venv
 	$(PY) -m benchmarks.picture $(wildcard build/bench/tensor.json build/bench/kernels.json)
+
+# The example at the top of the README, on this machine; H='one core of a ...' says what that is.
+bench-readme: venv
+	mkdir -p build && cd examples/quickstart && '$(abspath $(VENV))'/bin/tilewright bench gemm.c --machine native --sizes n=500 -q \
+	  > '$(abspath build)'/readme.txt
+	$(PY) -m benchmarks.readme $(if $(H),'$(H)') < build/readme.txt
 
 # The tuner on held-out matrix products, against its searches and NumPy: make bench-tune B='--cases 3 --busy'
 bench-tune: venv $(VENV)/.installed-bench

@@ -56,7 +56,8 @@ def _annotation(d: Diagnostic) -> str:
     file = "" if d.loc.file == "tilewright" or d.loc.file.startswith("<") else d.loc.file
     place = (("file", file), ("line", d.loc.line), ("col", d.loc.col), ("title", f"tilewright {d.id}"))
     where = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in place if value)
-    lines = [d.message, *((d.hint,) if d.hint else ()), *(f"{n.loc}: {n.message} [{n.id}]" for n in d.notes)]
+    notes = (f"{n.loc}: {n.message} [{n.id}]" + (f": {n.hint}" if n.hint else "") for n in d.notes)
+    lines = [d.message, *((d.hint,) if d.hint else ()), *notes]
     return f"::{_COMMANDS[d.severity]} {where}::{_escaped(chr(10).join(lines))}\n"
 
 

@@ -54,16 +54,20 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _result(d: Diagnostic, rules: list[str]) -> dict[str, Any]:
     kind, level = _LEVELS[d.severity]
-    message = f"{d.message}\n{d.hint}" if d.hint else d.message
     out: dict[str, Any] = {"ruleId": reason(d), "ruleIndex": rules.index(reason(d)), "kind": kind, "level": level}
-    out["message"] = {"text": message}
+    out["message"] = {"text": _said(d)}
     place = _location(d.loc)
     if place:
         out["locations"] = [place]
-    related = [{**_location(n.loc), "message": {"text": n.message}} for n in d.notes]
+    related = [{**_location(n.loc), "message": {"text": _said(n)}} for n in d.notes]
     if related:
         out["relatedLocations"] = related
     return out
+
+
+def _said(d: Diagnostic) -> str:
+    """The message, and below it what would help."""
+    return f"{d.message}\n{d.hint}" if d.hint else d.message
 
 
 def _location(loc: Loc) -> dict[str, Any]:

@@ -39,14 +39,18 @@ class Function:
         self.__name__ = s.name
         self.__doc__ = f"{s.text}\n\n{self.__class__.__doc__}"
         self.__signature__ = python_signature(s)
-        self._call, self._may_overlap = call, may_overlap
+        self._call = call
         self._sizes = _sizes(s)
         self._names = [p.name for p in s.parameters]
         self._spelled = {python: name for name, python in python_names(self._names).items()}
         self._short = [n for n in self._names if n not in self._sizes]
         self._scalars = [] if s.problem else [(p.name, _reader(s.name, p, ffi)) for p in s.parameters if not p.array]
         self._arrays = [] if s.problem else [(p.name, _checker(s.name, p)) for p in s.parameters if p.array]
-        self._from_buffer = ffi.from_buffer
+        self._from_buffer, self._cast = ffi.from_buffer, ffi.cast
+        # Arrays that the code takes for distinct memory, of each pair one that is written.
+        arrays = [] if may_overlap or s.problem else [p for p in s.parameters if p.array]
+        self._pairs = [(q.name, p.name) for k, p in enumerate(arrays) for q in arrays[:k] if p.written or q.written]
+        self._apart = sorted({name for pair in self._pairs for name in pair})
         self._whole = {p.name for p in s.parameters if not p.array and p.dtype.startswith(("int", "uint"))}
 
     def __repr__(self) -> str:
@@ -64,10 +68,11 @@ class Function:
             sizes = {**s.enums, **sizes}
         for name, check in self._arrays:
             check(values[name], sizes)
-        if not self._may_overlap:
-            self._check_overlap(values)
+        ends = {name: values[name].nbytes for name in self._apart}
         for name, _ in self._arrays:
             values[name] = self._from_buffer(values[name])
+        if ends:
+            self._check_overlap(values, ends)
         return self._call(*[values[n] for n in self._names])
 
     def _bind(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,17 +112,14 @@ class Function:
             raise TypeError(f"{s.name} misses {', '.join(missing)}: {s.text}")
         return values
 
-    def _check_overlap(self, values: Mapping[str, Any]) -> None:
+    def _check_overlap(self, values: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         """With assume_no_alias, generated code takes distinct names for distinct memory; here that can be seen. Memory
         that is only read may be shared."""
-        arrays = [p for p in self.signature.parameters if p.array]
-        spans = [(a := values[p.name].ctypes.data, a + values[p.name].nbytes) for p in arrays]
-        for k, p in enumerate(arrays):
-            for j, q in enumerate(arrays[:k]):
-                apart = spans[k][1] <= spans[j][0] or spans[j][1] <= spans[k][0]
-                if not apart and (p.written or q.written):
-                    raise ValueError(f"{self.signature.name}: {q.name} and {p.name} overlap in memory; "
-                                     "copy one, or compile without assume_no_alias")
+        begin = {name: int(self._cast("uintptr_t", values[name])) for name in self._apart}
+        for q, p in self._pairs:
+            if begin[p] < begin[q] + sizes[q] and begin[q] < begin[p] + sizes[p]:
+                raise ValueError(f"{self.signature.name}: {q} and {p} overlap in memory; "
+                                 "copy one, or compile without assume_no_alias")
 
 
 def python_signature(s: Signature) -> inspect.Signature:
@@ -247,13 +249,14 @@ def _shape(extents: Sequence[c_ast.Node | None]) -> Callable[[Mapping[str, int]]
     def evaluated(sizes: Mapping[str, int]) -> tuple[int | None, ...]:
         return tuple([evaluate(e, sizes) for e in extents])
 
-    if len(names) < max(2, len(extents)):
+    if not names or len(names) < len(extents):
         return evaluated
-    plain = operator.itemgetter(*names)
+    only = names[0] if len(names) == 1 else ""
+    several = operator.itemgetter(*names)
 
     def looked_up(sizes: Mapping[str, int]) -> tuple[int | None, ...]:
         try:
-            return plain(sizes)  # type: ignore[no-any-return]
+            return (sizes[only],) if only else several(sizes)
         except KeyError:  # a global
             return evaluated(sizes)
 

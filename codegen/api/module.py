@@ -38,11 +38,10 @@ class Module:
     def __init__(self, result: Result, path: Path, ffi: Any, lib: Any, functions: Mapping[str, Function]) -> None:
         self.result, self.path, self.ffi, self.lib = result, path, ffi, lib
         self._functions = dict(functions)
+        # As plain attributes they are found at once; what the class has itself keeps its name.
+        self.__dict__.update({n: f for n, f in functions.items() if n not in self.__dict__ and not hasattr(Module, n)})
 
     def __getattr__(self, name: str) -> Function:
-        if name in self.__dict__.get("_functions", {}):
-            found: Function = self._functions[name]
-            return found
         known = ", ".join(self.__dict__.get("_functions", {})) or "none"
         raise AttributeError(f"no function '{name}' with a region in this module; there are: {known}")
 

@@ -90,6 +90,7 @@ def _region(
         element_bytes=max((scop.arrays[a.array].elem.bytes for s in scop.statements for a in s.writes), default=8),
         by_statement=counted,
         uncounted=tuple(s.name for s in scop.statements if s.name not in counted),
+        advice=next((d.hint for d in subject.outcome.diagnostics if d.kind == "missed" and d.hint), ""),
     )
 
 

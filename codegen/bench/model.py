@@ -37,6 +37,7 @@ class Measured:
     by_statement: Mapping[str, int] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
     note: str = ""
+    advice: str = ""  # what would let the tool do more
 
     @property
     def operations(self) -> int:

@@ -10,6 +10,8 @@ from codegen.bench.model import Ceilings, Measured
 from codegen.bench.roofline import sentence
 from codegen.tune.timing import Timing, seconds_text
 
+LITTLE = 1.2  # times as fast: more is wanted
+
 
 def text(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> str:
     """A table for each region and a sentence on what bounds it."""
@@ -21,8 +23,13 @@ def text(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> st
         for r in m.races:
             times = f"{seconds_text(r.original.best):>9}  {seconds_text(r.result.best):>9}"
             out.append(f"  {r.threads:7}  {times}  {r.gain:5.3g}x\n")
-        out += [f"  {said}\n" for said in _sentences(m, top) if said]
+        out += [f"  {said}\n" for said in (*_sentences(m, top), _advice(m)) if said]
     return "".join(out)
+
+
+def _advice(m: Measured) -> str:
+    """For regions that gained little, what would help."""
+    return m.advice if m.races and max(r.gain for r in m.races) < LITTLE else ""
 
 
 def _sentences(m: Measured, top: Ceilings | None) -> list[str]:
@@ -48,6 +55,7 @@ def data(found: Sequence[Measured], built_with: str, top: Ceilings | None) -> st
             "bytes": m.bytes,
             "bound": sentence(m, m.races[0], top) if m.races and top is not None else "",
             "note": m.note,
+            "advice": _advice(m),
         }
         for m in found
     ]

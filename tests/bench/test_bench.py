@@ -76,6 +76,9 @@ def test_for_people() -> None:
     assert lines[2] == "region 1 (sum, line 3) at n = 100"
     assert lines[4].split() == ["1", "200", "ms", "100", "ms", "2x"]
     assert lines[5].startswith("  memory-bound: 90 % of what one thread") and lines[-1] == "region 2: `f` may do more"
+    slow = replace(SUM, races=(replace(RACE, original=RACE.result),), advice="--reassociate allows another order")
+    assert "  --reassociate allows another order\n" in text([slow], "gcc 12", TOP)
+    assert "--reassociate" not in text([replace(SUM, advice=slow.advice)], "gcc 12", TOP)
     both = text([replace(SUM, races=(RACE, replace(RACE, threads=2)))], "gcc 12", TOP)
     assert "of what one thread" in both and "of what 2 threads" in both
 

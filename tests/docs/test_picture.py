@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.picture import between, condense, draw, mean, sentence, with_sentence
+from benchmarks.readme import COMMAND, block
 from tests.docs.runner import ROOT
 
 DATA: dict[str, Any] = json.loads((ROOT / "docs" / "measured.json").read_text(encoding="utf-8"))
@@ -25,6 +26,15 @@ def test_the_table_of_ownership_has_its_place() -> None:
     assert "# Measurements" in between(page, "owners", "| kernel |\n")
     with pytest.raises(SystemExit, match="are needed, once"):
         between("a page without it\n", "owners", "")
+
+
+def test_the_first_example_has_its_place() -> None:
+    printed = "gemm.c: cc (Debian 12) 12.2.0, -O3 -march=native; the best of many runs\n\nregion 1\n   1  2x\n"
+    made = block(printed, "one core")
+    assert made.endswith("    region 1\n       1  2x\n\nOn one core, with cc 12.2.0, -O3 -march=native.\n")
+    for name in ("README.md", "docs/bench.md"):
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert made in between(page, "bench", made) and f"    $ {COMMAND}\n" in page
 
 
 def test_the_picture_is_a_picture() -> None:

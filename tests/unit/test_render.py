@@ -115,6 +115,16 @@ def test_annotations() -> None:
     )
 
 
+def test_what_would_help_goes_with_the_notes() -> None:
+    """Of a region that is left as it is, each obstacle with the smallest edit against it."""
+    note = Diagnostic(N, "jump", "`goto` leaves the loop", Loc("a.c", 3, 2), "rewrite it with `if`")
+    left = Diagnostic(W, "region-refused", "region 1 is left as it is", Loc("a.c", 1), notes=(note,))
+    assert "a.c:3:2: `goto` leaves the loop [jump]: rewrite it with `if`" in render([left], Style("github"))
+    (result,) = json.loads(render([left], Style("sarif")))["runs"][0]["results"]
+    assert result["ruleId"] == "jump"
+    assert result["relatedLocations"][0]["message"]["text"] == "`goto` leaves the loop\nrewrite it with `if`"
+
+
 def test_default_shows_warnings_but_no_remarks() -> None:
     assert select([ERROR, WARNING, TILED, MISSED], Filters()) == (ERROR, WARNING)
 
