@@ -72,7 +72,9 @@ def _fills(tiles: Spots, size: float, moments: Mapping[Values, int]) -> list[Svg
         lane = cells[0].lane
         cls = f"lane{lanes.index(lane) % COLOURS}" if lane is not None else f"turn{k % 2 if plain else 0}"
         out.append(SvgElement("path", f"tile {cls}", (("d", _area(cells, size)), ("data-t", str(moments[key])))))
-    return [*out, *(path("edge", _outline(cells, size)) for _, cells in sorted(tiles.items()))]
+    edges = (SvgElement("path", "edge", (("d", _outline(tiles[key], size)), ("data-t", str(moments[key]))))
+             for key in sorted(tiles, key=lambda k: (moments[k], k)))  # fmt: skip
+    return [*out, *edges]
 
 
 def _runs(values: Sequence[int]) -> list[tuple[int, int]]:
