@@ -66,6 +66,9 @@ KERNELS = [
     ("y(i) = A(i,j)*x(j)", ["B=CSR"], "no tensor B"),
     ("C(i,j) = A(i,j) + B(i,j)", ["A=CSR", "B=CSR"], "needs a format"),
     ("L(i,j)*x(j) = b(i)", ["L=COO"], "does not keep rows together"), ("L(i,j)*x(i) = b(i)", ["L=CSR"], "the form"),
+    ("y(i) = A(i,j)*x(j) + y(j)", ["A=CSR"], "both sides"), ("y(i) = A(i,j)*x(j) + b(k)", ["A=CSR"], "dense term"),
+    ("y(i) = A(i,j)*x(j)/a", ["A=CSR"], "only numbers and tensors divide"),
+    ("y(i) = x*A(i,j)*x(j)", ["A=CSR"], "a tensor and a scalar"),
     ("A(i,i) = B(i,i)", ["B=CSR"], "an index twice"), ("x(i) = x(i)", [], "both sides"),
 ]
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from codegen.sparse.python.call import ConversionError
 from codegen.sparse.python.kernel import KernelCall
 from tests.sparse.inputs import cases
 from tests.sparse.pairs import FORMATS
-from tests.sparse.reference import Codec, encode
+from tests.sparse.reference import Codec, decode, encode
 
 MATRICES = ("COO", "SCOO", "MCOO", "CSR", "CSC", "DIA", "ELL", "BCSR", "BCSR:3x2", "CSF2", "HICOO2", "DENSE")
 TENSORS = ("COO3", "MCOO3", "CSF", "HICOO", "DENSE3")
@@ -154,3 +155,44 @@ def test_nothing_is_read_where_there_is_no_diagonal(tmp_path: Path) -> None:
     leaks = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run([tmp_path / "k"], capture_output=True, text=True, check=False, env=leaks)
     assert done.returncode == 0, done.stderr[:2000]
+
+
+EXPRESSIONS = {  # what it computes with A, x, y, b, d dense, a = 1.5
+    "y(i) = a*A(i,j)*x(j) + 2*y(i)": lambda A, x, y, b, d: 1.5 * (A @ x) + 2 * y,
+    "y(i) = b(i) - A(i,j)*x(j)": lambda A, x, y, b, d: b - A @ x,
+    "y(i) += 0.25*A(i,j)*x(j)": lambda A, x, y, b, d: y + 0.25 * (A @ x),
+    "y(i) = A(i,j)*x(j)/d(i) - a*b(i)": lambda A, x, y, b, d: (A @ x) / d - 1.5 * b,
+    "y(i) = A(i,j)*x(j)/3": lambda A, x, y, b, d: (A @ x) / 3,
+    "y = b(i)*A(i,j)*x(j)": lambda A, x, y, b, d: np.array([b @ A @ x, *y[1:]]),
+}
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+@pytest.mark.parametrize("fmt", ("CSR", "DIA"))
+def test_scalars_and_dense_terms(fmt: str, text: str) -> None:
+    kernel = KernelCall(text, {"A": fmt}, flags=("-O1",))
+    for name in ("square", "wide", "tall", "nothing", "no rows", "hollow"):
+        shape, entries = cases(2)[name]
+        full = dense(shape, entries)
+        rng = np.random.default_rng(3)
+        x, y, b, d = rng.random(shape[1]), rng.random(max(shape[0], 1)), rng.random(shape[0]), 1 + rng.random(shape[0])
+        if text[:3] != "y =":
+            y = y[:shape[0]].copy()
+        want = EXPRESSIONS[text](full, x, y, b, d)
+        given = {"x": x, "y": y, "b": b, "d": d, "a": 1.5, "A": encode(fmt, Codec(shape), entries)}
+        used = [n for n in given if re.search(rf"\b{n}\b", kernel.prototype)]
+        kernel(**{n: given[n] for n in used})
+        np.testing.assert_allclose(y, want, rtol=1e-12, atol=1e-12)
+
+
+def test_scaled_results_and_sums() -> None:
+    shape, entries = cases(2)["square"]
+    a = encode("CSR", Codec(shape), entries)
+    made = np.zeros(len(entries))
+    d = np.arange(1.0, shape[0] + 1)
+    KernelCall("C(i,j) = 0.5*A(i,j)/d(i)", {"A": "CSR", "C": "CSR"}, flags=("-O1",))(C=made, A=a, d=d)
+    rows = np.repeat(np.arange(shape[0]), np.diff(a["rowptr"]))
+    np.testing.assert_allclose(made, 0.5 * a["val"] / d[rows])
+    out = KernelCall("C(i,j) = a*A(i,j) - 2*B(j,i)", dict.fromkeys("ABC", "CSR"), flags=("-O1",))(A=a, B=a, a=3.0)
+    full, got = dense(shape, entries), dense(shape, decode("CSR", Codec(shape), out))
+    np.testing.assert_allclose(got, 3 * full - 2 * full.T)

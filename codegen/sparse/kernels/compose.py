@@ -12,7 +12,7 @@ from codegen.sparse.formats.builtin import INDEX
 from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.executor import executor
-from codegen.sparse.kernels.notation import Kernel, Tensor, bad_kernel, read_kernel
+from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel, read_kernel
 from codegen.sparse.kernels.solve import solver
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
@@ -34,17 +34,21 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
     k = read_kernel(text)
     inner = {**formats, **(converted or {})}
     _check(k, formats, converted or {})
+    if options.types.value.startswith("i") and any(
+            t.over or any(not s.isidentifier() and not s.isdigit() for s in t.scalars) for t in k.terms):
+        raise bad_kernel("integers are neither divided nor multiplied by fractions", hint="choose --values f64")
     for d in inner.values():
         proven(d)
     name = options.name or "kernel"
-    if k.out is not None and len(k.terms) > 1:
+    sums = k.out is not None and len(k.terms) > 1 and all(f.name in formats for t in k.terms for f in t.factors[:1])
+    if sums:
         functions = _sum(k, formats, name, options)
     else:
         functions = _executors(k, inner, name, options.types)
         if converted:
             functions = _composed(k, functions, formats, converted, name, options)
     used = [d for n, d in {**formats, **inner}.items()] + list(formats.values())
-    if len(k.terms) > 1:
+    if sums:
         used.append(load(_coo(k)))
     structs = tuple(struct(layout(d), options.types) for d in used)
     file = c_file(text, structs, functions, options.types, header, key_functions(*used))
@@ -115,7 +119,7 @@ def _coo(k: Kernel) -> str:
 def _sum(k: Kernel, formats: dict[str, Descriptor], name: str, options: Options) -> tuple[CFunction, ...]:
     """Every operand as coordinates, all of them in a row, then the result's format with values added."""
     assert k.out is not None
-    operands = [_operand(k, t.factors, formats) for t in k.terms]
+    operands = [_operand(k, t, formats) for t in k.terms]
     if k.out.name not in formats:
         raise bad_kernel(f"the result of a sum needs a format: --format {k.out.name}=CSR")
     coo = load(_coo(k))
@@ -129,9 +133,9 @@ def _sum(k: Kernel, formats: dict[str, Descriptor], name: str, options: Options)
     return (*(_static(f) for f in parts.values()), _static(last), whole)
 
 
-def _operand(k: Kernel, factors: tuple[Tensor, ...], formats: dict[str, Descriptor]) -> Tensor:
+def _operand(k: Kernel, term: Term, formats: dict[str, Descriptor]) -> Tensor:
     assert k.out is not None
-    (t, *more) = factors
+    (t, *more) = term.tensors
     if more or t.name not in formats or set(t.indices) != set(k.out.indices):
         raise bad_kernel("a sum has sparse tensors with the indices of the result, one in each term")
     d = formats[t.name]
@@ -173,7 +177,9 @@ def _added(k: Kernel, operands: list[Tensor], formats: dict[str, Descriptor], co
         w.open(f"for (int64_t x = 0; x < part[{n}].NNZ; x++, at++)")
         for axis, x in enumerate(out.indices):
             w.line(f"all.{INDEX[axis]}[at] = part[{n}].{INDEX[t.indices.index(x)]}[x];")
-        w.line(f"all.{coo.data}[at] = {'-' if k.terms[n].sign < 0 else ''}part[{n}].{coo.data}[x];")
+        scale = k.terms[n].scale
+        scale = "-" if scale == "-1" else f"{scale} * " if scale else ""
+        w.line(f"all.{coo.data}[at] = {scale}part[{n}].{coo.data}[x];")
         w.close()
     w.line(f"status = {name}_made(&all, {out.name});")
     w.close()
@@ -182,5 +188,6 @@ def _added(k: Kernel, operands: list[Tensor], formats: dict[str, Descriptor], co
     w.line(f"{kind}_free(&all);")
     parameters = [f"{type_name(formats[out.name], types)} *{out.name}"]
     parameters += [f"const {type_name(formats[t.name], types)} *{t.name}" for t in operands]
+    parameters += [f"{types.c_value} {s}" for s in k.scalars]
     return CFunction(f"/* {k.text}; fills *{out.name}. */", f"int {name}({', '.join(parameters)})",
                      "    int status = TW_SPARSE_OK;\n", w.text, "")

@@ -5,6 +5,7 @@ The nest of the sparse operand is the outside; indices it does not have become l
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from codegen.sparse.algebra.terms import names
 from codegen.sparse.emit.file import CFunction
@@ -12,7 +13,7 @@ from codegen.sparse.emit.formats import type_name
 from codegen.sparse.emit.types import Types, Writer
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.ir.walk import reads
-from codegen.sparse.kernels.notation import Kernel
+from codegen.sparse.kernels.notation import Kernel, Tensor
 from codegen.sparse.kernels.plan import plan
 from codegen.sparse.kernels.strips import StripPrinter
 
@@ -33,18 +34,22 @@ class _Executor(StripPrinter):
     def parameters(self) -> list[str]:
         v = self.types.c_value
         out = [f"{v} *restrict {self.out.name}"]
-        for f in self.p.kernel.terms[0].factors:
+        inputs = (f for t in (*self.p.kernel.terms, *self.p.starts) for f in t.tensors if f != self.out)
+        for f in inputs:
             sparse = f == self.p.operand
             kind = type_name(self.formats[f.name], self.types) if sparse else v
             out.append(f"const {kind} *{'' if sparse else 'restrict '}{f.name}")
-        return [*dict.fromkeys(out), *(f"int64_t n_{x}" for x in (*self.p.free, *self.p.summed))]
+        scalars = replace(self.p.kernel, terms=(*self.p.kernel.terms, *self.p.starts)).scalars
+        extents = (f"int64_t n_{x}" for x in (*self.p.free, *self.p.summed))
+        return [*dict.fromkeys(out), *(f"{v} {s}" for s in scalars), *extents]
 
     def declarations(self) -> str:
         w = Writer()
         w.line("int status = TW_SPARSE_OK;")
         a, d = self.p.operand.name, self.p.lay.desc
         used = frozenset().union(*(reads(x) for x in self.levels)) | {self.p.extent[x] for x in self.out.indices}
-        used |= {self.p.extent[x] for f in self.p.kernel.terms[0].factors for x in f.indices[1:]}
+        used |= {self.p.extent[x] for t in (*self.p.kernel.terms, *self.p.starts)
+                 for f in t.tensors for x in f.indices[1:]}
         used |= names(self.p.scan.value)
         used |= frozenset().union(*(names(e) for n, e in d.lets))
         for n in (*d.shape, *dict.fromkeys(q.size for q in self.p.lay.positions)):
@@ -78,11 +83,33 @@ class _Executor(StripPrinter):
         return "".join(f"{x}\n" for x in reversed(kept))
 
     def clear(self) -> None:
+        if self.p.starts:
+            self.begin()
+            return
         if self.p.kernel.adds or self.p.same or self.once:
             return
         size = " * ".join(self.p.extent[x] for x in self.out.indices) or "1"
         self.w.line(f"for (int64_t tw_x = 0; tw_x < {size}; tw_x++)")
         self.w.line(f"    {self.out.name}[tw_x] = 0;")
+
+    def begin(self) -> None:
+        """The result with the dense terms in it."""
+        for x in self.out.indices:
+            self.w.open(f"for (int64_t {x} = 0; {x} < {self.p.extent[x]}; {x}++)")
+        text = ""
+        for t in self.p.starts:
+            product = " * ".join([*t.scalars, *(self.plainly(f) for f in t.factors)]) or "1"
+            product = " / ".join([product, *(self.plainly(f) for f in t.over)])
+            text += f" {'-' if t.sign < 0 else '+'} {product}" if text else f"{'-' if t.sign < 0 else ''}{product}"
+        self.w.line(f"{self.plainly(self.out)} {'+=' if self.p.kernel.adds else '='} {text};")
+        self.close(len(self.out.indices))
+
+    def plainly(self, t: Tensor) -> str:
+        """An element of a dense tensor where the indices are loop variables."""
+        at = ""
+        for x in t.indices:
+            at = f"({at}) * {self.p.extent[x]} + {x}" if at else x
+        return f"{t.name}[{at or '0'}]"
 
     def nest(self) -> None:
         rows = self.strip()
@@ -104,10 +131,10 @@ class _Executor(StripPrinter):
 
     def innermost(self) -> None:
         if self.p.same:
-            self.dot(self.target(), "=")
+            self.dot(self.target(), "=", self.scale)
             return
         if self.p.free:
-            self.w.line(f"const {self.types.c_value} a = {self.element(self.p.operand)};")
+            self.w.line(f"const {self.types.c_value} a = {self.scale}{self.element(self.p.operand)};")
         for n, x in enumerate(self.p.free):
             if n == len(self.p.free) - 1 and not self.p.summed:
                 self.w.pragma("simd")
@@ -115,5 +142,5 @@ class _Executor(StripPrinter):
         if self.p.free and not self.p.summed:
             self.w.line(f"{self.target()} += a * {self.factors(skip_sparse=True)};")
         else:
-            self.dot(self.target())
+            self.dot(self.target(), scale=self.scale)
         self.close(len(self.p.free))

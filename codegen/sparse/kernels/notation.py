@@ -1,4 +1,5 @@
-"""Index notation: `y(i) = A(i,j) * x(j)`, `C(i,j) = A(i,j) + B(i,j)`, `L(i,j) * x(j) = b(i)`."""
+"""Index notation: `y(i) = A(i,j) * x(j)`, `r(i) = b(i) - 0.5*A(i,j)*x(j)/d(i)`, `C(i,j) = A(i,j) + B(i,j)`,
+`L(i,j) * x(j) = b(i)`. A name without indices is a scalar."""
 from __future__ import annotations
 
 from codegen.diagnostics import InputError, Loc
@@ -19,10 +20,22 @@ class Tensor:
 
 @record
 class Term:
-    """A product with a sign."""
+    """A product with a sign. `over`: what it is divided by; `scalars`: names and numbers that it is multiplied by."""
 
     factors: tuple[Tensor, ...]
     sign: int = 1
+    over: tuple[Tensor, ...] = ()
+    scalars: tuple[str, ...] = ()
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return (*self.factors, *self.over)
+
+    @property
+    def scale(self) -> str:
+        """What the product is multiplied by, as C; "" for nothing."""
+        text = " * ".join(self.scalars)
+        return f"-{text or '1'}" if self.sign < 0 else text
 
 
 @record
@@ -42,7 +55,12 @@ class Kernel:
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         first = (self.out,) if self.out else self.solve or ()
-        return tuple(dict.fromkeys((*first, *(f for t in self.terms for f in t.factors))))
+        return tuple(dict.fromkeys((*first, *(f for t in self.terms for f in t.tensors))))
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """Names of scalars, which are parameters."""
+        return tuple(dict.fromkeys(s for t in self.terms for s in t.scalars if s.isidentifier()))
 
 
 def bad_kernel(message: str, col: int = 0, hint: str = "") -> InputError:
@@ -68,7 +86,8 @@ class _Parser:
     def tensor(self) -> Tensor:
         name = self.r.ident("a tensor")
         indices: list[str] = []
-        self.r.expect("(", f" after {name}")
+        if not self.r.accept("("):
+            return Tensor(name, ())
         while not self.r.accept(")"):
             if indices:
                 self.r.expect(",")
@@ -77,14 +96,48 @@ class _Parser:
             raise bad_kernel(f"{name} has an index twice", self.r.loc.col)
         return Tensor(name, tuple(indices))
 
+    def number(self) -> str:
+        """12 or 0.5, as it is written."""
+        first = self.r.here
+        whole = self.r.integer("a number")
+        if not self.r.peek(".") or self.r.loc.col != first.loc.col + len(first.text):
+            return str(whole)
+        self.r.at += 1
+        part = self.r.here.text
+        self.r.integer("digits")
+        return f"{first.text}.{part}"
+
     def product(self, sign: int) -> Term:
-        factors = [self.tensor()]
+        factors: list[Tensor] = []
+        over: list[Tensor] = []
+        scalars: list[str] = []
+        divides = False
+        while True:
+            if self.r.here.kind == "num":
+                found = self.number()
+                scalars.append(f"(1.0 / {found})" if divides else found)
+            else:
+                t = self.tensor()
+                if divides and not t.indices:
+                    raise bad_kernel(f"{t.name} is a scalar, and only numbers and tensors divide", self.r.loc.col,
+                                     "multiply by its inverse")
+                if t.indices:
+                    (over if divides else factors).append(t)
+                else:
+                    scalars.append(t.name)
+            sign_ = self.r.accept("*", "/")
+            if sign_ is None:
+                return Term(tuple(factors), sign, tuple(over), tuple(scalars))
+            divides = sign_ == "/"
+
+    def left(self) -> tuple[Tensor, ...]:
+        out = [self.tensor()]
         while self.r.accept("*"):
-            factors.append(self.tensor())
-        return Term(tuple(factors), sign)
+            out.append(self.tensor())
+        return tuple(out)
 
     def kernel(self) -> Kernel:
-        left = self.product(1)
+        left = self.left()
         adds = self.r.accept("+") is not None
         self.r.expect("=")
         terms = [self.product(-1 if self.r.accept("-") else 1)]
@@ -93,13 +146,13 @@ class _Parser:
         upper = self.triangle() if self.r.accept(",") else False
         if self.r.here.kind != "end":
             raise bad_kernel(f"expected the end, found '{self.r.here.text}'", self.r.loc.col)
-        made = self.system(left, terms, upper) if len(left.factors) == 2 else None
+        made = self.system(left, terms, upper) if len(left) == 2 else None
         if made:
             return made
-        if len(left.factors) != 1:
+        if len(left) != 1:
             raise bad_kernel("the left side must be one tensor, or a matrix times an unknown", 1)
-        self.check(left.factors[0], terms)
-        return Kernel(self.text, left.factors[0], tuple(terms), adds)
+        self.check(left[0], terms)
+        return Kernel(self.text, left[0], tuple(terms), adds)
 
     def triangle(self) -> bool:
         self.r.ident("an index")
@@ -109,20 +162,24 @@ class _Parser:
         self.r.ident("an index")
         return sign == ">="
 
-    def system(self, left: Term, terms: list[Term], upper: bool) -> Kernel | None:
-        matrix, unknown = left.factors
-        right = terms[0].factors[0]
-        fits = len(terms) == 1 and len(terms[0].factors) == 1 and len(matrix.indices) == 2 \
-            and unknown.indices == matrix.indices[1:] and right.indices == matrix.indices[:1]
+    def system(self, left: tuple[Tensor, ...], terms: list[Term], upper: bool) -> Kernel | None:
+        matrix, unknown = left
+        plain = len(terms) == 1 and len(terms[0].factors) == 1 and terms[0] == Term(terms[0].factors)
+        right = terms[0].factors[0] if plain else matrix
+        fits = plain and len(matrix.indices) == 2 and unknown.indices == matrix.indices[1:] \
+            and right.indices == matrix.indices[:1]
         if not fits:
             raise bad_kernel("a system must have the form L(i,j) * x(j) = b(i)", 1)
         return Kernel(self.text, None, (), solve=(matrix, unknown, right), upper=upper)
 
     def check(self, out: Tensor, terms: list[Term]) -> None:
+        have = {x for t in terms for f in t.tensors for x in f.indices}
+        missing = [x for x in out.indices if x not in have]
+        if missing:
+            raise bad_kernel(f"the index {missing[0]} of {out.name} is not on the right side")
         for t in terms:
-            have = {x for f in t.factors for x in f.indices}
-            missing = [x for x in out.indices if x not in have]
-            if missing:
-                raise bad_kernel(f"the index {missing[0]} of {out.name} is not on the right side")
-            if any(f.name == out.name for f in t.factors):
-                raise bad_kernel(f"{out.name} is on both sides")
+            if any(f.name == out.name and f != out for f in t.tensors) or out.name in t.scalars:
+                raise bad_kernel(f"{out.name} is on both sides, with other indices")
+        scalars = {s for t in terms for s in t.scalars}
+        for f in (f for t in terms for f in t.tensors if f.name in scalars):
+            raise bad_kernel(f"{f.name} is a tensor and a scalar")

@@ -26,7 +26,9 @@ class Pieces:
         self.s = StmtPrinter(self.w, sizes(p.lay), types)
         assert p.kernel.out is not None
         self.out = p.kernel.out
-        levels = tuple(self.without_values(x) for x in p.scan.nest if not self.only_values(x))
+        divides = bool(p.kernel.terms[0].over)  # by 0 perhaps, so that a stored zero is not nothing
+        levels = tuple(x if divides else self.without_values(x) for x in p.scan.nest
+                       if divides or not self.only_values(x))
         self.levels = list(used_levels(levels, self.used()))
         need = frozenset().union(*(names(p.index[x]) for x in self.out.indices if x in p.index)) if not p.same else \
             frozenset(p.scan.loops)
@@ -36,7 +38,7 @@ class Pieces:
     def used(self) -> frozenset[str]:
         """Names that the product and its place need."""
         p = self.p
-        tensors = [f for f in p.kernel.terms[0].factors if f != p.operand] + [self.out] * (not p.same)
+        tensors = [f for f in p.kernel.terms[0].tensors if f != p.operand] + [self.out] * (not p.same)
         return names(p.scan.value).union(*(names(p.index[x]) for t in tensors for x in t.indices if x in p.index))
 
     @staticmethod
@@ -77,7 +79,14 @@ class Pieces:
 
     def factors(self, skip_sparse: bool = False, moved: KernelPlan | None = None) -> str:
         term = self.p.kernel.terms[0]
-        return " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
+        inside = " * ".join(self.element(f, moved) for f in term.factors if not (skip_sparse and f == self.p.operand))
+        return " / ".join([inside or "1", *(self.element(f, moved) for f in term.over)])
+
+    @property
+    def scale(self) -> str:
+        """What stands before a product or its sum."""
+        scale = self.p.kernel.terms[0].scale
+        return f"{scale} * " if scale else ""
 
     def whole_index(self, name: str) -> bool:
         """Is a function that is never negative only used as it is, to find elements of dense operands? As a part of an

@@ -1,10 +1,12 @@
 """What an executor is made from: one sparse operand with the scan of its format, and every index as an expression."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.record import record
 from codegen.sparse.algebra.expr import Exp
 from codegen.sparse.formats.model import Descriptor
-from codegen.sparse.kernels.notation import Kernel, Tensor, bad_kernel
+from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel
 from codegen.sparse.synth.layout import layout
 from codegen.sparse.synth.model import Layout
 from codegen.sparse.synth.pair import apart
@@ -14,7 +16,8 @@ from codegen.sparse.synth.scan import Scan, scan
 
 @record
 class KernelPlan:
-    """The sparse operand, its scan, and every index as an expression."""
+    """The sparse operand, its scan, and every index as an expression. `kernel` has the product with it as its one
+    term; `starts`: the other terms, products of dense tensors that the result begins with."""
 
     kernel: Kernel
     operand: Tensor
@@ -25,28 +28,49 @@ class KernelPlan:
     free: tuple[str, ...]
     summed: tuple[str, ...]
     same: bool
+    starts: tuple[Term, ...] = ()
 
 
 def plan(k: Kernel, formats: dict[str, Descriptor]) -> KernelPlan:
     """Raises for notations that are no product with one sparse operand."""
-    if len(k.terms) != 1 or k.out is None:
-        raise bad_kernel("a kernel is one product, or a sum of sparse tensors of the same indices")
-    term = k.terms[0]
-    sparse = [f for f in term.factors if f.name in formats]
-    if len(sparse) != 1 or term.sign < 0:
+    assert k.out is not None
+    sparse = [(t, f) for t in k.terms for f in t.factors if f.name in formats]
+    if len(sparse) != 1 or any(f.name in formats for t in k.terms for f in t.over):
         raise bad_kernel("exactly one operand must be sparse", hint="name its format with --format A=CSR")
-    (a,) = sparse
+    ((term, a),) = sparse
+    starts = _starts(k, tuple(t for t in k.terms if t != term), term)
+    k = replace(k, terms=(term,))
+    assert k.out is not None
     d = formats[a.name]
     if d.rank != len(a.indices):
         raise bad_kernel(f"{a} has {len(a.indices)} indices and {d.name} {d.rank} dimensions")
-    taken = frozenset({x for t in k.tensors for x in (t.name, *t.indices) if x not in a.indices})
+    taken = frozenset({x for t in (*k.tensors, *(f for t in starts for f in t.tensors)) for x in (t.name, *t.indices)
+                       if x not in a.indices} | {s for t in (term, *starts) for s in t.scalars})
     lay = layout(apart(prefixed(d, f"{a.name}_", tuple(f"{a.name}_{s}" for s in d.shape)), taken))
     s = scan(lay)
     index = dict(zip(a.indices, s.coords, strict=True))
-    dense = tuple(dict.fromkeys(x for f in term.factors for x in f.indices if x not in index))
+    dense = tuple(dict.fromkeys(x for f in term.tensors for x in f.indices if x not in index))
     extent = dict(zip(a.indices, lay.desc.shape, strict=True)) | {x: f"n_{x}" for x in dense}
     free = tuple(x for x in dense if x in k.out.indices)
     same = k.out.name in formats
+    if same and starts:
+        raise bad_kernel("a sparse result is one product; dense terms would fill it")
+    missing = [x for x in k.out.indices if x not in extent]
+    if missing:
+        raise bad_kernel(f"the index {missing[0]} of {k.out.name} is not in the product with {a.name}")
     if same and (formats[k.out.name] != d or k.out.indices != a.indices):
         raise bad_kernel(f"a sparse result must have the format and the indices of {a.name}")
-    return KernelPlan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same)
+    return KernelPlan(k, a, lay, s, index, extent, free, tuple(x for x in dense if x not in free), same,
+                      starts)
+
+
+def _starts(k: Kernel, terms: tuple[Term, ...], product: Term) -> tuple[Term, ...]:
+    """The dense terms of a sum, each of the result's indices alone."""
+    assert k.out is not None
+    for t in terms:
+        if any(set(f.indices) - set(k.out.indices) for f in t.tensors):
+            raise bad_kernel("a dense term may only have the indices of the result")
+    if k.out in product.tensors or (k.adds and any(k.out in t.tensors for t in terms)):
+        raise bad_kernel(f"{k.out.name} is on both sides", hint="it may stand in a dense term of its own, as in "
+                         "y(i) = A(i,j)*x(j) + beta*y(i)")
+    return terms

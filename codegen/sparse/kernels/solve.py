@@ -17,6 +17,8 @@ from codegen.sparse.synth.pair import apart, sizes
 from codegen.sparse.synth.prefix import prefixed
 from codegen.sparse.synth.scan import scan
 
+WIDE = 512  # rows of a level that are worth several threads
+
 
 def solver(k: Kernel, formats: dict[str, Descriptor], name: str, types: Types) -> tuple[CFunction, ...]:
     """NAME_levels(L, levels) once for a matrix, then NAME(x, L, b, levels) for every right side."""
@@ -131,10 +133,15 @@ class _Common:
     def solve(self, name: str, p: StmtPrinter, desc: Descriptor) -> CFunction:
         w, i, j, v = p.w, p.c(self.i), p.c(self.j), self.types.c_value
         w.line("int singular = 0;")
-        w.open("for (int64_t l = 0; l < levels->count; l++)")
-        w.pragma("parallel for schedule(static) reduction(|:singular) "
-                 "if(levels->start[l + 1] - levels->start[l] > 512)")
-        w.open("for (int64_t at = levels->start[l]; at < levels->start[l + 1]; at++)")
+        w.open("for (int64_t l = 0; l < levels->count;)")
+        w.line("const int64_t first = levels->start[l];")
+        w.line("int64_t last = levels->start[++l];")
+        w.line(f"const int wide = last - first > {WIDE};")
+        w.comment("levels of few rows are solved together, in order, by one thread: starting threads takes longer")
+        w.line(f"while (!wide && l < levels->count && levels->start[l + 1] - last <= {WIDE})")
+        w.line("    last = levels->start[++l];")
+        w.pragma("parallel for schedule(static) reduction(|:singular) if(wide)")
+        w.open("for (int64_t at = first; at < last; at++)")
         w.line(f"const int64_t {i} = levels->row[at];")
         w.line(f"{v} sum = {self.b}[{i}], pivot = 0;")
         opened = self.rows(p)

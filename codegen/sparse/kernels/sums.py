@@ -40,8 +40,8 @@ class SumPrinter(Pieces):
         self.unswitched(tail, place, lanes)
         total = " + ".join(f"sum[{n}]" for n in range(lanes)) if lanes > 1 else place
         inner = self.open([y for x in tail for y in self.for_result(x, held)])
-        once = self.once and not self.p.kernel.adds
-        self.w.line(f"{self.target()} {'=' if once else '+='} {f'({total})' if lanes > 1 else total};")
+        once = self.once and not self.p.kernel.adds and not self.p.starts
+        self.w.line(f"{self.target()} {'=' if once else '+='} {self.scale}{f'({total})' if lanes > 1 else total};")
         self.close(inner)
 
     def for_result(self, x: Level, held: list[For]) -> list[Level]:
@@ -57,7 +57,8 @@ class SumPrinter(Pieces):
 
     def unswitched(self, tail: list[Level], place: str, lanes: int) -> None:
         """The loops without guards where the extremes allow it, else with them."""
-        for first in (n for n, x in enumerate(tail) if isinstance(x, For)):
+        valued = any(isinstance(x, Guard) and x.nonzero is not None for x in tail)
+        for first in (n for n, x in enumerate(tail) if isinstance(x, For) and not valued):
             tests = [extreme(self.p.lay, c, tail[first:]) for x in tail[first:] if isinstance(x, Guard) for c in x.cons]
             if tests and None not in tests:
                 break
@@ -93,7 +94,7 @@ class SumPrinter(Pieces):
         for _ in lets:
             index = {i: subst(e, lets) for i, e in index.items()}
         first, last = ({i: subst(e, {**end, loop.var: var("tw_ahead")}) for i, e in index.items()} for end in ends)
-        factors = [f for f in self.p.kernel.terms[0].factors
+        factors = [f for f in self.p.kernel.terms[0].tensors
                    if f != self.p.operand and any(functions(first[i]) for i in f.indices if i in first)]
         if not factors or self.p.summed:
             return
@@ -109,7 +110,7 @@ class SumPrinter(Pieces):
 
     def product(self) -> frozenset[str]:
         """Names that the product needs."""
-        inside = (self.p.index[x] for f in self.p.kernel.terms[0].factors for x in f.indices
+        inside = (self.p.index[x] for f in self.p.kernel.terms[0].tensors for x in f.indices
                   if f != self.p.operand and x in self.p.index)
         return names(self.p.scan.value).union(*(names(e) for e in inside))
 
@@ -141,7 +142,8 @@ class SumPrinter(Pieces):
             if isinstance(x, Let):
                 values[x.var] = subst(x.value, values)
             elif isinstance(x, Guard):
-                conds = [condition(Constraint(subst(c.exp, values), c.equal), self.s.extents) for c in x.cons]
+                conds = [f"{self.s.c(subst(x.nonzero, values))} != 0"] if x.nonzero is not None else []
+                conds += [condition(Constraint(subst(c.exp, values), c.equal), self.s.extents) for c in x.cons]
                 self.w.line(f"if ({' && '.join(conds)})")
         p = self.p
         moved = replace(p, index={i: subst(e, values) for i, e in p.index.items()},
@@ -149,14 +151,14 @@ class SumPrinter(Pieces):
         guarded = any(isinstance(x, Guard) for x in body)
         self.w.line(f"{'    ' if guarded else ''}sum[{slot}] += {self.factors(moved=moved)};")
 
-    def dot(self, place: str, op: str = "+=") -> None:
-        """place op product, summed over the dense indices that the result does not have."""
+    def dot(self, place: str, op: str = "+=", scale: str = "") -> None:
+        """place op scale product, summed over the dense indices that the result does not have."""
         if not self.p.summed:
-            self.w.line(f"{place} {op} {self.factors()};")
+            self.w.line(f"{place} {op} {scale}{self.factors()};")
             return
         self.w.line(f"{self.types.c_value} dot = 0;")
         for x in self.p.summed:
             self.w.open(f"for (int64_t {x} = 0; {x} < n_{x}; {x}++)")
         self.w.line(f"dot += {self.factors(skip_sparse=True)};")
         self.close(len(self.p.summed))
-        self.w.line(f"{place} {op} {self.element(self.p.operand)} * dot;")
+        self.w.line(f"{place} {op} {scale}{self.element(self.p.operand)} * dot;")

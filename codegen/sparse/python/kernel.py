@@ -90,8 +90,8 @@ class KernelCall:
             made, held = to_struct(self.ffi, lay, struct(lay, self.types), value)
             keep += [made, held]
             return made
-        if parameter.startswith("int64_t"):
-            return int(value)
+        if "*" not in parameter:
+            return int(value) if parameter.startswith("int") else float(value)
         fits(name, value, self.types.c_value, need)
         if not parameter.startswith("const") and not value.flags.writeable:
             raise ValueError(f"{name} must be writable")
