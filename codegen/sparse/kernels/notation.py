@@ -177,6 +177,8 @@ class _Parser:
         missing = [x for x in out.indices if x not in have]
         if missing:
             raise bad_kernel(f"the index {missing[0]} of {out.name} is not on the right side")
+        if len(terms) == 1 and out in terms[0].tensors:
+            raise bad_kernel(f"{out.name} is on both sides")
         for t in terms:
             if any(f.name == out.name and f != out for f in t.tensors) or out.name in t.scalars:
                 raise bad_kernel(f"{out.name} is on both sides, with other indices")
