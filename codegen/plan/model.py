@@ -245,6 +245,38 @@ class Stay:
 
 
 @record
+class StageIn:
+    """On a core group: what an iteration of a tile loop uses of an array is copied to local memory, and back where it
+    is written; without a loop, what all of the kernel around a statement uses. `ahead`: the box of the next iteration
+    is fetched while this one is worked on."""
+
+    array: str
+    stmt: str
+    loop: str = ""
+    ahead: bool = False
+    loc: Loc = NOWHERE
+
+
+@record
+class OnMesh:
+    """On a core group: cores of a row and of a column share the operands of a product across the mesh."""
+
+    stmt: str
+    loc: Loc = NOWHERE
+
+
+@record
+class TimeSteps:
+    """On a core group: tiles of a stencil, so long along each axis of its grid, go through so many iterations of the
+    loop over time at once."""
+
+    loop: LoopRef
+    steps: int
+    sides: tuple[int, ...]
+    loc: Loc = NOWHERE
+
+
+@record
 class Grid:
     """On a device: run the iterations of loops, each right inside the one before, on a grid of threads, as many in a
     block along each loop as it says. Neighbouring threads take neighbouring iterations of the last one."""
@@ -265,6 +297,8 @@ class Multiply:
     loc: Loc = NOWHERE
 
 
+# What a plan says about the local memory of cores, beside tiles that stay.
+LocalMemory = Union[StageIn, OnMesh, TimeSteps]
 Directive = Union[
     Forward,
     Expand,
@@ -289,6 +323,9 @@ Directive = Union[
     ScalarReplace,
     StoreIn,
     Stay,
+    StageIn,
+    OnMesh,
+    TimeSteps,
     Grid,
     Multiply,
 ]

@@ -18,7 +18,9 @@ from codegen.plan.model import (
     Grid,
     Interleave,
     Jam,
+    LoopRef,
     Multiply,
+    OnMesh,
     Order,
     Parallel,
     Pipeline,
@@ -28,10 +30,12 @@ from codegen.plan.model import (
     ScalarReplace,
     Schedule,
     Skew,
+    StageIn,
     Stay,
     StoreIn,
     StripMine,
     Tile,
+    TimeSteps,
     Unroll,
     Unskew,
     Vector,
@@ -131,6 +135,11 @@ def _keep(d: CopyReads, scop: Scop | None) -> list[str]:
     return [f"copy {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
 
 
+def _stage(d: StageIn, scop: Scop | None) -> list[str]:
+    where = f"at {LoopRef(d.loop, d.stmt)}" if d.loop else f"in {d.stmt}"
+    return [f"stage {d.array} {where}" + (" ahead" if d.ahead else "")]
+
+
 def _store(d: StoreIn, scop: Scop | None) -> list[str]:
     dims = "".join(f" [{it} - {start}: {size}]" for it, start, size in d.dims)
     return [f"store {d.variable} in {d.loop}{dims}"]
@@ -204,6 +213,9 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     Jam: lambda d, s: [f"jam {d.loop} by {d.factor}"],
     Unroll: lambda d, s: [f"unroll {d.loop} by {d.factor}"],
     StoreIn: _store,
+    StageIn: _stage,
+    OnMesh: lambda d, s: [f"mesh {d.stmt}"],
+    TimeSteps: lambda d, s: [f"steps {d.loop} by {d.steps} of {', '.join(map(str, d.sides))}"],
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
     Grid: lambda d, s: ["grid " + ", ".join(f"{ref}:{n}" for ref, n in d.loops)],
     Multiply: _multiply,

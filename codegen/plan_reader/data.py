@@ -5,7 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 
 from codegen.diagnostics import InputError, Loc
-from codegen.plan.model import CopyReads, Directive, Expand, Forward, Stay, StoreIn, StripMine
+from codegen.plan.model import (
+    CopyReads,
+    Directive,
+    Expand,
+    Forward,
+    OnMesh,
+    StageIn,
+    Stay,
+    StoreIn,
+    StripMine,
+    TimeSteps,
+)
 from codegen.plan_reader.reader import Reader
 from codegen.plan_reader.schedule import affine, read_head
 from codegen.recognize.privatize.expansion import NoExpansion
@@ -29,6 +40,30 @@ def store(r: Reader, at: Loc) -> Directive:
         dims.append((it, start, r.number()))
         r.take("]")
     return StoreIn(variable, loop, tuple(dims), at)
+
+
+def stage(r: Reader, at: Loc) -> Directive:
+    array = r.word("an array").text
+    if r.accept("in"):
+        return StageIn(array, r.word("a statement").text, loc=at)
+    r.take("at")
+    ref = r.loop()
+    if not ref.stmt:
+        raise InputError("bad-plan", f"a statement below loop `{ref.name}` is missing", at, f"write S1.{ref.name}")
+    return StageIn(array, ref.stmt, ref.name, bool(r.accept("ahead")), at)
+
+
+def mesh(r: Reader, at: Loc) -> Directive:
+    return OnMesh(r.word("a statement").text, at)
+
+
+def steps(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    count = r.size("by")
+    sides = [r.size("of")]
+    while r.accept(","):
+        sides.append(r.number())
+    return TimeSteps(loop, count, tuple(sides), at)
 
 
 def stay(r: Reader, at: Loc) -> Directive:

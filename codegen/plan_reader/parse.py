@@ -107,6 +107,9 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "unroll": loops.unroll,
     "store": data.store,
     "stay": data.stay,
+    "stage": data.stage,
+    "mesh": data.mesh,
+    "steps": data.steps,
     "grid": loops.grid,
     "product": products.multiply,
 }

@@ -15,6 +15,7 @@ from codegen.plan.model import (
     Jam,
     LoopRef,
     Multiply,
+    OnMesh,
     Order,
     Parallel,
     Pipeline,
@@ -23,10 +24,12 @@ from codegen.plan.model import (
     ScalarReplace,
     Schedule,
     Skew,
+    StageIn,
     Stay,
     StoreIn,
     StripMine,
     Tile,
+    TimeSteps,
     Unroll,
     Unskew,
     Vector,
@@ -96,6 +99,13 @@ def _data(d: Directive) -> str:
         return f"Copies elements of `{d.array}` to `{d.name}` before they change."
     if isinstance(d, StoreIn):
         return f"Stores `{d.variable}` inside of {_names(d.loop)} only."
+    if isinstance(d, StageIn):
+        where = f"each tile of `{d.loop}`" if d.loop else f"the kernel around {d.stmt}"
+        return f"Copies what {where} uses of `{d.array}` to local memory" + (", one tile ahead." if d.ahead else ".")
+    if isinstance(d, TimeSteps):
+        return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in local memory."
+    if isinstance(d, OnMesh):
+        return f"Cores share the operands of {d.stmt} across the mesh."
     if isinstance(d, Stay):
         return f"Keeps a part of `{d.array}` in fast memory from tile to tile."
     if isinstance(d, Multiply):

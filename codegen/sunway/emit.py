@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from codegen.ast.ctree import Block, CNode
 from codegen.diagnostics import Diagnostic, Severity, Unsupported
-from codegen.plan.model import Stay
+from codegen.plan.model import LocalMemory, Stay
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
 from codegen.scop.dependences import Dependences
@@ -22,6 +22,7 @@ from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.resident import who_owns
 from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.asked import Staging
 from codegen.sunway.staging.survey import has_kernel
 from codegen.sunway.views import Function, KernelView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
@@ -88,6 +89,8 @@ class SunwayText:
     launches: int
     remarks: tuple[Diagnostic, ...]
     stays: tuple[Stay, ...]  # tiles that stay on their cores, as a plan says it
+    staged: tuple[LocalMemory, ...]  # what else is in local memory, in the same way
+    left: Mapping[str, str]  # arrays that cores use in main memory, and why
     missed: Mapping[str, str]  # arrays that pass through main memory between kernels, and why
     names: frozenset[str] = frozenset()  # see RegionText
 
@@ -103,6 +106,7 @@ class OnCores:
     model: bool = False
     strict: bool = True
     wanted: Mapping[tuple[str, str], int] | None = None
+    staging: Staging | None = None
 
 
 def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings, how: OnCores) -> SunwayText:
@@ -128,7 +132,8 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
             views.extend(builder.build(part))
             continue
         name = f"{scop.function}_r{scop.region}" + (f"_{len(launches) + 1}" if launches else "")
-        launch = Launch(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted)
+        launch = Launch(scop, deps, how.group, how.grid, name, how.style, how.model, how.strict, how.wanted,
+                        how.staging)  # fmt: skip
         body = launch.entry(part, start)
         launches.append(launch)
         fields, found = _functions(scop, launch, body)
@@ -163,9 +168,11 @@ def emit_sunway(scop: Scop, deps: Dependences, code: CNode, around: Surroundings
     new = names.new(text)
     text = wrapped(names.of(text), [original.rstrip("\n"), deeper(original.rstrip("\n"))]).rstrip("\n") + "\n"
     stays = tuple(Stay(r.array, r.first, r.slots) for x in launches for r in x.residents)
+    staged = tuple(d for x in launches for d in x.staged)
+    left = {a: why for x in launches for k in x.kernels for a, why in k.left.items()}
     missed = {a: why for x in launches for a, why in x.missed.items()}
     remarks = tuple(_remarks(scop, launches))
-    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, missed, new)
+    return SunwayText(text, frozenset(builder.helpers), part_, len(launches), remarks, stays, staged, left, missed, new)
 
 
 def _remarks(scop: Scop, launches: Sequence[Launch]) -> list[Diagnostic]:

@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If
 from codegen.diagnostics import Unsupported
+from codegen.plan.model import LocalMemory, LoopRef, OnMesh, TimeSteps
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
@@ -23,6 +24,7 @@ from codegen.sunway.plan.style import OURS, PLAIN, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.reductions import with_reductions
 from codegen.sunway.slave import Phase
+from codegen.sunway.staging.asked import Staging, as_directives, first_statement, merged
 from codegen.sunway.staging.local import Buffer, SNode, buffers_of
 from codegen.sunway.staging.survey import Survey, has_kernel, statements_of, width_of
 from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parameter
@@ -62,6 +64,7 @@ class Launch:
     model: bool = False
     strict: bool = True  # what does not fit into local memory is refused; else it stays in main memory
     wanted: Mapping[tuple[str, str], int] | None = None  # tiles that stay on their cores, if a plan says which
+    staging: Staging | None = None  # what a plan says about local memory
     helpers: set[str] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -80,7 +83,7 @@ class Launch:
         self.scop = with_reductions(self.scop)
         self.words = words_for(self.scop)
         self._wide: dict[str, frozenset[str]] = {}
-        self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict)
+        self.survey = Survey(self.scop, self.deps, self.group, self.grid, self.style, self.strict, self.staging)
 
     def entry(self, node: CNode, start: Point) -> tuple[KernelView, ...]:
         """The body of the function that every core runs."""
@@ -109,6 +112,17 @@ class Launch:
         room = 0 if self.survey.stencils or any(s.mesh for s in sites) else room
         self.residents, missed = residents(self.scop, self.grid, self.owned, room, self.wanted)
         self.missed |= missed
+
+    @property
+    def staged(self) -> tuple[LocalMemory, ...]:
+        """What is in local memory, as a plan says it."""
+        steps = (
+            TimeSteps(LoopRef(s.loop.loop.name, first_statement(s.loop)), shape.steps, shape.sides)
+            for s, shape in self.stencils
+        )
+        sites = self.survey.sites.values()
+        shared = (OnMesh(s.mesh.plan.nest.instance.stmt) for s in sites if s.mesh is not None)
+        return (*merged(d for s in sites for d in as_directives(s.tree)), *dict.fromkeys(shared), *steps)
 
     @property
     def task(self) -> LaunchTask:

@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
 from codegen.obeyed import summarize
 from codegen.options import GenOptions
-from codegen.plan.model import Directive, Parallel, Plan, Stay
+from codegen.plan.model import Directive, LocalMemory, OnMesh, Parallel, Plan, StageIn, Stay, TimeSteps
 from codegen.plan.text import show
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
@@ -30,6 +30,7 @@ from codegen.sunway.plan.strategy import Sizes, split_plan, sunway_plan
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
+from codegen.sunway.staging.asked import staging_of
 from codegen.sunway.staging.survey import has_kernel, width_of
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
@@ -133,7 +134,7 @@ def _on_cores(
     summary, names = summarize(plan, scop, None), names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(as_written(original), indent(original, s.region.indent), summary, alias.text, names)
     stays = made.program.stays if options.plan_text is not None else None
-    how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays)
+    how = OnCores(group, grid, STYLES[options.scheme], options.model, strict, stays, staging_of(made.program.staging))
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
             text = emit_sunway(scop, made.program.deps, made.code, around, how)
@@ -143,7 +144,7 @@ def _on_cores(
         raise Unsupported(
             "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
         ) from None
-    plan = replace(plan, directives=_with_stays(plan, text))
+    plan = replace(plan, directives=_with_local_memory(plan, text))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -196,11 +197,37 @@ def _check_wide(made: Made) -> None:
         raise InputError("illegal-plan", why, shared[-1].loc, "leave the directive out")
 
 
-def _with_stays(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:
-    """The directives with those about tiles that stay, as they came out. What a plan asks for must have come out."""
+def _with_local_memory(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:
+    """The directives with those about local memory, as they came out. What a plan asks for must have come out."""
+    for d in plan.directives:
+        if isinstance(d, (StageIn, OnMesh, TimeSteps)):
+            _check_staged(d, text)
     done = {(d.array, d.stmt) for d in text.stays}
     for d in plan.directives:
         if isinstance(d, Stay) and (d.array, d.stmt) not in done:
             why = text.missed.get(d.array, f"no kernels hand it on that use it first in {d.stmt}")
             raise InputError("illegal-plan", f"`{d.array}` cannot stay on its cores: {why}", d.loc, "leave it out")
-    return (*(d for d in plan.directives if not isinstance(d, Stay)), *text.stays)
+    others = (d for d in plan.directives if not isinstance(d, (Stay, StageIn, OnMesh, TimeSteps)))
+    return (*others, *text.staged, *text.stays)
+
+
+def _check_staged(d: LocalMemory, text: SunwayText) -> None:
+    hint = "leave it out"
+    if isinstance(d, TimeSteps):
+        if not any(isinstance(x, TimeSteps) and x.loop.name == d.loop.name for x in text.staged):
+            why = "it is no loop over sweeps of a stencil, or tiles like that are not made or do not fit"
+            raise InputError("illegal-plan", f"loop `{d.loop.name}` cannot run in steps: {why}", d.loc, hint)
+        return
+    if isinstance(d, OnMesh):
+        if not any(isinstance(x, OnMesh) and x.stmt == d.stmt for x in text.staged):
+            why = "it is no product of which every core has tiles of both operands, fetched ahead"
+            raise InputError("illegal-plan", f"{d.stmt} cannot be shared across the mesh: {why}", d.loc, hint)
+        return
+    stages = [x for x in text.staged if isinstance(x, StageIn)]
+    found = [x for x in stages if (x.array, x.loop) == (d.array, d.loop)]
+    if not found:
+        why = text.left.get(d.array, "it is in local memory already, or not used there")
+        raise InputError("illegal-plan", f"`{d.array}` cannot be staged here: {why}", d.loc, hint)
+    if d.ahead and not any(x.ahead for x in found):
+        why = "it is written, or the same in every iteration, or there is no room for two boxes"
+        raise InputError("illegal-plan", f"`{d.array}` cannot be fetched ahead: {why}", d.loc, "leave `ahead` out")

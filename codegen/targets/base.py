@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 # What most targets have not, by the directives that ask for it.
 GRIDS = {"grid": "has no grids of threads"}
 RANKS = {"ranks": "has no ranks"}
-STAYS = {"stay": "has no cores that keep tiles"}
+STAYS = {
+    "stay": "has no cores that keep tiles",
+    "stage": "has no local memory of cores",
+    "mesh": "has no mesh of cores",
+    "steps": "has no local memory of cores",
+}
 
 
 @record

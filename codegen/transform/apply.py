@@ -8,6 +8,7 @@ from importlib import import_module
 
 import islpy as isl
 
+from codegen.diagnostics import Loc
 from codegen.plan.model import (
     Balance,
     CopyReads,
@@ -19,7 +20,9 @@ from codegen.plan.model import (
     Grid,
     Interleave,
     Jam,
+    LoopRef,
     Multiply,
+    OnMesh,
     Order,
     Parallel,
     Pipeline,
@@ -29,10 +32,12 @@ from codegen.plan.model import (
     ScalarReplace,
     Schedule,
     Skew,
+    StageIn,
     Stay,
     StoreIn,
     StripMine,
     Tile,
+    TimeSteps,
     Unroll,
     Unskew,
     Vector,
@@ -167,10 +172,41 @@ def _store(p: Program, d: StoreIn) -> Program:
     return replace(p, stores={**p.stores, d.variable: (d.loop.name, slot)})
 
 
-def _stay(p: Program, d: Stay) -> Program:
-    if d.array not in p.scop.arrays or p.scop.arrays[d.array].inside:
+def _check_array(p: Program, name: str, loc: Loc) -> None:
+    if name not in p.scop.arrays or p.scop.arrays[name].inside:
         names = sorted(a for a, x in p.scop.arrays.items() if not x.inside)
-        raise illegal(f"there is no array `{d.array}`", d.loc, f"arrays: {', '.join(names)}")
+        raise illegal(f"there is no array `{name}`", loc, f"arrays: {', '.join(names)}")
+
+
+def _check_statement(p: Program, name: str, loc: Loc) -> None:
+    names = [s.name for s in p.scop.statements]
+    if name not in names:
+        raise illegal(f"there is no statement `{name}`", loc, f"statements: {', '.join(names)}")
+
+
+def _stage(p: Program, d: StageIn) -> Program:
+    _check_array(p, d.array, d.loc)
+    _check_statement(p, d.stmt, d.loc)
+    for place in find(p.tree, LoopRef(d.loop, d.stmt), d.loc) if d.loop else ():
+        if not place.loop.tile:
+            raise illegal(f"loop `{d.loop}` is no tile loop", d.loc, "name one that `tile` has made, or write `in`")
+    return replace(p, staging=(*p.staging, d))
+
+
+def _mesh(p: Program, d: OnMesh) -> Program:
+    _check_statement(p, d.stmt, d.loc)
+    return replace(p, staging=(*p.staging, d))
+
+
+def _steps(p: Program, d: TimeSteps) -> Program:
+    find(p.tree, d.loop, d.loc)
+    if d.steps < 2 or min(d.sides) < 1:
+        raise illegal("there are two steps at least, and tiles have points", d.loc)
+    return replace(p, staging=(*p.staging, d))
+
+
+def _stay(p: Program, d: Stay) -> Program:
+    _check_array(p, d.array, d.loc)
     if d.tiles <= 0:
         raise illegal("a number of tiles must be positive", d.loc)
     return replace(p, stays={**p.stays, (d.array, d.stmt): d.tiles})
@@ -213,6 +249,9 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     ScalarReplace: mark.scalar_replace,
     StoreIn: _store,
     Stay: _stay,
+    StageIn: _stage,
+    OnMesh: _mesh,
+    TimeSteps: _steps,
     Grid: _by("grid"),
     Multiply: _by("product"),
 }

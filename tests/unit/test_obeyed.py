@@ -90,7 +90,8 @@ LINES = {
     "balance": "balance i by 16", "diamond": "diamond i, j by 16", "grid": "grid i:4, j:64",
     "interleave": "interleave j", "jam": "jam i by 4", "parallel": "parallel i", "parallel by": "parallel i by 4",
     "parallel with": "parallel i with j", "pipeline": "pipeline i along j", "ranks": "ranks S1.i",
-    "scalar_replace": "scalar_replace j", "stay": "stay A from S1 by 2", "unroll": "unroll j by 4",
+    "scalar_replace": "scalar_replace j", "stay": "stay A from S1 by 2", "stage": "stage A in S1", "mesh": "mesh S1",
+    "steps": "steps S1.i by 4 of 32, 32", "unroll": "unroll j by 4",
     "vector": "vector j",
     "product": "product S1 rows i columns j depth j isa neon bits 128 nest i:4, j:4",
 }  # fmt: skip

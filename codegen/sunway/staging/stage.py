@@ -14,6 +14,7 @@ from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.staging.asked import Staging
 from codegen.sunway.staging.footprint import Use, box_of, level_domain, runs_below, unfed, uses_below
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched
@@ -32,6 +33,7 @@ class Stager:
     phase: Point
     kernel: CNode
     ahead: bool = True
+    wanted: Staging | None = None  # what a plan says is to be staged; None: what fits
     budget: int = 0
     staged: set[tuple[int, int]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -80,6 +82,8 @@ class Stager:
         written = {w.access.array for w in self._writes}
         out = []
         for name in sorted({u.access.array for u in self._all} - written):
+            if self.wanted is not None and self.wanted.asked(name, self.kernel) is None:
+                continue
             mine = [u for u in self._all if u.access.array == name]
             box = None if unfit(self.scop.arrays[name], mine) else box_of(union([u.elements for u in mine]), context)
             if box is None or size(box) * self.scop.arrays[name].elem.bytes > TABLE:
@@ -138,11 +142,16 @@ class Stager:
             if why:
                 self.lost[name] = why
                 continue
+            asked = None if self.wanted is None else self.wanted.asked(name, loop.body, loop.loop.name)
+            if self.wanted is not None and asked is None:
+                self.lost.setdefault(name, "the plan does not stage it")
+                continue
             mine = [u for u in uses if u.access.array == name]
             for members in gathered(self.scop, self._flow(name), mine, runs, len(at.vars), context):
                 b = self._buffer(members, loop, runs, at, context)
                 if b is None:
                     continue
+                b = replace(b, ahead=b.ahead and (asked is None or asked.ahead))
                 used = sum(x.footprint for x in chosen)
                 if used + b.footprint > room and b.ahead and used + b.footprint // 2 <= room:
                     b = replace(b, ahead=False)

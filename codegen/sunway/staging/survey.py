@@ -12,9 +12,10 @@ from codegen.sunway.mesh.panels import Mesh, find_mesh
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.style import Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.asked import Staging
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of
 from codegen.sunway.staging.stage import Stager
-from codegen.sunway.stencil.shape import StencilTile, choose
+from codegen.sunway.stencil.shape import StencilTile, choose, fits
 from codegen.sunway.stencil.steps import Stencil, find_stencil
 from codegen.verify.readback import Point, enter
 
@@ -80,6 +81,7 @@ class Survey:
     grid: Grid
     style: Style
     strict: bool
+    wanted: Staging | None = None
     sites: dict[int, KernelSite] = field(default_factory=dict)  # by the kernel's node
     stencils: dict[int, tuple[Stencil, StencilTile]] = field(default_factory=dict)
 
@@ -96,20 +98,30 @@ class Survey:
                 self.visit(k, at, loops, plain and not isinstance(node, If))
 
     def _kernel(self, node: For, at: Point, loops: tuple[For, ...], plain: bool) -> None:
-        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead)
+        stager = Stager(self.scop, self.deps, self.group, at, node, self.style.ahead, self.wanted)
         tree = stager.run()
         stager.refuse_overflow(tree, self.strict)
         width, mesh = width_of(node), None
         if self.style.mesh and width == 2 and (self.grid.rows, self.grid.columns) == (8, 8):
             mesh = find_mesh(self.scop, tree)
+        if mesh is not None and self.wanted is not None and not self.wanted.shares(mesh.plan.nest.instance.stmt):
+            mesh = None
         dealt = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
         self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, dealt, mesh)
 
     def _steps(self, node: For, at: Point) -> tuple[Stencil, StencilTile] | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""
+        asked = None if self.wanted is None else self.wanted.steps_of(node)
+        if self.wanted is not None and asked is None:
+            return None
         found = find_stencil(self.scop, self.deps, node, at)
-        shape = None if found is None else choose(self.scop, found, self.group, self.grid.count)
-        return None if found is None or shape is None or shape.steps < 2 else (found, shape)
+        if found is None:
+            return None
+        if asked is not None:
+            shape = StencilTile(asked.sides, asked.steps)
+            return (found, shape) if fits(self.scop, found, self.group, shape) else None
+        best = choose(self.scop, found, self.group, self.grid.count)
+        return None if best is None or best.steps < 2 else (found, best)
 
 
 def width_of(node: CNode) -> int:

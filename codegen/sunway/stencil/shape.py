@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from math import prod
 
 from codegen.record import record
 from codegen.scop.model import Scop
@@ -12,6 +13,10 @@ from codegen.sunway.stencil.steps import Stencil
 
 # Grids are taken to have about this many points along each axis, by their number of axes.
 TYPICAL = {1: 4000, 2: 1300, 3: 120}
+# Sides of tiles that are tried, by the number of axes, and steps of a block. Plans choose among them, too: the text of
+# such tiles is tested with these, not read back.
+SIDES = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
+STEPS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
 
 
 @record
@@ -25,17 +30,29 @@ class StencilTile:
         return s.halo + s.growth * (self.steps - 1)
 
 
+def fits(scop: Scop, s: Stencil, group: CoreGroup, shape: StencilTile) -> bool:
+    """Is it a shape that is tried, and is there room for the boxes of all arrays?"""
+    if len(shape.sides) != s.axes or shape.steps not in STEPS or any(x not in SIDES[s.axes] for x in shape.sides):
+        return False
+    arrays = (*s.written, *s.read)
+    size = scop.arrays[arrays[0]].elem.bytes * prod(t + 2 * shape.halo(s) for t in shape.sides)
+    return size * len(arrays) <= room_for(group)
+
+
+def room_for(group: CoreGroup) -> int:
+    return group.ldm_bytes - group.reserve - 1024
+
+
 def choose(scop: Scop, s: Stencil, group: CoreGroup, cores: int) -> StencilTile | None:
     """The shape with the least time per point and step that fits into local memory."""
     arrays = (*s.written, *s.read)
     elem = scop.arrays[arrays[0]].elem.bytes
-    room = group.ldm_bytes - group.reserve - 1024
+    room = room_for(group)
     lanes = group.lanes(elem)
     work = sum(max(arithmetic(scop.statement(x.stmt)), 2 * len(scop.statement(x.stmt).accesses)) for x in s.sweeps)
     best: tuple[float, StencilTile] | None = None
-    sides = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
-    for tile in itertools.product(sides[s.axes], repeat=s.axes):
-        for steps in (1, 2, 3, 4, 6, 8, 12, 16, 32, 64):
+    for tile in itertools.product(SIDES[s.axes], repeat=s.axes):
+        for steps in (1, *STEPS):
             shape = StencilTile(tile, steps)
             halo = shape.halo(s)
             box = [t + 2 * halo for t in tile]
