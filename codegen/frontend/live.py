@@ -7,7 +7,7 @@ set again on every way from the region to a use of it is not live, whatever else
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 
@@ -23,13 +23,23 @@ _NONE: Names = frozenset()
 def live_behind(function: c_ast.FuncDef, last: frozenset[int]) -> Names | None:
     """The variables that are live behind the statement with one of these identities; None if there is no such one. For
     globals and what has its address taken that says nothing."""
+    return _walked(function, last).found
+
+
+@lru_cache(maxsize=2)
+def live_before_branches(function: c_ast.FuncDef) -> Mapping[int, Names]:
+    """The variables that are live before each `if` of a function, by the identity of the `if`."""
+    return _walked(function, frozenset()).entering
+
+
+def _walked(function: c_ast.FuncDef, last: frozenset[int]) -> _Liveness:
     twice = Counter(str(n.name) for n in _nodes(function) if isinstance(n, c_ast.Decl) and n.name)
     walk = _Liveness(last, frozenset(n for n, count in twice.items() if count > 1))
     known: dict[str, Names] | None = None
     while walk.labels != known:
         known = dict(walk.labels)
         walk.before(function.body, _Ways(_NONE, _NONE, _NONE))
-    return walk.found
+    return walk
 
 
 def _nodes(node: c_ast.Node) -> Iterable[c_ast.Node]:
@@ -56,6 +66,7 @@ class _Liveness:
     several: Names  # declared more than once: no assignment is known to set the one that is meant
     found: Names | None = None
     labels: dict[str, Names] = field(default_factory=dict)  # what is live where a `goto` leads
+    entering: dict[int, Names] = field(default_factory=dict)  # what is live before an `if`
 
     def before(self, node: c_ast.Node | None, ways: _Ways) -> Names:
         """What is live before a statement."""
@@ -67,6 +78,7 @@ class _Liveness:
             return self._all(list(node), ways)
         if isinstance(node, c_ast.If):
             branches = self.before(node.iftrue, ways) | self.before(node.iffalse, ways)
+            self.entering[id(node)] = self.entering.get(id(node), _NONE) | _reads(node.cond) | branches
             return _reads(node.cond) | branches
         if isinstance(node, c_ast.For):
             return self._for(node, ways.next)

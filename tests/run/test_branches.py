@@ -72,3 +72,46 @@ def test_assertions_that_may_fail_take_the_source() -> None:
 def test_assertions_about_data_are_refused() -> None:
     made = generate("in.c", ASSERTED.replace("assert(i < m)", "assert(a[i] > 0)"), GenOptions(target="c"))
     assert [n.id for d in made.diagnostics for n in d.notes] == ["unknown-call"], made.diagnostics
+
+
+# `up`, `at`, `h` and `k` are set before every use, `y` on one way only, and `x` is looked at behind the region.
+TEMPORARIES = """\
+double f(int n, const double *restrict v, const double *restrict d, double *restrict m)
+{
+  double x = 3, y = 4, h;
+  int up, at, k;
+#pragma scop
+  for (int i = 2; i < n - 1; i++) {
+    if (v[i] > 0) {
+      up = i - 2; at = i - 1;
+    } else {
+      up = i + 1; at = i;
+    }
+    if (d[i] < 0) {
+      k = 0;
+      if (d[i] < -1) { k = 1; m[i] = 0; }
+      h = v[i] * k; m[i] = h + d[up] - d[at];
+    } else
+      m[i] = v[i] * d[at];
+  }
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    if (v[i] > 0) {
+      y = v[i]; x = v[i] + y;
+    }
+    m[i] += y;
+  }
+#pragma endscop
+  return x;
+}
+"""
+
+
+def test_temporaries_of_branches() -> None:
+    """What a variable held before an `if` that sets it is not kept where nobody looks at it: iterations are apart."""
+    report = run(TEMPORARIES, GenOptions(target="c"))
+    assert report.ok, report
+    assert "vectors along i" in report.lines[0] and "sequential" in report.lines[1], report.lines
+    made = generate("in.c", TEMPORARIES, GenOptions(target="c")).text
+    assert "up = cond1 ? " in made and "if (cond1) y = " in made

@@ -13,7 +13,7 @@ from codegen.diagnostics import Diagnostic, Loc, Unsupported
 from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.choice import Put, as_put, read_choice
 from codegen.frontend.expressions.paths import affine_part
-from codegen.frontend.live import mentions
+from codegen.frontend.live import addressed, live_before_branches, mentions
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain, is_formula
 from codegen.frontend.memory.layers import DeclaredType
@@ -30,6 +30,7 @@ from codegen.frontend.symbols import location
 from codegen.record import mutable
 from codegen.scop.expr import Expr, Ternary
 from codegen.scop.types import INT, CType
+from codegen.source.slice import UNSEEN_JUMP
 
 _REFUSED = {
     "While": ("while-loop", "a `while` loop has no known trip count", "rewrite it as a counted `for` loop"),
@@ -272,17 +273,18 @@ class Walker(StatementBuilder):
         op = node.cond.op if isinstance(node.cond, c_ast.BinaryOp) else ""
         affine, data = affine_part(node.cond, op, frame, self.affiner) if op in ("&&", "||") else (None, [])
         if affine is None or not data:
-            return self._decided(node, frame)
+            return self._decided(node, frame, node)
         rest = reduce(lambda a, b: c_ast.BinaryOp(op, a, b, node.coord), data)
         inner = c_ast.If(rest, node.iftrue, node.iffalse, node.coord)
         if op == "&&":
             never = self._branch(node.iffalse, frame.restrict(affine.complement()))
-            return (*self._decided(inner, frame.restrict(affine)), *never)
+            return (*self._decided(inner, frame.restrict(affine), node), *never)
         always = self._branch(node.iftrue, frame.restrict(affine))
-        return (*always, *self._decided(inner, frame.restrict(affine.complement())))
+        return (*always, *self._decided(inner, frame.restrict(affine.complement()), node))
 
-    def _decided(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
-        """One statement where the branches set one place; else the condition gets a variable, which they ask."""
+    def _decided(self, node: c_ast.If, frame: Frame, source: c_ast.If) -> tuple[RawNode, ...]:
+        """One statement where the branches set one place; else the condition gets a variable, which they ask. The
+        `source` is the `if` that this one is of."""
         if read_choice(node) is not None:
             return self.choose(node, frame)
         if frame.domain.is_empty() or (empty(node.iftrue) and empty(node.iffalse)):
@@ -298,9 +300,17 @@ class Walker(StatementBuilder):
         other: c_ast.Node = c_ast.UnaryOp("!", own, node.coord)
         if frame.predicate is not None:
             other = c_ast.BinaryOp("&&", frame.predicate, other, node.coord)
-        yes = self._branch(node.iftrue, inside.under(own))
-        no = self._branch(node.iffalse, inside.under(other))
+        dead = self._dead(source)
+        yes = self._branch(node.iftrue, inside.under(own, dead))
+        no = self._branch(node.iffalse, inside.under(other, dead - assigned_in(node.iftrue)))
         return (*asked, *yes, *no)
+
+    def _dead(self, node: c_ast.If) -> frozenset[str]:
+        """Numbers of this run of the function whose values before an `if` nobody looks at: set again on every way."""
+        live = live_before_branches(self.site.function).get(id(node))
+        if live is None or UNSEEN_JUMP in self.site.hidden:
+            return frozenset()
+        return assigned_in(node) - live - self.site.hidden - addressed(self.site.function.body)
 
     def _branch(self, node: c_ast.Node | None, frame: Frame) -> tuple[RawNode, ...]:
         if node is None:

@@ -54,6 +54,7 @@ class Frame:
     bindings: Mapping[str, Binding] = field(default_factory=dict)
     locals: Mapping[str, LocalVar] = field(default_factory=dict)
     predicate: c_ast.Node | None = None  # a condition on data under which statements run, in variables of the region
+    dead: frozenset[str] = frozenset()  # variables whose values are not needed where the predicate does not hold
     sure: bool = True  # the source evaluates what stands here at every point of the domain
 
     def bound(self, name: str, binding: Binding | None) -> Frame:
@@ -61,9 +62,10 @@ class Frame:
         bindings = {k: b for k, b in self.bindings.items() if k != name}
         return replace(self, bindings=bindings if binding is None else {**bindings, name: binding})
 
-    def under(self, predicate: c_ast.Node) -> Frame:
-        """Below an `if` on data."""
-        return replace(self, predicate=predicate, sure=False)
+    def under(self, predicate: c_ast.Node, dead: frozenset[str]) -> Frame:
+        """Below an `if` on data; before it, these variables are `dead`."""
+        dead = dead if self.predicate is None else dead & self.dead
+        return replace(self, predicate=predicate, dead=dead, sure=False)
 
     def iterator(self, name: str) -> Iterator | None:
         return next((it for it in reversed(self.iterators) if it.name == name), None)

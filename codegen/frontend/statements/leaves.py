@@ -113,7 +113,10 @@ class StatementBuilder:
             return (*first, *self.assign(lvalue, op, rvalue.lvalue, last, frame))
         if frame.predicate is not None:
             whole = c_ast.Assignment(op, lvalue, rvalue, node.coord)
-            return self.choose(c_ast.If(frame.predicate, whole, None, node.coord), without_predicate(frame))
+            other = None  # it keeps what it has
+            if op == "=" and isinstance(lvalue, c_ast.ID) and self._is_dead(str(lvalue.name), frame):
+                other = c_ast.Assignment("=", lvalue, c_ast.Constant("int", "0", node.coord), node.coord)
+            return self.choose(c_ast.If(frame.predicate, whole, other, node.coord), without_predicate(frame))
         builder = self._open(lvalue, node, frame)
         if builder is None:
             return ()
@@ -128,6 +131,18 @@ class StatementBuilder:
             # The target is read as well; the reading access follows the writing one.
             builder.kept(target)
         return self.close(builder, op, target, rhs, node, text + ";")
+
+    def _is_dead(self, name: str, frame: Frame) -> bool:
+        """Is it a number that only this run of the function knows, and nobody needs unless the predicate holds?"""
+        if name not in frame.dead:
+            return False
+        if name in frame.locals:
+            shape = self.inside[frame.locals[name].array][1]
+        elif (v := self.site.variables.get(name)) is not None and v.place != "global" and not v.static:
+            shape = v.shape
+        else:
+            return False
+        return not shape.layers and not shape.special and shape.struct is None and shape.elem.kind in ("int", "float")
 
     def choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """One statement for an `if` that sets one place or leaves it."""
