@@ -14,11 +14,11 @@ from codegen.region_model import model_region
 from codegen.scop.dependences import param_space
 from codegen.sunway.launch import Launch
 from codegen.sunway.plan.machine import SW26010
-from codegen.sunway.plan.resident import elements_of_tiles
 from codegen.sunway.plan.strategy import sunway_plan
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import parse_grid
 from codegen.sunway.plan.tiles import TileModel
+from codegen.sunway.resident import elements_of_tiles
 from codegen.verify.readback import Point
 
 

@@ -16,15 +16,15 @@ from codegen.scop.expr import Call, Cast, Sym
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.types import CType
-from codegen.sunway.bodies import base_type
 from codegen.sunway.launch import Launch
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.resident import who_owns
 from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.asked import Staging
-from codegen.sunway.staging.survey import has_kernel
-from codegen.sunway.views import Function, KernelView, line, prune, texts
+from codegen.sunway.survey import has_kernel
+from codegen.sunway.text.bodies import base_type
+from codegen.sunway.text.views import Function, KernelView, line, prune, texts
 from codegen.target.emit import Surroundings, _unused, deeper
 from codegen.target.finish.names import entries_of
 from codegen.target.finish.wrap import wrapped

@@ -15,23 +15,23 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway import dialect
-from codegen.sunway.bodies import words_for
-from codegen.sunway.names import tuple_names
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.resident import Owned, Resident, owned_arrays, residents, without_ahead
 from codegen.sunway.plan.style import OURS, PLAIN, Style
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.reductions import with_reductions
+from codegen.sunway.resident import Owned, Resident, owned_arrays, residents, without_ahead
 from codegen.sunway.slave import Phase
 from codegen.sunway.staging.asked import Staging, as_directives, first_statement, merged
 from codegen.sunway.staging.local import Buffer, SNode, buffers_of
-from codegen.sunway.staging.survey import Survey, has_kernel, statements_of, width_of
 from codegen.sunway.stay_views import stay_declarations, stay_moves, stay_parameter
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
 from codegen.sunway.stencil.views import stencil_views
-from codegen.sunway.views import Function, KernelView, line, texts
+from codegen.sunway.survey import Survey, has_kernel, statements_of, width_of
+from codegen.sunway.text import dialect
+from codegen.sunway.text.bodies import words_for
+from codegen.sunway.text.names import tuple_names
+from codegen.sunway.text.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.cores.arguments import LaunchTask

@@ -31,7 +31,7 @@ from codegen.sunway.plan.style import STYLES
 from codegen.sunway.plan.threads import Grid, parse_grid
 from codegen.sunway.plan.tiles import TileModel
 from codegen.sunway.staging.asked import staging_of
-from codegen.sunway.staging.survey import has_kernel, width_of
+from codegen.sunway.survey import has_kernel, width_of
 from codegen.target.emit import Surroundings
 from codegen.target.finish.names import names_for
 from codegen.target.guards.alias import alias_test

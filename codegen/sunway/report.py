@@ -20,11 +20,11 @@ from codegen.scop.tree import THREADED, Band, Hold, Leaf, Node, kids
 from codegen.source.write import write_if_changed
 from codegen.sunway.launch import Launch
 from codegen.sunway.mesh.panels import pool
-from codegen.sunway.plan.resident import who_owns
-from codegen.sunway.plan.sharing import bound_axes, sharing_text
 from codegen.sunway.plan.style import STYLES
 from codegen.sunway.region import author_of, check_kernels, made_for_cores
+from codegen.sunway.resident import who_owns
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.sharing import bound_axes, sharing_text
 from codegen.transform.apply import apply
 from codegen.verify.readback import Point
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, ProductNode, walk
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.sunway import dialect
-from codegen.sunway.bodies import Local, StagedBody, Words, base_type
 from codegen.sunway.mesh.panels import Mesh
 from codegen.sunway.mesh.views import mesh_declarations, mesh_views
 from codegen.sunway.plan.cost import cost_text
@@ -19,8 +17,10 @@ from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.text import dialect
+from codegen.sunway.text.bodies import Local, StagedBody, Words, base_type
+from codegen.sunway.text.views import KernelView, line
 from codegen.sunway.vector.vectorize import vectorized
-from codegen.sunway.views import KernelView, line
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 

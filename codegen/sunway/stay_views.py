@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Block
 from codegen.scop.model import Scop
-from codegen.sunway.bodies import base_type
-from codegen.sunway.plan.resident import Resident
+from codegen.sunway.resident import Resident
 from codegen.sunway.slave import Phase
 from codegen.sunway.staging.local import Stage
-from codegen.sunway.views import Function, KernelView, line, texts
+from codegen.sunway.text.bodies import base_type
+from codegen.sunway.text.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def test_check_runs_on_the_emulator(capsys, monkeypatch):
     assert main(words) == 0
     assert "size vectors agree" in capsys.readouterr().out
     # A wait that is left out is found by the proof, and without one by the emulator, whatever the results happen to be.
-    monkeypatch.setattr("codegen.sunway.dialect.wait", lambda *_: ";")
+    monkeypatch.setattr("codegen.sunway.text.dialect.wait", lambda *_: ";")
     assert main(words) == 0
     assert "left as it is (no-proof)" in capsys.readouterr().out
     monkeypatch.setattr("codegen.sunway.emit._prove", lambda *_: None)

@@ -9,7 +9,7 @@ from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.sunway.emulation.host import compile_program, run_program
 from codegen.sunway.emulation.predict import model_program, predict
-from codegen.sunway.plan.resident import Owned, residents
+from codegen.sunway.resident import Owned, residents
 
 # x is read by all cores; v and the forces a belong to one of them.
 BODIES = """void f(int T, int n, double x[n], double v[n], double a[n]) {
@@ -119,8 +119,8 @@ def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
         return residents(scop, grid, [*owned, Owned("x", owned[-1].sites, "a fault")], *rest)
 
     monkeypatch.setattr("codegen.sunway.launch.residents", wrong)
-    monkeypatch.setattr("codegen.sunway.plan.resident._unfit", lambda *_: "")
-    monkeypatch.setattr("codegen.sunway.staging.survey.KernelSite.tile", _any_tile)
+    monkeypatch.setattr("codegen.sunway.resident._unfit", lambda *_: "")
+    monkeypatch.setattr("codegen.sunway.survey.KernelSite.tile", _any_tile)
     ran = run_program(built(made_of(BODIES), tmp_path, library), ["2", "300"])
     assert ran.code == 3 and "[kept]" in ran.err
 

@@ -28,6 +28,7 @@ FOLDERS = {
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "lowered", "cores"),
     "strategy": ("cost", "knobs", "orders", "loops", "products"),
+    "sunway": ("plan", "text", "staging", "vector", "stencil", "mesh", "emulation"),
     "sparse": ("algebra", "formats", "ir", "synth", "prove", "emit", "kernels", "python"),
 }
 MOST = 22  # files of a folder

@@ -18,8 +18,8 @@ from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
-from codegen.sunway.plan.sharing import bound_axes, owned
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
+from codegen.sunway.staging.sharing import bound_axes, owned
 from codegen.sunway.vector.nests import Blocked, motion, plan_nest
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from codegen.ast.ctree import CNode, For, Held, expr_names
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Lit, Ref, Sym, Unary
-from codegen.sunway import dialect
-from codegen.sunway.bodies import Local
 from codegen.sunway.mesh.panels import GIVERS, SIDE, Mesh, past, pool, resized
 from codegen.sunway.plan.machine import COMMAND, line_of
 from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.moves import geometry_of
 from codegen.sunway.staging.transfer import Transfer
+from codegen.sunway.text import dialect
+from codegen.sunway.text.bodies import Local
+from codegen.sunway.text.views import KernelView, line
 from codegen.sunway.vector.nests import ROWS
-from codegen.sunway.views import KernelView, line
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:

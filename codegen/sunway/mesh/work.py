@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from codegen.scop.expr import Binary, Expr, Lit, Ref, Sym
-from codegen.sunway import dialect
 from codegen.sunway.mesh.panels import GIVERS
 from codegen.sunway.mesh.views import Tiles, scaled, sides
+from codegen.sunway.text import dialect
+from codegen.sunway.text.views import KernelView, line
 from codegen.sunway.vector.nests import ROWS, VECTORS
-from codegen.sunway.views import KernelView, line
 from codegen.target.view import fresh, reserved
 
 WORDS = ("i", "j", "k", "u", "w", "s", "here", "left", "right", "acc", "from", "x", "e")

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
-from codegen.sunway import dialect
-from codegen.sunway.bodies import base_type
 from codegen.sunway.plan.threads import CORES
 from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.transfer import Geometry, Transfer, geometry
-from codegen.sunway.views import KernelView, line
+from codegen.sunway.text import dialect
+from codegen.sunway.text.bodies import base_type
+from codegen.sunway.text.views import KernelView, line
 from codegen.target.text.cexpr import IntPrinter
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from codegen.record import record
 from codegen.scop.model import AccessStep, Array
-from codegen.sunway.dialect import Command
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.local import Buffer
-from codegen.sunway.views import KernelView, line
+from codegen.sunway.text.dialect import Command
+from codegen.sunway.text.views import KernelView, line
 
 # Spells a command: group, address, local address, bytes, reply word, gap, bytes of a block.
 Maker = Callable[[CoreGroup, Command], str]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, For, Fun, Instance, Int, Name
 from codegen.scop.tree import Loop
-from codegen.sunway import dialect
-from codegen.sunway.bodies import Local, base_type
 from codegen.sunway.slave import Phase
 from codegen.sunway.staging.local import Buffer
 from codegen.sunway.staging.transfer import Geometry, Transfer
 from codegen.sunway.stencil.shape import StencilTile
 from codegen.sunway.stencil.steps import Stencil
-from codegen.sunway.views import KernelView, line
+from codegen.sunway.text import dialect
+from codegen.sunway.text.bodies import Local, base_type
+from codegen.sunway.text.views import KernelView, line
 from codegen.target.view import fresh, reserved
 
 if TYPE_CHECKING:

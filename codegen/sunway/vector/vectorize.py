@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import For, Held
-from codegen.sunway.bodies import Local, StagedBody
+from codegen.sunway.text.bodies import Local, StagedBody
+from codegen.sunway.text.views import KernelView
 from codegen.sunway.vector.nests import nest_of, plan_nest
 from codegen.sunway.vector.views import VectorPrinter
-from codegen.sunway.views import KernelView
 from codegen.target.view import fresh
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from codegen.scop.expr import Expr
 from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
+from codegen.sunway.text.views import KernelView, line
 from codegen.sunway.vector.nests import ROWS, VECTORS, Blocked, Lanes, vector_type
-from codegen.sunway.views import KernelView, line
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 

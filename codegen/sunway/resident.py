@@ -25,7 +25,7 @@ from codegen.scop.tree import THREADED
 from codegen.sunway.plan.threads import Grid
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.shared_boxes import differ, renamed
-from codegen.sunway.staging.survey import KernelSite
+from codegen.sunway.survey import KernelSite
 
 EXTENT = 4096  # that loops of unknown length are taken to have: all tiles of so many iterations find room, if any do
 MOST = 64  # tiles of one array on one core
