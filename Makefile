@@ -41,9 +41,12 @@ $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 
+# Names of folders as an example sees them; not absolute ones, which may have blanks in them.
+up = $(if $(filter /%,$(1)),$(1),../../$(1))
+
 quickstart: venv
-	@$(MAKE) --no-print-directory -C examples/quickstart demo \
-	  TILEWRIGHT='$(abspath $(VENV))/bin/tilewright' OUT='$(abspath $(OUT))'
+	@$(MAKE) --no-print-directory -C examples/quickstart demo TILEWRIGHT='$(call up,$(VENV))/bin/tilewright' \
+	  OUT='$(call up,$(OUT))' SHOWN='$(OUT)' COMMAND='$(VENV)/bin/tilewright'
 
 # Every example with a Makefile: built, run and checked; one line for each, and the end of its output where it failed.
 # Some of them: make examples E='core-group notebook'

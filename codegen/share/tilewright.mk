@@ -19,7 +19,12 @@ TILEWRIGHT_CPPFLAGS ?= $(filter -I% -D% -U%,$(CPPFLAGS)) $(filter -std=%,$(if $(
 TILEWRIGHT_GENERATED := $(foreach s,$(TILEWRIGHT_SOURCES),$(TILEWRIGHT_OUT)/$(basename $(s)).tw$(suffix $(s)))
 TILEWRIGHT_OBJECTS   := $(addsuffix .o,$(basename $(TILEWRIGHT_GENERATED)))
 
-tilewright_generate = CC='$(CC)' CXX='$(CXX)' $(TILEWRIGHT) gen $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*$(1) \
+# OpenMP pragmas where the compiler obeys them, unless TILEWRIGHT_FLAGS names a target.
+tilewright_target = $(if $(findstring --target,$(TILEWRIGHT_FLAGS)),,--target \
+  $(if $(filter -fopenmp -fopenmp=% -qopenmp,$(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),openmp,c))
+
+tilewright_generate = CC='$(CC)' CXX='$(CXX)' $(TILEWRIGHT) gen --line $(strip $(tilewright_target)) \
+  $(TILEWRIGHT_CPPFLAGS) $(TILEWRIGHT_FLAGS) $*$(1) \
   -o $(TILEWRIGHT_OUT)/$*.tw$(1) -MD -MP -MF $(TILEWRIGHT_OUT)/$*.tw.d -MT $(TILEWRIGHT_OUT)/$*.tw.stamp
 
 # The rules for sources with the ending $(1), of which $(2) are generated, compiled with $(3).

@@ -17,10 +17,12 @@ from codegen.cli.shell.share import files
 from tests.cli.fakes import Run
 
 
-def test_places_and_version(run: Run) -> None:
+def test_places_and_version(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for option, name in (("make", "tilewright.mk"), ("ninja", "tilewright.ninja"), ("cmake-dir", "cmake")):
         code, out, err = run(f"--print-{option}")
         assert (code, err) == (0, "") and Path(out.strip()).exists() and Path(out.strip()).name == name
+    monkeypatch.setattr("codegen.cli.shell.printing.share_dir", lambda: Path("/a b/share"))
+    assert run("--print-make") == (0, "/a\\ b/share/tilewright.mk\n", "")  # make takes words apart
     assert run("--print-version") == (0, f"{__version__}\n", "")
     assert run("--print-completion", "fish") == run("--print-completion=fish") == (0, completion("fish"), "")
     assert run("--print-man")[1] == manual()

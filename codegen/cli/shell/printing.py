@@ -23,6 +23,12 @@ class Print:
         return f"{self.flag} {'|'.join(self.choices)}" if self.choices else self.flag
 
 
+def _make_rules(_: str) -> str:
+    """Where `include` takes words apart, a blank needs a backslash."""
+    path = str(share_dir() / "tilewright.mk")
+    return path.replace(" ", "\\ ") + "\n"
+
+
 def _completion(shell: str) -> str:
     from codegen.cli.shell.completion import completion
 
@@ -58,7 +64,7 @@ def _manual(_: str) -> str:
 
 
 PRINTS: tuple[Print, ...] = (
-    Print("--print-make", "the file to include in a Makefile", lambda _: f"{share_dir() / 'tilewright.mk'}\n"),
+    Print("--print-make", "the file to include in a Makefile, as make wants it", _make_rules),
     Print("--print-ninja", "the file to include in build.ninja", lambda _: f"{share_dir() / 'tilewright.ninja'}\n"),
     Print("--print-cmake-dir", "the folder for Tilewright_DIR, as find_package() wants it",
           lambda _: f"{share_dir() / 'cmake'}\n"),

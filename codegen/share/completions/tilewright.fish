@@ -10,7 +10,7 @@ complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect ben
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -f -a sparse -d 'sparse formats: convert one to another, kernels over them, what is built in'
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -f -a machine -d 'processor descriptions: list them, show one, detect this host'
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -f -a doctor -d 'versions, compiler, a short self-test'
-complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -l print-make -d 'the file to include in a Makefile'
+complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -l print-make -d 'the file to include in a Makefile, as make wants it'
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -l print-ninja -d 'the file to include in build.ninja'
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -l print-cmake-dir -d 'the folder for Tilewright_DIR, as find_package() wants it'
 complete -c tilewright -n 'not __fish_seen_subcommand_from gen check inspect bench tune scan serve explain sparse machine doctor' -l print-emulator -d 'the folder of the emulator of Sunway core groups, to compile with'
