@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from string import ascii_letters
 
 import islpy as isl
 
@@ -328,6 +329,13 @@ def generate(scop: Scop, tree: Node, whole: bool = False, peel: bool = True) -> 
     return with_scalar_replacement(scop, result)
 
 
+def _letter(scop: Scop) -> str:
+    """What the tree calls its loops, with a number behind it; parameters may have such names, too."""
+    taken = {p.name[0] for p in scop.params if p.name[1:].isdigit()}
+    free: list[str] = [c for c in ("c", *ascii_letters) if c not in taken]
+    return free[0]
+
+
 def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
     marked = to_isl(scop, tree)
     starts: dict[int, int] = {}
@@ -335,16 +343,17 @@ def _generated(scop: Scop, tree: Node, whole: bool) -> CNode:
     _survey(tree, 0, (-1, 0), starts, slots)
     conversion = _Conversion(scop, marked, starts, slots)
     build = isl.AstBuild.from_context(scop.context)
+    letter = _letter(scop)
     names = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth_of(tree))
     for k in range(depth_of(tree)):
-        names = names.add(isl.Id(f"c{k}"))
+        names = names.add(isl.Id(f"{letter}{k}"))
     build = build.set_iterators(names)
     build, keep = build.set_at_each_domain(conversion.at_domain)
     isl.DEFAULT_CONTEXT.set_ast_build_group_coscheduled(int(whole))
     ast = build.node_from_schedule(marked.schedule)
     result = conversion.declared((-1, 0), conversion.node(ast, -1, {}))
     for (band, member), group in slots.items():
-        around = frozenset(f"c{k}" for k in range(starts.get(band, -1) + member + 1))
+        around = frozenset(f"{letter}{k}" for k in range(starts.get(band, -1) + member + 1))
         for slot in (s for s in group if not any(s.starts)):
             users = frozenset(s.name for s in scop.statements if any(a.array == slot.array for a in s.accesses))
             held = Held(slot.array, slot.sizes, (Int(0),) * len(slot.sizes))

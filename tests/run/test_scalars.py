@@ -96,6 +96,15 @@ def test_a_global_counter_keeps_its_last_value() -> None:
     assert "g = (int)(n <= 0 ? 0 : n);" in made.text, made.text
 
 
+def test_sizes_with_the_names_of_loops_in_the_tree() -> None:
+    text = (
+        "void f(int c0, int c1, int d0, double a[restrict 40][40])\n{\n#pragma scop\n"
+        "  for (int i = c0; i < c1; i++)\n    for (int j = d0; j < c1; j++)\n      a[j][i] += c0;\n#pragma endscop\n}\n"
+    )
+    made = generate("in.c", text, GenOptions(target="c"))
+    assert made.regions[0].transformed, made.diagnostics
+
+
 def test_formulas_leave_no_trace() -> None:
     out = generate("in.c", source(*FORMS["flat index"]), GenOptions(target="c")).text
     assert "k =" not in out.split("tilewright: region")[1]
