@@ -130,7 +130,7 @@ def no_effect(plan: Plan, scop: Scop, code: CNode, threads: bool) -> tuple[Diagn
 def _why_no_effect(d: Balance | Parallel | Pipeline | Vector, scop: Scop, meant: Sequence[For], threads: bool) -> str:
     """What of a directive is not carried out; empty where all of it is."""
     if isinstance(d, Vector):
-        told = any(_told(x, scop, threads) for x in meant)
+        told = any(_asks_for_lanes(x, scop, threads) for x in meant)
         return "" if told else "no directive for compilers names what the loop gathers, so it is a plain one"
     if not threads:
         return f"{'its tiles run' if isinstance(d, Balance) else 'the loop runs'} on one thread"
@@ -190,10 +190,10 @@ def _shared_out(d: Parallel | Pipeline, code: CNode | None) -> str:
 def _in_lanes(d: Vector, scop: Scop, code: CNode, threads: bool) -> bool:
     """Is one of the loops that a directive means written as vectors, or the compiler told to make some?"""
     meant = (x for x in walk(code) if isinstance(x, For) and _names(d.loop, x))
-    return any(_told(x, scop, threads) for x in meant if x.loop.kind in (VECTOR, PARALLEL_VECTOR))
+    return any(_asks_for_lanes(x, scop, threads) for x in meant if x.loop.kind in (VECTOR, PARALLEL_VECTOR))
 
 
-def _told(x: For, scop: Scop, threads: bool) -> bool:
+def _asks_for_lanes(x: For, scop: Scop, threads: bool) -> bool:
     return x.form is not None or x.alone is not None or says_vector(scop, x, threads)
 
 

@@ -187,10 +187,10 @@ class _Outer:
         """The loop in all lanes; what stays in it, in registers."""
         ways = list(_ways(node.body, ()))
         tests = self._tests(node, ways)
-        loads, written = self._lasting(node, kept, [at for at, loops in ways if _covered(loops, tests)])
+        loads, written = self._fixed_elements(node, kept, [at for at, loops in ways if _covered(loops, tests)])
         kept = {**kept, **{key: x.name for key, x in loads.items()}}
         n = self.lanes.count
-        several = () if 0 <= length(node) < n else self._turned(node, kept)
+        several = () if 0 <= length(node) < n else self._transposed_block(node, kept)
         asked = tuple(x for x in (node, *tests) if not runs_for_sure(x))
         return Together(
             node,
@@ -209,15 +209,15 @@ class _Outer:
         known = [x for x in ways[0][1] if not moving & (expr_names(x.lower) | expr_names(x.upper))]
         return tuple(x for x in known if all(_covered((x,), loops) for _, loops in ways))
 
-    def _turned(self, node: For, kept: Registers) -> Body:
-        """As many iterations of an innermost loop as there are lanes, where some of what it reads has to be turned."""
+    def _transposed_block(self, node: For, kept: Registers) -> Body:
+        """As many iterations of an innermost loop as there are lanes, where some of what it reads is transposed."""
         rows = transposed(self.scop, self.lanes, self.times, self.node, node)
         if not rows.body:
             return ()
         found = [shifted(at, node.var, k) for k in range(self.lanes.count) for at, _ in innermost(node)]
         return (*rows.body, *(x for at in found for x in self._statement(at, {**kept, **rows.known})))
 
-    def _lasting(
+    def _fixed_elements(
         self, node: For, kept: Registers, sure: list[Instance]
     ) -> tuple[dict[Hashable, Load], set[Hashable]]:
         """Elements that all accesses of the loop to their arrays go to, one of them in `sure`, which run for certain:

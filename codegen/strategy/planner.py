@@ -18,7 +18,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.model import Statement
 from codegen.scop.remember import remember
 from codegen.scop.tree import Band, enclosing, has_band, loops, statements, walk
-from codegen.strategy import remarks as told
+from codegen.strategy import remarks as sentences
 from codegen.strategy.author import Author, Considered
 from codegen.strategy.choice import Decision, no_slower
 from codegen.strategy.cost.cycles import short
@@ -257,7 +257,7 @@ def _with_products(source: Program, machine: Machine, fusion: str) -> tuple[Expa
         panels = None if _all_products(made) else in_panels(made.program, machine, fusion)
         if panels is not None and _rank(panels[2]) > _rank(made.products):
             q, blocks, found = panels
-            words = (*made.remarks, *told.panels(made.program.scop, blocks))
+            words = (*made.remarks, *sentences.panels(made.program.scop, blocks))
             made = replace(made, program=q, products=found, directives=(*made.directives, *blocks), remarks=words)
         if best is None or _rank(made.products) > _rank(best[0].products):
             best = made, first
@@ -334,7 +334,7 @@ def decorate(
     _share(author)
     _vectorize(author)
     author.remarks.extend(owner_remarks(author.p, machine))
-    author.remarks.extend(told.nothing(p.scop, author.directives))
+    author.remarks.extend(sentences.nothing(p.scop, author.directives))
     return Decision(
         Plan(p.scop.region, tuple(author.directives)), tuple(author.remarks), author.p, tuple(author.considered)
     )

@@ -11,7 +11,7 @@ import islpy as isl
 from codegen.plan.model import Distribute, LoopRef, Tile
 from codegen.scop.distance import is_zero
 from codegen.scop.tree import Band, Loop, Seq, enclosing, has_band, loops, statements
-from codegen.strategy import remarks as told
+from codegen.strategy import remarks as sentences
 from codegen.strategy.author import Author
 from codegen.strategy.cost.latency import SKEWED, worth_rows
 from codegen.strategy.cost.predicted import iteration_cycles
@@ -38,7 +38,7 @@ def _rows_in_turn(author: Author, site: Site) -> None:
     free = partial(_all_tilable, author.p)
     names, steps = suited(chain_of(author.p, site.band, free, author.machine))
     carry_out_steps(author, *steps)
-    author.remark("passed", "rows", told.rows(steps), names[-1])
+    author.remark("passed", "rows", sentences.rows(steps), names[-1])
 
 
 ROWS_IN_TURN = Technique(

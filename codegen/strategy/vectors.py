@@ -125,7 +125,7 @@ def _transposed(author: Author, site: Site) -> None:
     with _same_reason(author):
         carry_out_steps(author, found)
     side = f"{found.times} vectors side by side along loop {found.loop.name}"
-    text = f"{side}; what is read along {site.band.loops[-1].name} is turned in registers"
+    text = f"{side}; what is read along {site.band.loops[-1].name} is transposed in registers"
     author.remark("passed", "vector", text, site.stmts[0])
 
 

@@ -253,7 +253,7 @@ class Launch:
         )
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
-            self.style, self.model, width_of(node), mesh, site.dealt, {r.array: r.slots for r in mine},
+            self.style, self.model, width_of(node), mesh, site.in_turn, {r.array: r.slots for r in mine},
         )
         body = phase.views(tree, names, dict(self.shared))
         title = f"{self.name}_k{number}"

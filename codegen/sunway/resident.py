@@ -69,9 +69,9 @@ def owned_arrays(
         if _uses(scop, elsewhere, name):
             missed[name] = "it is used outside of kernels as well"
             continue
-        deal = {(s.dealt, *_dealing(s)) for s in mine}
+        deal = {(s.in_turn, *_shares_of_cores(s)) for s in mine}
         if len(deal) > 1 or any(s.mesh is not None or not s.bound or not _fixed(s) for s in mine):
-            missed[name] = "kernels that use it are not dealt out alike"
+            missed[name] = "kernels that use it share out their tiles in different ways"
             continue
         good, why = _one_tile_each(scop, name, mine)
         if good:
@@ -85,7 +85,7 @@ def _uses(scop: Scop, stmts: Sequence[str] | frozenset[str], array: str) -> bool
     return any(a.array == array for n in stmts for a in scop.statement(n).accesses)
 
 
-def _dealing(site: KernelSite) -> tuple[object, ...]:
+def _shares_of_cores(site: KernelSite) -> tuple[object, ...]:
     """How the tiles of a kernel go to the cores: equal for two kernels if a tile always goes to the same core."""
     names = _canonical(site)
     return tuple((substitute(b.lower, names), b.op, substitute(b.upper, names), b.step) for b in site.bound)
@@ -221,7 +221,7 @@ def _tiles(site: KernelSite, grid: Grid) -> int:
         known = isinstance(lp.lower, Int) and isinstance(lp.upper, Int)
         extent = lp.upper.value - lp.lower.value + (lp.op == "<=") if known else EXTENT  # type: ignore[union-attr]
         counts.append(-(-max(1, extent) // lp.step))
-    if len(counts) < 2 or site.dealt:
+    if len(counts) < 2 or site.in_turn:
         return -(-prod(counts) // grid.count)
     return -(-counts[0] // grid.rows) * -(-counts[1] // grid.columns)
 

@@ -66,7 +66,7 @@ def _tiles_move(launch: Launch, group: Sequence[Resident], which: str) -> tuple[
     slots = {r.array: r.slots for r in group}
     phase = Phase(
         launch.scop, launch.group, launch.grid, launch.helpers, frozenset(), launch.words, frozenset(), launch.style,
-        launch.model, len(site.bound), None, site.dealt, slots, which, frozenset(r.array for r in group if r.get),
+        launch.model, len(site.bound), None, site.in_turn, slots, which, frozenset(r.array for r in group if r.get),
     )  # fmt: skip
     body = phase.views(node, {}, {})  # type: ignore[arg-type]
     return (*phase.declarations(), *body)

@@ -38,7 +38,7 @@ class KernelSite:
     plain: bool
     stager: Stager
     tree: SNode
-    dealt: bool  # tiles of two bound loops go to the cores in turn, whatever their shape
+    in_turn: bool  # tiles of two bound loops go to the cores in turn, whatever their shape
     mesh: Mesh | None
 
     @property
@@ -106,8 +106,8 @@ class Survey:
             mesh = find_mesh(self.scop, tree)
         if mesh is not None and self.wanted is not None and not self.wanted.shares(mesh.plan.nest.instance.stmt):
             mesh = None
-        dealt = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
-        self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, dealt, mesh)
+        in_turn = mesh is None and width == 2 and self.style.ahead and _tiles_inside(node)
+        self.sites[id(node)] = KernelSite(node, at, loops, plain, stager, tree, in_turn, mesh)
 
     def _steps(self, node: For, at: Point) -> tuple[Stencil, StencilTile] | None:
         """The loop as a stencil whose tiles go through many steps at once, if it is one."""

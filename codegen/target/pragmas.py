@@ -58,8 +58,8 @@ def pragma_makers(scop: Scop, threads: Threads) -> Mapping[str, Maker]:
         return {PARALLEL: lambda node, ints: Pragma(), VECTOR: vectors, PARALLEL_VECTOR: vectors}
     if threads == "team":
         return {
-            PARALLEL: lambda node, ints: Pragma("#pragma omp for", clauses=_dealt(node)),
-            PARALLEL_VECTOR: lambda node, ints: Pragma("#pragma omp for simd", clauses=_dealt(node)),
+            PARALLEL: lambda node, ints: Pragma("#pragma omp for", clauses=_schedule_clause(node)),
+            PARALLEL_VECTOR: lambda node, ints: Pragma("#pragma omp for simd", clauses=_schedule_clause(node)),
             VECTOR: lambda node, ints: _simd(scop, node),
         }
     return {
@@ -108,7 +108,7 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
         ints.helpers.add("tw_parallel_min")
         test = f"{work} >= TW_PARALLEL_MIN"
     alone = _simd(scop, node).text if node.loop.kind == PARALLEL_VECTOR else ""
-    return Pragma(f"#pragma omp {words}", test, f"{_dealt(node)}{_clauses(node)}", alone)
+    return Pragma(f"#pragma omp {words}", test, f"{_schedule_clause(node)}{_clauses(node)}", alone)
 
 
 def shared_by_team(scop: Scop, code: CNode) -> bool:
@@ -128,7 +128,7 @@ def _needs_more(scop: Scop, node: CNode) -> bool:
     return isinstance(node, ProductNode) or (isinstance(node, For) and bool(node.loop.reductions))
 
 
-def _dealt(node: For) -> str:
+def _schedule_clause(node: For) -> str:
     """What each thread gets, where that is not an equal part of the loop's iterations."""
     return f" schedule(static, {node.loop.share})" if node.loop.share and node.loop.kind != PIPELINED else ""
 

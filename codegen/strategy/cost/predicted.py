@@ -61,7 +61,7 @@ def _iteration(c: GroupInRegion, place: Place) -> float:
     lanes = _lanes(c, place, bool(waits))
     moving = sum(1 for k in found if any(k[1][-1]))
     each = max(sum(operations(s) for s in stmts) / unit_rate(c.p, stmts, c.machine), moving / ACCESSES)
-    each += _turned(c, lanes) + COUNTING / (WIDE * (lanes.side if lanes.innermost else 1))
+    each += _transpose_steps(c, lanes) + COUNTING / (WIDE * (lanes.side if lanes.innermost else 1))
     wait = max((chain_cycles(c.p, s, c.machine, found) for s in stmts if target(c.p, s).name in waits), default=0.0)
     wait /= lanes.side
     return max(each / lanes.count, wait / lanes.count, fetched(c, found, {})) + astray(stmts)
@@ -81,7 +81,7 @@ def _lanes(c: GroupInRegion, place: Place, waits: bool) -> _Lanes:
     return _Lanes()
 
 
-def _turned(c: GroupInRegion, lanes: _Lanes) -> float:
+def _transpose_steps(c: GroupInRegion, lanes: _Lanes) -> float:
     """Steps that transpose what is read along the innermost loop, where vectors are along the one around it."""
     if lanes.innermost or len(c.lengths) < 2:
         return 0.0

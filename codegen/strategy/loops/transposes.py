@@ -2,8 +2,8 @@
 
 Compilers take one of the two element by element. What is read is transposed in registers instead
 (`lower/transpose.py`), and whole lines are stored. Neoverse N1, f64, permute-021, of the speed of gcc's code for the
-plain loops, by tiles of 32 x 128 and by turned blocks in them: 700 x 700 1.01 and 1.10, 1000 x 1000 1.43 and 1.80, 2048
-x 2048 1.55 and 2.12, 4000 x 4000 2.25 and 2.85.
+plain loops, by tiles of 32 x 128 and by transposed blocks in them: 700 x 700 1.01 and 1.10, 1000 x 1000 1.43 and 1.80,
+2048 x 2048 1.55 and 2.12, 4000 x 4000 2.25 and 2.85.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from codegen.scop.types import CType
 from codegen.strategy.loops.outer_vectors import arithmetic, has_vectors
 from codegen.transform.program import Program
 
-BYTES = 16  # wider vectors take more steps to turn on processors that have them
+BYTES = 16  # wider vectors take more steps to transpose on processors that have them
 
 
 def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
-    """Vectors that fill a line, along the loop around the innermost one, where something has to be turned for it."""
+    """Vectors that fill a line, along the loop around the innermost one, where something is transposed for it."""
     names = statements(band)
     stmts = [p.scop.statement(n) for n in names]
     elems = {p.scop.arrays[s.accesses[s.target].array].elem for s in stmts}
@@ -32,7 +32,7 @@ def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     if not has_vectors(elem, stmts) or any(lp.tile or lp.kind or not lp.coincident for lp in (lane, row)):
         return None
     written = {s.accesses[s.target].array for s in stmts}
-    reads = [_turned(p, s, elem, written) for s in stmts]
+    reads = [_transposed_reads(p, s, elem, written) for s in stmts]
     if None in reads or not any(reads):
         return None
     # As many as fill a line, where half of the registers hold the rows of a block.
@@ -40,8 +40,8 @@ def across_rows(p: Program, band: Band, machine: Machine) -> Vector | None:
     return Vector(LoopRef(lane.name, names[0]), BYTES, max(1, times))
 
 
-def _turned(p: Program, s: Statement, elem: CType, written: set[str]) -> int | None:
-    """How many reads of a statement have to be turned; None where it has no vectors."""
+def _transposed_reads(p: Program, s: Statement, elem: CType, written: set[str]) -> int | None:
+    """How many reads of a statement have to be transposed; None where it has no vectors."""
     around, count = enclosing(p.tree, s.name), 0
     if not arithmetic(p, s, elem):
         return None

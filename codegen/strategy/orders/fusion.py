@@ -38,7 +38,7 @@ def fuse(source: Program, machine: Machine, given: str, order: Callable[[Program
     """The order of the loops in the way that is given, or for `auto` in the best one."""
     if given != AUTO:
         q = order(source, given)
-        return Fusion(given, q, _told(source, q, f"as --fusion={given} asks"))
+        return Fusion(given, q, _remarks(source, q, f"as --fusion={given} asks"))
     usual = Fusion("smart", order(source, "smart"))
     if not _choice(source):
         return usual
@@ -56,7 +56,7 @@ def fuse(source: Program, machine: Machine, given: str, order: Callable[[Program
     best = min(made, key=lambda w: costs[w][0] * costs[w][1] * (1 if w == "smart" else GAIN))
     words = ", ".join(f"{short(costs[w][1])} with {w}" for w in made if w != best)
     why = f"about {short(costs[best][1])} cycles with parameters of {SIZE} on {machine.cores} cores, {words}"
-    return Fusion(best, made[best], _told(source, made[best], f"{best}: {why}"))
+    return Fusion(best, made[best], _remarks(source, made[best], f"{best}: {why}"))
 
 
 def _choice(source: Program) -> bool:
@@ -67,7 +67,7 @@ def _choice(source: Program) -> bool:
     return len(strongly_connected(source.scop, source.must, [s.name for s in stmts])) > 1
 
 
-def _told(source: Program, q: Program, why: str) -> tuple[Diagnostic, ...]:
+def _remarks(source: Program, q: Program, why: str) -> tuple[Diagnostic, ...]:
     """Which statements share loops now, and what they have in common."""
     groups = _groups(q)
     text = "; ".join(_shared(source, n) for n in groups) if groups else "no statements share loops"

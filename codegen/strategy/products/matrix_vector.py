@@ -37,7 +37,7 @@ MOST_ROWS = 16
 SAMPLE = 25600
 _WORDS = {
     "lanes": "lanes along the result",
-    "across": "rows turned in registers to keep their order",
+    "across": "rows transposed in registers to keep their order",
     "fold": "partial results beside each other",
 }
 

@@ -167,7 +167,7 @@ class TileModel:
         """The part of the cores' time that is not idle, over typical extents."""
         shape = (self.grid.count,) if nest.bound < 2 else (self.grid.rows, self.grid.columns)
         if nest.bound > 1 and len(sizes) > 2:
-            return self._dealt(nest, sizes)
+            return self._in_turn(nest, sizes)
         total = 1.0
         for k, n in enumerate(shape):
             extent = nest.extents[k]
@@ -180,7 +180,7 @@ class TileModel:
         return total
 
 
-    def _dealt(self, nest: KernelNest, sizes: Sequence[int]) -> float:
+    def _in_turn(self, nest: KernelNest, sizes: Sequence[int]) -> float:
         """As `balance`, for tiles that go to the cores in turn."""
         total = 0.0
         for e in EXTENTS:

@@ -97,12 +97,12 @@ def plan_nest(scop: Scop, node: CNode, writable: Callable[[int], bool]) -> Block
     lanes = [lp for lp in nest.loops if motion(target, lp.var) == "unit"]
     for lane in lanes:
         found = _with_lane(s, nest, lane, used)
-        if found is not None and told_apart(found, target):
+        if found is not None and keeps_order_of_sums(found, target):
             return found
     return None
 
 
-def told_apart(b: Blocked, target: Sequence[CExpr]) -> bool:
+def keeps_order_of_sums(b: Blocked, target: Sequence[CExpr]) -> bool:
     """Do iterations that change their order write different elements, unless they differ only in loops that do not move
     the target at all? Else sums would be added up in another order.
 

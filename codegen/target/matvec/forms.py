@@ -111,7 +111,7 @@ def _block(o: Ops, groups: Sequence[str], at: str) -> list[str]:
     found = []
     for g in range(len(groups)):
         rows = range(g * o.lanes, (g + 1) * o.lanes)
-        turned, columns = _turned(o, [[plus(line(o, m, r), at) for r in rows] for m in range(o.matrices)], g)
+        turned, columns = _transposed(o, [[plus(line(o, m, r), at) for r in rows] for m in range(o.matrices)], g)
         lines += turned
         found.append(columns)
     pairs = ((g, c, q) for q in range(o.lanes) for g, c in enumerate(groups))
@@ -129,7 +129,7 @@ def _across_rest(o: Ops, groups: Sequence[str], rows: int) -> list[str]:
     for g, c in enumerate(groups):
         mine = range(g * o.lanes, (g + 1) * o.lanes)
         places = [[f"rest + {spots[line(o, m, r)]}" for r in mine] for m in range(o.matrices)]
-        turned, columns = _turned(o, places, g)
+        turned, columns = _transposed(o, places, g)
         lines += turned
         for q, a in enumerate(columns[:-1]):
             lines += [f"if (j + {q} < k)", f"  {c} = {_step(o, c, a, q)};"]
@@ -153,7 +153,7 @@ def _step(o: Ops, acc: str, a: Sequence[str], q: int) -> str:
     return o.value(acc, a, [f"{x}_{q}" for x in numbered("x", o.operands)])
 
 
-def _turned(o: Ops, places: Sequence[Sequence[str]], g: int) -> tuple[list[str], list[list[str]]]:
+def _transposed(o: Ops, places: Sequence[Sequence[str]], g: int) -> tuple[list[str], list[list[str]]]:
     """Lines that load and turn a block of every matrix, and for each column its names, one for each matrix."""
     lines, columns = [], []
     for m, spots in enumerate(places):
