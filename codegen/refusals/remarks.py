@@ -138,8 +138,8 @@ REMARKS: tuple[Entry, ...] = (
         REMARK,
         "What is printed of products and matrix-vector products is read back and proven once more, from the text. This "
         "one has a form that the reading does not know yet: its loops are proven as always, the text of its blocks is "
-        "trusted. On core groups: kernels that share panels of a product across the mesh, tiles that take several time "
-        "steps at once, and tiles that stay on their cores.",
+        "trusted. On core groups: kernels that share panels of a product across the mesh, and tiles that take several "
+        "time steps at once.",
         "Run `check` on it, which compares it with the original.",
     ),
     Entry(

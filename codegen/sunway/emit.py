@@ -41,6 +41,7 @@ from codegen.target.view import ViewBuilder
 from codegen.verify.cores.arguments import wrong_launch
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
 from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.movers import MoverTask
 from codegen.verify.cores.records import Words
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread
@@ -193,7 +194,6 @@ def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
     for x in launches:
         unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
         unread += [f"tiles of {x.name} take {shape.steps} time steps at once" for _, shape in x.stencils]
-        unread += [f"tiles of `{r.array}` stay on their cores in {x.name}" for r in x.residents]
         for what in unread if not x.model else ():
             text = f"{what}: that text was not read back, only its loops are proven"
             yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
@@ -300,7 +300,8 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
         f"void {launch.name}({launch.name}_args *{w.args})", "every core runs this",
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
-    _prove_entry(launch, known, entry)
+    moves = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.movers.items()}
+    _prove_entry(launch, known, moves, entry)
     return fields, [*made, entry]
 
 
@@ -314,12 +315,15 @@ def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
         ) from None
 
 
-def _prove_entry(launch: Launch, known: Mapping[str, tuple[str, KernelTask, Kernel | None]], entry: Function) -> None:
-    """Raises Unsupported unless kernels are called, and cores wait for each other, as the tree needs it. Tiles that
-    stay on their cores, and many steps at once, are not read."""
-    if launch.residents or launch.stencils or launch.model or launch.root is None:
+def _prove_entry(
+    launch: Launch, known: Mapping[str, tuple[str, KernelTask, Kernel | None]],
+    moves: Mapping[str, tuple[MoverTask, str]], entry: Function,
+) -> None:  # fmt: skip
+    """Raises Unsupported unless kernels are called, cores wait for each other, and tiles that stay come and go as the
+    tree needs it. Many steps at once are not read."""
+    if launch.stencils or launch.model or launch.root is None:
         return
-    task = EntryTask(*launch.root, known)
+    task = EntryTask(*launch.root, known, moves)
     problem = wrong_entry(launch.source, launch.deps, task, _text(entry), _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)

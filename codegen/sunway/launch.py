@@ -36,6 +36,7 @@ from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
 from codegen.verify.cores.arguments import LaunchTask
 from codegen.verify.cores.check import KernelTask
+from codegen.verify.cores.movers import MoverTask
 from codegen.verify.readback import Point, enter
 
 
@@ -76,6 +77,7 @@ class Launch:
     residents: list[Resident] = field(default_factory=list)
     missed: dict[str, str] = field(default_factory=dict)  # arrays that pass through main memory between kernels
     tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
+    movers: dict[int, MoverTask] = field(default_factory=dict)  # functions that move tiles that stay
     root: tuple[CNode, Point] | None = None  # what every core runs
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from codegen.sunway.staging.local import Stage
 from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
+from codegen.verify.cores.movers import MoverTask
 
 if TYPE_CHECKING:
     from codegen.sunway.launch import Launch
@@ -50,6 +51,8 @@ def stay_moves(launch: Launch, which: str) -> tuple[KernelView, ...]:
         if which == "go":
             comment = f"this core gives back its first tiles of {names}"
         launch.functions.append(Function(f"{head}{parameters})", comment, body))
+        site = group[0].site
+        launch.movers[len(launch.functions) - 1] = MoverTask(site.bound, site.at, f"{head}{parameters})")
         call = line(f"{title}({w.args}, {w.id}{''.join(f', {r.box.name}_kept' for r in moved)});")
         ints = IntPrinter({p.name: p for p in launch.scop.params}, {}, launch.helpers)
         runs = " && ".join(f"{ints.text(lp.lower, 5)} {lp.op} {ints.text(lp.upper, 5)}" for lp in group[0].loops)

@@ -113,7 +113,8 @@ def test_plans_say_what_stays(capsys):
 
 
 def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
-    """An analysis that lets x stay as well, though other cores read what one of them keeps."""
+    """An analysis that lets x stay as well, though other cores read what one of them keeps. The proof refuses
+    that text; without it, the emulator does."""
 
     def wrong(scop, grid, owned, *rest):
         return residents(scop, grid, [*owned, Owned("x", owned[-1].sites, "a fault")], *rest)
@@ -121,6 +122,9 @@ def test_emulator_catches_what_must_not_stay(tmp_path, library, monkeypatch):
     monkeypatch.setattr("codegen.sunway.launch.residents", wrong)
     monkeypatch.setattr("codegen.sunway.resident._unfit", lambda *_: "")
     monkeypatch.setattr("codegen.sunway.survey.KernelSite.tile", _any_tile)
+    (refused,) = [n for d in made_of(BODIES).diagnostics for n in d.notes]
+    assert refused.id == "no-proof" and "stays with cores" in refused.message
+    monkeypatch.setattr("codegen.sunway.emit.wrong_entry", lambda *_: "")
     ran = run_program(built(made_of(BODIES), tmp_path, library), ["2", "300"])
     assert ran.code == 3 and "[kept]" in ran.err
 

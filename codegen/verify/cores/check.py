@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 
 from codegen.ast.ctree import CExpr, CNode, For, Held, Name
 from codegen.record import record
@@ -14,6 +15,7 @@ from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.verify.cores.entry import Callee, Entry
 from codegen.verify.cores.kernel import Kernel
+from codegen.verify.cores.movers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.staging import check_staging
@@ -45,6 +47,7 @@ class EntryTask:
     node: CNode
     at: Point
     functions: Mapping[str, tuple[str, KernelTask, Kernel | None]]
+    movers: Mapping[str, tuple[MoverTask, str]] = field(default_factory=dict)  # of tiles that stay, with their texts
 
 
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> Kernel:
@@ -74,14 +77,27 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
             inside = _PARAMETERS.fullmatch(head)
             if inside is None or inside[1] != name or (inside[2], inside[3]) != (words.args, words.id):
                 raise Unread(f"`{name}` has another head")
-            parameters = re.findall(r", long (\w+)", inside[4])
-            if "".join(f", long {p}" for p in parameters) != inside[4] or not set(parameters) <= set(variables):
+            kept, rest = kept_places(inside[4])
+            parameters = re.findall(r", long (\w+)", rest)
+            if "".join(f", long {p}" for p in parameters) != rest or not set(parameters) <= set(variables):
                 raise Unread(f"`{name}` has other parameters")
-            callees[name] = Callee(kernel.node, tuple(variables[p] for p in parameters), walk)
-        Entry(scop, deps, words, callees).run(read_statements(text), task.node, task.at)
+            if walk is not None and not _kept_of(walk) <= set(kept):
+                raise Unread(f"`{name}` has no place for tiles that stay")
+            callees[name] = Callee(kernel.node, tuple(variables[p] for p in parameters), walk, kept)
+        movers = {}
+        for name, (move, body) in task.movers.items():
+            if not move.head.startswith(f"void {name}("):
+                raise Unread(f"`{name}` has another head")
+            found = read_mover(scop, move, body, words)
+            movers[name] = found, kept_places(move.head)[0]
+        Entry(scop, deps, words, callees, movers).run(read_statements(_ATTRIBUTE.sub("", text)), task.node, task.at)
     except Unread as problem:
         return str(problem)
     return ""
+
+
+def _kept_of(walk: Kernel) -> set[str]:
+    return {c.kept for leaf in walk.leaves for stage in leaf.stages for c in stage.copies if c.kept}
 
 
 def read_kernel(scop: Scop, task: KernelTask, text: str, words: Words) -> Kernel:

@@ -14,12 +14,15 @@ from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Name,
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
-from codegen.verify.cores.commands import BARRIERS
+from codegen.verify.cores.commands import BARRIERS, Buffer
 from codegen.verify.cores.expr import same
 from codegen.verify.cores.heads import check_end, step_of, with_integer
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.meeting import Phase, apart, phase_of
+from codegen.verify.cores.movers import Mover
 from codegen.verify.cores.records import Words
+from codegen.verify.cores.resident import Launched, Place, check_residents
+from codegen.verify.cores.types import plain_type
 from codegen.verify.cores.values import Scope
 from codegen.verify.readback import Point, enter
 from codegen.verify.text.read import NOTHING, Node, Unread
@@ -33,6 +36,7 @@ class Callee:
     node: CNode
     parameters: tuple[str, ...]  # loop variables of the tree
     kernel: Kernel | None
+    kept: Mapping[str, Buffer] = field(default_factory=dict)  # places for tiles, by parameter
 
 
 @dataclass
@@ -43,9 +47,14 @@ class Entry:
     deps: Dependences
     words: Words
     callees: Mapping[str, Callee]
+    movers: Mapping[str, tuple[Mover, Mapping[str, Buffer]]] = field(default_factory=dict)
     shared: dict[str, Held] = field(default_factory=dict)
     unpacked: tuple[Node, ...] = ()
     phases: dict[int, Phase] = field(default_factory=dict)  # by node of the tree
+    places: dict[str, Buffer] = field(default_factory=dict)  # for tiles that stay
+    kernels: list[Kernel] = field(default_factory=list)  # in the order of the text
+    sure: list[Kernel] = field(default_factory=list)  # those that run whenever the loops around them do
+    _choices: int = 0  # conditions around
 
     def run(self, body: Sequence[Node], node: CNode, at: Point) -> None:
         first = Node("call", "athread_get_id", (Node("unary", "-", (Node("number", "1"),)),))
@@ -54,8 +63,49 @@ class Entry:
         count = 1
         while count < len(body) and body[count].kind in ("declare", "several"):
             count += 1
-        self.unpacked = tuple(body[1:count])
-        self._inside(body[count:], node, at, self._scope(), frozenset())
+        self.unpacked = tuple(d for d in body[1:count] if not self._place(d))
+        left, sc = list(body[count:]), self._scope()
+        comes = self._moves(left, sc, 0)
+        goes = self._moves(left, sc, -1)[::-1]
+        self._inside(left, node, at, sc, frozenset())
+        elsewhere = frozenset(
+            a.array for p in self.phases.values() if p.alone or p.leaves is None
+            for n in p.statements for a in self.scop.statement(n).accesses
+        )  # fmt: skip
+        places = {n: Place(b.copies, b.elements) for n, b in self.places.items()}
+        check_residents(self.scop, Launched(self.kernels, self.sure, comes, goes, places), elsewhere)
+
+    def _place(self, d: Node) -> bool:
+        """Local memory for tiles that stay."""
+        kind, sizes, value = d.kids if d.kind == "declare" else (NOTHING, NOTHING, NOTHING)
+        if value != NOTHING or len(sizes.kids) != 2 or not all(x.text.isdigit() for x in sizes.kids):
+            return False
+        slots, elements = (int(x.text) for x in sizes.kids)
+        self.places[d.text] = Buffer(elements, slots, plain_type(kind.text))
+        return True
+
+    def _moves(self, left: list[Node], sc: Scope, at: int) -> list[tuple[Mover, tuple[CExpr, ...]]]:
+        """Calls at the beginning or the end that let tiles come or go, and their conditions."""
+        found: list[tuple[Mover, tuple[CExpr, ...]]] = []
+        while left:
+            s = left[at]
+            inner = _body(s.kids[1]) if s.kind == "if" and s.kids[2] == NOTHING else (s,)
+            call = inner[0].kids[0] if len(inner) == 1 and inner[0].kind == "do" else s
+            if call.kind != "call" or call.text not in self.movers:
+                return found
+            mover, kept = self.movers[call.text]
+            self._check_kept(call, kept, 2)
+            tests = _conjuncts(s.kids[0]) if s.kind == "if" else []
+            found.append((mover, tuple(sc.integer(c) for c in tests)))
+            left.pop(at)
+        return found
+
+    def _check_kept(self, call: Node, kept: Mapping[str, Buffer], first: int) -> None:
+        """A function gets the places of tiles by their names, and its own number."""
+        given = (Node("name", self.words.args), Node("name", self.words.id))
+        right = call.kids[:2] == given and list(call.kids[first:]) == [Node("name", n) for n in kept]
+        if not right or any(n not in self.places or self.places[n]._replace(copies=0) != b for n, b in kept.items()):
+            raise Unread(f"`{call.text}` is called with other values")
 
     def _scope(self) -> Scope:
         params: dict[str, CExpr] = {p.text: Name(p.name) for p in self.scop.params}
@@ -105,13 +155,17 @@ class Entry:
             raise Unread("another condition around kernels")
         if (s.kids[2] == NOTHING) != (node.orelse is None):
             raise Unread("a condition that leaves a side out")
+        self._choices += 1
         cond = at.condition(node.cond)
         yes = replace(at, domain=at.domain.intersect(cond).coalesce())
         found = self._inside(_body(s.kids[1]), node.then, yes, sc, open_)
         if node.orelse is None:
-            return found | open_
-        no = replace(at, domain=at.domain.subtract(cond).coalesce())
-        return found | self._inside(_body(s.kids[2]), node.orelse, no, sc, open_)
+            found |= open_
+        else:
+            no = replace(at, domain=at.domain.subtract(cond).coalesce())
+            found |= self._inside(_body(s.kids[2]), node.orelse, no, sc, open_)
+        self._choices -= 1
+        return found
 
     def _loop(self, s: Node, node: For, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
         begin, cond, step, body = s.kids if s.kind == "for" else (NOTHING,) * 4
@@ -131,9 +185,14 @@ class Entry:
         if callee is None or callee.node is not node:
             raise Unread("another kernel than the tree's")
         given = (Node("name", self.words.args), Node("name", self.words.id))
-        values = [sc.integers.get(x.text) if x.kind == "name" else None for x in call.kids[2:]]
+        count = 2 + len(callee.parameters)
+        values = [sc.integers.get(x.text) if x.kind == "name" else None for x in call.kids[2:count]]
         if call.kids[:2] != given or values != [Name(v) for v in callee.parameters]:
             raise Unread(f"`{call.text}` is called with other values")
+        self._check_kept(call, callee.kept, count)
+        if callee.kernel is not None and callee.kernel not in self.kernels:
+            self.kernels.append(callee.kernel)
+            self.sure += [] if self._choices else [callee.kernel]
         self.phases.setdefault(id(node), phase_of(self.scop, node, callee.kernel))
         return id(node)
 
@@ -167,6 +226,11 @@ class Entry:
 
 def has_kernel(node: CNode) -> bool:
     return any(isinstance(n, For) and n.loop.kind in THREADED for n in walk(node))
+
+
+def _conjuncts(e: Node) -> list[Node]:
+    both = e.kind == "binary" and e.text == "&&"
+    return [*_conjuncts(e.kids[0]), *_conjuncts(e.kids[1])] if both else [e]
 
 
 def _body(s: Node) -> tuple[Node, ...]:

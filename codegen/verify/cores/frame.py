@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from codegen.ast.ctree import CExpr
+from codegen.ast.ctree import CExpr, Name
 from codegen.verify.cores.commands import Buffer, Wait, command_of
 from codegen.verify.cores.expr import polynomial, same
 from codegen.verify.cores.memory import BoxCopy, Command, box
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.read import NOTHING, Node, Unread
 
+STAYS = "\0not "  # with a name behind it: a condition that holds for tiles that do not stay
 PUTS = ("athread_put", "athread_dma_iput_stride")
 
 
@@ -27,6 +28,8 @@ class BufferView(NamedTuple):
     buffer: str
     copy: str
     shape: tuple[CExpr, ...]
+    kept: str = ""  # where the tile is if it stays
+    stays: str = ""  # what tells whether it does
 
 
 class Guarded(NamedTuple):
@@ -49,10 +52,10 @@ class Frame:
     views: list[BufferView] = field(default_factory=list)
     gets: dict[str, Guarded] = field(default_factory=dict)
     puts: dict[str, Guarded] = field(default_factory=dict)
-    zero: set[str] = field(default_factory=set)  # reply words that were reset
+    zero: dict[str, CExpr | None] = field(default_factory=dict)  # reply words that were reset, and where
     met: bool = False  # all cores have met since then
     here: set[str] = field(default_factory=set)  # buffers whose fetch was waited for
-    free: set[str] = field(default_factory=set)  # buffers whose put of before was waited for
+    free: dict[str, CExpr | None] = field(default_factory=dict)  # buffers whose put of before was waited for, and where
     late: set[str] = field(default_factory=set)  # those whose put here is not waited for here
     told: set[str] = field(default_factory=set)  # those of them whose number of commands is known later
     gone: set[str] = field(default_factory=set)
@@ -60,9 +63,9 @@ class Frame:
 
     def command(self, c: Command, when: CExpr | None, alone: bool) -> None:
         """A command is given. `alone`: by the first core, for all of them."""
-        if c.reply not in self.zero:
+        if c.reply not in self.zero or not _same_test(self.zero[c.reply], when):
             raise Unread(f"a command for `{c.buffer}` whose reply word counts others, too")
-        self.zero.discard(c.reply)
+        del self.zero[c.reply]
         if c.put:
             if c.buffer not in self.puts or self.puts[c.buffer] != Guarded(c, when) or c.buffer in self.gone:
                 raise Unread(f"`{c.buffer}` is brought back in another way")
@@ -74,9 +77,11 @@ class Frame:
             raise Unread(f"`{c.buffer}` is fetched for cores that are not ready for it")
         self.gets[c.buffer] = Guarded(c, when)
 
-    def counted(self, sc: Scope, buffer: str, much: Node) -> None:
+    def counted(self, sc: Scope, buffer: str, much: Node, when: CExpr | None) -> None:
         """A word says how many commands of a put are on their way, for who waits for them later."""
-        if buffer not in self.gone or polynomial(sc.integer(much)) != self.puts[buffer].command.commands():
+        mine = self.puts[buffer] if buffer in self.gone else None
+        known = mine is not None and _same_test(mine.when, when)
+        if not known or polynomial(sc.integer(much)) != mine.command.commands():  # type: ignore[union-attr]
             raise Unread(f"`{buffer}` is brought back by more or fewer commands")
         self.told.add(buffer)
 
@@ -124,6 +129,10 @@ class Frame:
             raise Unread(f"`{v.buffer}` has no part of an array")
         if get is not None and v.buffer not in self.here:
             raise Unread(f"`{v.buffer}` is used before it is there")
+        if v.stays and (ahead or any(g is not None and g.when != Name(f"{STAYS}{v.stays}") for g in (get, put))):
+            raise Unread(f"`{v.buffer}` is fetched or brought back for a tile that stays")
+        if not v.stays and isinstance(either.when, Name) and either.when.name.startswith(STAYS):
+            raise Unread(f"`{v.buffer}` is not fetched or brought back for tiles of others that stay")
         lows, lens = box(either.command, v.shape)
         if get is not None and put is not None:
             other = box(put.command, v.shape)
@@ -131,7 +140,9 @@ class Frame:
             if not alike or not all(map(same, (*lows, *lens), (*other[0], *other[1]))):
                 raise Unread(f"`{v.buffer}` is brought back to another part of its array")
         array = either.command.outside.array
-        return BoxCopy(v.name, v.buffer, array, lows, lens, get is not None, put is not None, ahead, either.when)
+        when = None if v.stays else either.when
+        found = BoxCopy(v.name, v.buffer, array, lows, lens, get is not None, put is not None, ahead, when)
+        return found._replace(kept=v.kept, stays=v.stays)
 
     def end(self) -> None:
         """The list is over."""
@@ -139,8 +150,9 @@ class Frame:
             raise Unread("what the next iteration needs is not fetched")
         if self.open and set(self.puts) != self.gone:
             raise Unread(f"`{min(set(self.puts) - self.gone)}` is not brought back")
-        if not self.late <= self.told & self.free:
-            raise Unread(f"`{min(self.late - (self.told & self.free))}` is used again before it was brought back")
+        good = {b for b in self.told & set(self.free) if _same_test(self.free[b], self.puts[b].when)}
+        if not self.late <= good:
+            raise Unread(f"`{min(self.late - good)}` is used again before it was brought back")
         if not self.open and (self.views or self.gets):
             raise Unread("boxes that nobody uses")
 

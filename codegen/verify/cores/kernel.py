@@ -139,10 +139,19 @@ class Kernel(Walk):
         body = inside.kids if inside.kind == "block" else (inside,)
         self._bound += bound
         mine, self._mine = self._mine, self._mine and not bound
+        if bound and self._bound == self.wide and self._counts:
+            body = self._counted(body)
         if self._list(body, [head.body], inner, enter(head, at), stages, frame):
             raise Unread(f"a part of the loop over `{name}` is left out")
         self._bound -= bound
         self._mine = mine
+
+    def _counted(self, body: Sequence[Node]) -> tuple[Node, ...]:
+        """The body of a loop over tiles without the statement that counts them, which comes first."""
+        at = 1 if self._turn else 0
+        if len(body) <= at or body[at] != Node("do", "", (Node("after", "++", (Node("name", self.words.tile),)),)):
+            raise Unread("a tile is not counted")
+        return (*body[:at], *body[at + 1 :])
 
     def _share(self, head: For) -> tuple[CExpr, int]:
         """Where a core's iterations of a bound loop begin, and how far they are apart."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from codegen.ast.ctree import CNode, For, Instance, Name, expr_names, substitute, walk
+from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names, substitute, walk
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
@@ -37,20 +37,25 @@ def phase_of(scop: Scop, node: CNode, kernel: Kernel | None) -> Phase:
     stmts = frozenset(n.stmt for n in walk(node) if isinstance(n, Instance))
     if kernel is None:
         return Phase(stmts, None, None, frozenset(a.array for n in stmts for a in scop.statement(n).accesses))
-    return Phase(stmts, tuple(kernel.leaves), _deal(kernel), frozenset(_loose(scop, kernel)))
+    return Phase(stmts, tuple(kernel.leaves), dealing(kernel), frozenset(_loose(scop, kernel)))
 
 
-def _deal(kernel: Kernel) -> tuple[object, ...] | None:
+def dealing(kernel: Kernel) -> tuple[object, ...] | None:
     """How the tiles of a kernel go to the cores; None where they differ from time to time."""
     nests = [[lp for lp in x.at.loops if lp.loop.kind in THREADED] for x in kernel.leaves]
     longest = max(nests, key=len, default=[])
     if any(lp is not longest[k] for n in nests for k, lp in enumerate(n)):
         return None
-    names = {lp.var: Name(f"tile {k}") for k, lp in enumerate(longest)}
     outside = {v for x in kernel.leaves for v in x.at.vars[: _outer(x)]}
     if any(expr_names(e) & outside for lp in longest for e in (lp.lower, lp.upper)):
         return None
-    loops = ((substitute(b.lower, dict(names)), b.op, substitute(b.upper, dict(names)), b.step) for b in longest)
+    return canonical_deal(kernel, longest)
+
+
+def canonical_deal(kernel: Kernel, bound: Sequence[For]) -> tuple[object, ...]:
+    """How tiles of these loops go to the cores, whatever their variables are called."""
+    names: dict[str, CExpr] = {lp.var: Name(f"tile {k}") for k, lp in enumerate(bound)}
+    loops = ((substitute(b.lower, names), b.op, substitute(b.upper, names), b.step) for b in bound)
     return (kernel.wide, kernel.dealt_in_turn, *loops)
 
 
@@ -65,7 +70,7 @@ def _loose(scop: Scop, kernel: Kernel) -> Iterator[str]:
     for leaf in kernel.leaves:
         for stage in leaf.stages:
             for copy in stage.copies:
-                if copy.put and not _all_written(scop, kernel, stage, copy):
+                if copy.put and not copy.kept and not _all_written(scop, kernel, stage, copy):
                     yield copy.array
 
 

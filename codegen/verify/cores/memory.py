@@ -72,6 +72,8 @@ class BoxCopy(NamedTuple):
     ahead: bool = False
     when: CExpr | None = None
     late: bool = False  # a put is waited for only when the buffer is needed again
+    kept: str = ""  # where a tile is that stays with its core
+    stays: str = ""  # what tells whether it does
 
 
 def outside_of(scop: Scop, array: Array, sizes: Sequence[CExpr], names: Mapping[str, CExpr]) -> Outside:

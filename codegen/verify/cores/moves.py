@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codegen.ast.ctree import CExpr
+from codegen.ast.ctree import CExpr, Name
 from codegen.scop.model import Scop
 from codegen.verify.cores.commands import BARRIERS, Buffer, command_of, is_transfer, wait_of
-from codegen.verify.cores.frame import PUTS, Frame
+from codegen.verify.cores.frame import PUTS, STAYS, Frame
 from codegen.verify.cores.records import Found, PrintedStatement, Words
 from codegen.verify.cores.values import Scope
 from codegen.verify.text.lanes import show
@@ -32,6 +32,8 @@ class Moves:
     _replies: set[str] = field(default_factory=set)
     _nought: set[str] = field(default_factory=set)  # words that begin with nought
     _done: set[str] = field(default_factory=set)
+    limits: dict[str, int] = field(default_factory=dict)  # of tiles that stay, by what tells whether one does
+    _counts: bool = False  # a core counts its tiles
     _bound: int = 0
     _turn: bool = False  # tiles are shared out one by one
     _mine: bool = False  # this one is this core's
@@ -65,11 +67,11 @@ class Moves:
             name = show(left)
             if left.kind == "name" and left.text in self._counters and s.kids[0].text == "=":
                 buffer = self._puts.get(self._counters[left.text], "")
-                f.counted(sc, buffer, right)
+                f.counted(sc, buffer, right, when)
                 return True
             base = left.kids[0] if left.kind == "index" else left
             if base.kind == "name" and base.text in self._replies and right == Node("number", "0"):
-                f.zero.add(name)
+                f.zero[name] = when
                 f.met = False
                 return True
             return False
@@ -85,7 +87,7 @@ class Moves:
                 if w.much.kind == "name" and self._counters.get(w.much.text) == w.reply:
                     if not {w.reply, w.much.text} <= self._nought:
                         raise Unread(f"`{w.reply}` or `{w.much.text}` does not begin with nought")
-                    f.free.add(self._puts.get(w.reply, ""))
+                    f.free[self._puts.get(w.reply, "")] = when
                     self._done.add(w.much.text)
                     return True
                 f.wait(sc, w, when)
@@ -129,6 +131,7 @@ class Moves:
         return cond == Node("binary", "==", (Node("name", self.words.id), Node("number", "0")))
 
     def _test(self, sc: Scope, cond: Node) -> CExpr | None:
-        """The condition of transfers; None where it only asks for the first core, or whether a tile stays."""
-        stays = cond.kind == "unary" and cond.text == "!" and cond.kids[0].text.endswith(self.words.stays)
-        return None if stays or self._first(cond) else sc.integer(cond)
+        """The condition of transfers; None where it only asks for the first core."""
+        if cond.kind == "unary" and cond.text == "!" and cond.kids[0].text in self.limits:
+            return Name(f"{STAYS}{cond.kids[0].text}")
+        return None if self._first(cond) else sc.integer(cond)

@@ -98,10 +98,22 @@ class Walk(Moves, ABC):
         return sc, [replace(node, slots=rest), *todo[1:]] if rest else [*_flat([node.body]), *todo[1:]]
 
     def _tile(self, s: Node) -> bool:
-        """Does it count this core's tiles, or ask whether one of them stays? What stays is judged elsewhere."""
-        if s == Node("do", "", (Node("after", "++", (Node("name", self.words.tile),)),)):
+        """Does it begin to count this core's tiles, or ask whether one of them stays?"""
+        w = self.words
+        if s.kind != "declare" or not (s.text == w.tile or s.text.endswith(w.stays)):
+            return False
+        kind, _, value = s.kids
+        if s.text == w.tile:
+            before = Node("unary", "-", (Node("number", "1"),))
+            if kind.text != "long" or value != before or self._bound or self._counts:
+                raise Unread("tiles are counted in another way")
+            self._counts = True
             return True
-        return s.kind == "declare" and (s.text == self.words.tile or s.text.endswith(self.words.stays))
+        first = value.kind == "binary" and value.text == "<" and value.kids[0] == Node("name", w.tile)
+        if kind.text != "const int" or not first or not value.kids[1].text.isdigit() or self._bound != self.wide:
+            raise Unread(f"`{s.text}` says something else than whether a tile stays")
+        self.limits[s.text] = int(value.kids[1].text)
+        return True
 
     # -- declarations ------------------------------------------------------------------------------
 
@@ -177,8 +189,13 @@ class Walk(Moves, ABC):
             return sc._replace(outsides={**sc.outsides, s.text: outside_of(self.scop, array, shape, texts)})
         if value.kind == "cast" and value.text == "void *":
             value = value.kids[0]
+        kept = stays = ""
         if value.kind == "choose":
-            value = value.kids[2]  # the other one is a tile that stays
+            cond, there, value = value.kids
+            tile = there.kind == "index" and there.kids[1] == Node("name", self.words.tile)
+            if cond.text not in self.limits or not tile or not self._counts:
+                raise Unread(f"`{s.text}` addresses something else where a tile stays")
+            kept, stays = there.kids[0].text, cond.text
         copy = ""
         if value.kind == "index":
             value, at = value.kids
@@ -187,7 +204,7 @@ class Walk(Moves, ABC):
             raise Unread(f"`{s.text}` addresses no buffer")
         if plain_type(s.kids[0].text) != self.buffers[value.text].elem:
             raise Unread(f"`{s.text}` addresses elements of another type")
-        f.views.append(BufferView(s.text, value.text, copy, shape))
+        f.views.append(BufferView(s.text, value.text, copy, shape, kept, stays))
         return sc
 
     # -- what the tree has ---------------------------------------------------------------------------
