@@ -38,10 +38,10 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
-from codegen.verify.cores.arguments import wrong_launch
 from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.movers import MoverTask
+from codegen.verify.cores.launches.arguments import wrong_launch
+from codegen.verify.cores.launches.movers import MoverTask
 from codegen.verify.cores.records import Words
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread

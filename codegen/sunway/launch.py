@@ -34,9 +34,9 @@ from codegen.sunway.text.names import tuple_names
 from codegen.sunway.text.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.view import fresh, reserved
-from codegen.verify.cores.arguments import LaunchTask
 from codegen.verify.cores.check import KernelTask
-from codegen.verify.cores.movers import MoverTask
+from codegen.verify.cores.launches.arguments import LaunchTask
+from codegen.verify.cores.launches.movers import MoverTask
 from codegen.verify.readback import Point, enter
 
 

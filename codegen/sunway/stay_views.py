@@ -15,7 +15,7 @@ from codegen.sunway.staging.local import Stage
 from codegen.sunway.text.bodies import base_type
 from codegen.sunway.text.views import Function, KernelView, line, texts
 from codegen.target.text.cexpr import IntPrinter
-from codegen.verify.cores.movers import MoverTask
+from codegen.verify.cores.launches.movers import MoverTask
 
 if TYPE_CHECKING:
     from codegen.sunway.launch import Launch

@@ -14,7 +14,7 @@ from codegen.region import model_region
 from codegen.scop.model import Scop
 from codegen.sunway import emit
 from codegen.sunway.region import for_cores
-from codegen.verify.cores.arguments import LaunchTask, wrong_launch
+from codegen.verify.cores.launches.arguments import LaunchTask, wrong_launch
 
 STEPS = """void f(int T, long n, float c, double A[n][n], double B[n][n], double s) {
 #pragma scop

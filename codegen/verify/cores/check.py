@@ -13,9 +13,9 @@ from codegen.ast.ctree import CExpr, CNode, For, Held, Name
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
-from codegen.verify.cores.entry import Callee, Entry
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.movers import MoverTask, kept_places, read_mover
+from codegen.verify.cores.launches.entry import Callee, Entry
+from codegen.verify.cores.launches.movers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.staging import check_staging

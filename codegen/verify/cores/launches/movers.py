@@ -16,7 +16,7 @@ from codegen.verify.cores.commands import Buffer, command_of, wait_of
 from codegen.verify.cores.expr import polynomial
 from codegen.verify.cores.frame import Frame
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.meeting import canonical_deal
+from codegen.verify.cores.launches.meeting import canonical_deal
 from codegen.verify.cores.memory import Command
 from codegen.verify.cores.records import Stage, Words
 from codegen.verify.cores.types import plain_type
