@@ -1,6 +1,6 @@
 """Random descriptors, refused by name or right: decoded by brute force after conversions there, read back, multiplied.
 
-    python -m tests.sparse.fuzz --count 1000 --seed 1 [--flags "-O0 -fsanitize=address,undefined"]
+    python -m tests.sparse.fuzz --count 1000 --seed 1000 [--flags "-O0 -fsanitize=address,undefined"]
 
 Run as a program so that a sanitizer's library can be loaded before Python.
 """
@@ -60,13 +60,14 @@ def functions(d: Descriptor, name: str) -> tuple[CFunction, ...]:
 
 def accepted(texts: list[str], tried: Tried) -> list[tuple[Descriptor, tuple[CFunction, ...]]]:
     out = []
-    for n, text in enumerate(texts):
+    for text in texts:
+        n = text.split()[1]
         try:
             d = read("f.fmt", text)
             proven(d)
-            out.append((d, functions(d, f"f{n}")))
+            out.append((d, functions(d, n.lower())))
         except InputError as error:
-            tried.refused[f"{error.id}: {error.message.removeprefix(f'F{n}: ')[:40]}"] += 1
+            tried.refused[f"{error.id}: {error.message.removeprefix(f'{n}: ')[:40]}"] += 1
         except Exception as error:  # a crash of the tool is a finding like any other
             tried.wrong.append(f"{type(error).__name__}: {error}\n{text}")
     return out
@@ -143,16 +144,17 @@ def judged(library: Library, d: Descriptor, name: str, rng: random.Random, tried
 
 
 def run(count: int, seed: int, flags: tuple[str, ...], batch: int = 40) -> Tried:
-    rng, tried = random.Random(seed), Tried()
-    for first in range(0, count, batch):
-        texts = [draft(rng).text(f"F{n}") for n in range(min(batch, count - first))]
-        formats = accepted(texts, tried)
+    """Descriptors `seed` to `seed + count - 1`; each is drawn and tried by its own number alone."""
+    tried = Tried()
+    for first in range(seed, seed + count, batch):
+        numbers = range(first, min(first + batch, seed + count))
+        formats = accepted([draft(random.Random(n)).text(f"F{n}") for n in numbers], tried)
         if not formats:
             continue
         library = Library(formats, flags)
         for d, fs in formats:
             name = fs[0].prototype.split("(")[0].split()[-1].removesuffix("_fast")
-            wrong = in_a_child(library, d, name, rng.randrange(2**32), tried)
+            wrong = in_a_child(library, d, name, int(d.name[1:]), tried)
             if wrong:
                 tried.wrong.append(f"{wrong}\n{d.text}")
     return tried

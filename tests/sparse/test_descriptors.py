@@ -93,6 +93,7 @@ REFUSED = {
     "a shorter array": (_text("CSR", "0 <= x <= NR", "0 <= x < NR"), 7, "rowptr(ii + 1) may lie outside"),
     "a longer array": (_text("COO", "uf row {[x] : 0 <= x < NNZ}", "uf row {[x] : 0 <= x <= NNZ}"), 7, "nothing fills"),
     "a narrow range": (_text("CSR", "0 <= y <= NNZ", "0 <= y < NNZ"), 7, "its range is smaller"),
+    "ends beyond the begins": (_text("csrbe", "uf end {[y] : 0 <= y < NR}", "uf end {[y] : 0 <= y <= NR}"), 9, "differ"),
     "an unknown symbol": (_text("CSR", "0 <= jj < NC", "0 <= jj < M"), 3, "nothing says what M is"),
     "sizes alone": (_text("COO", "0 <= n < NNZ", "0 <= n < NNZ and NR <= 100"), 3, "sizes alone"),
     "a box from 1": (_text("COO", "uf row {[x] : 0 <= x", "uf row {[x] : 1 <= x"), 7, "no box"),
