@@ -196,3 +196,32 @@ def test_scaled_results_and_sums() -> None:
     out = KernelCall("C(i,j) = a*A(i,j) - 2*B(j,i)", dict.fromkeys("ABC", "CSR"), flags=("-O1",))(A=a, B=a, a=3.0)
     full, got = dense(shape, entries), dense(shape, decode("CSR", Codec(shape), out))
     np.testing.assert_allclose(got, 3 * full - 2 * full.T)
+
+
+PRODUCTS = {  # formats of A, B and C, options, and what it computes
+    "C(i,k) = A(i,j) * B(j,k)": (("CSR", "CSR", "CSR"), {"parallel": True}, lambda a, b: a @ b),
+    "C(i,k) = 2*A(j,i) * B(k,j)": (("COO", "CSC", "DIA"), {"index": "64"}, lambda a, b: 2 * a.T @ b.T),
+    "C(i,k) = A(j,i) * B(j,k) - s*A(i,k)": (("CSC", "ELL", "CSC"), {"value": "i32"}, lambda a, b: a.T @ b - 3 * a),
+}
+
+
+@pytest.mark.parametrize("text", PRODUCTS)
+def test_sparse_times_sparse(text: str) -> None:
+    formats, options, expected = PRODUCTS[text]
+    kernel = KernelCall(text, dict(zip("ABC", formats, strict=True)), flags=("-O1", "-Wall", "-Werror"), **options)
+    types = ("int32" if "value" in options else "float64", options.get("index", "32"))
+    rng, scalars = np.random.default_rng(5), {"s": 3} if "s*" in text else {}
+    for n, m, o in ((9, 7, 4), (40, 40, 40), (1, 1, 1), (5, 5, 5)):
+        shapes = ((n, m), (m, o)) if "A(i,j)" in text else ((n, n), (n, n))
+        a, b = (np.where(rng.random(s) < 0.2, rng.integers(1, 9, s), 0) for s in shapes)
+        given = {}
+        for t, f, x in zip("AB", formats, (a, b), strict=False):
+            entries = [(tuple(map(int, c)), float(x[tuple(c)])) for c in np.argwhere(x)]
+            given[t] = encode(f, Codec(x.shape, *types), entries)
+        made, want = kernel(**given, **scalars), expected(a, b)
+        np.testing.assert_array_equal(dense(want.shape, decode(formats[2], Codec(want.shape, *types), made)), want)
+        if formats[2] == "CSR":
+            assert all((np.diff(made["col"][p:q]) > 0).all() for p, q in itertools.pairwise(made["rowptr"]))
+    wrong = {t: encode(f, Codec(s, *types), []) for t, f, s in zip("AB", formats, ((2, 3), (4, 4)), strict=False)}
+    with pytest.raises(ConversionError):
+        kernel(**wrong, **scalars)

@@ -13,6 +13,7 @@ from codegen.sparse.formats.load import load
 from codegen.sparse.formats.model import Descriptor
 from codegen.sparse.kernels.executor import executor
 from codegen.sparse.kernels.notation import Kernel, Tensor, Term, bad_kernel, read_kernel
+from codegen.sparse.kernels.rowwise import COLUMNS, ROWS, paths, rowwise
 from codegen.sparse.kernels.solve import solver
 from codegen.sparse.prove.proof import proven
 from codegen.sparse.synth.layout import layout
@@ -40,14 +41,21 @@ def kernel_file(text: str, formats: dict[str, Descriptor], options: Options, hea
     for d in inner.values():
         proven(d)
     name = options.name or "kernel"
-    sums = k.out is not None and len(k.terms) > 1 and all(f.name in formats for t in k.terms for f in t.factors[:1])
-    if sums:
+    by_rows = None if converted or k.solve else paths(k, formats)
+    by_rows = None if by_rows and len(k.terms) == 1 and len(by_rows[0]) == 1 else by_rows  # one value for each entry
+    sums = not by_rows and k.out is not None and len(k.terms) > 1 and all(
+        f.name in formats for t in k.terms for f in t.factors[:1])
+    if by_rows:
+        functions = rowwise(k, by_rows, formats, name, options)
+    elif sums:
         functions = _sum(k, formats, name, options)
     else:
         functions = _executors(k, inner, name, options.types)
         if converted:
             functions = _composed(k, functions, formats, converted, name, options)
     used = [d for n, d in {**formats, **inner}.items()] + list(formats.values())
+    if by_rows:
+        used += [load(ROWS), load(COLUMNS)]
     if sums:
         used.append(load(_coo(k)))
     structs = tuple(struct(layout(d), options.types) for d in used)

@@ -97,7 +97,8 @@ def _bounding(lay: Layout, f: Function, p: Position) -> None:
     other = lay.desc.function(p.segment.low or f.name)
     assert other is not None
     if extents(other.domain) != extents(f.domain):
-        raise unsolved(lay.desc, f"{p.segment.low} and {p.segment.high} bound {p.var}, but their domains differ", loc=f.loc)
+        raise unsolved(lay.desc, f"{p.segment.low} and {p.segment.high} bound {p.var}, but their domains differ",
+                       loc=f.loc)
     above = lay.position(p.parent)
     last = f.domain.ins[-1]
     if above and not implied((*f.domain.cons, *sizes_facts(lay)), Constraint(var(above.size) - var(last))):

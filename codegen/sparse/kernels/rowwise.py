@@ -1,0 +1,241 @@
+"""Sparse matrices from sparse matrices, row by row: `C(i,k) = A(i,j) * B(j,k)`, `C(i,j) = A(i,j) - 2*B(j,i)`, and sums
+of both.
+
+A row of the result is made twice: first its columns are counted, with a mark at each that was met; then they are put
+down, sorted, and the mark of a column is its place, at which products are added. Nothing is searched for. Rows are
+independent, so threads share them, each with marks of its own.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.record import record
+from codegen.sparse.api import Options, convert
+from codegen.sparse.emit.file import CFunction
+from codegen.sparse.emit.formats import type_name
+from codegen.sparse.emit.types import Types, Writer
+from codegen.sparse.formats.load import load
+from codegen.sparse.formats.model import Descriptor
+from codegen.sparse.kernels.notation import Kernel, Tensor, Term
+
+ROWS, COLUMNS = "CSR", "CSC"  # a matrix by rows, and its transpose by rows
+
+
+@record
+class Operand:
+    """A matrix as it is gone through: `turned`, by its columns. `made`: it is converted first."""
+
+    tensor: str
+    turned: bool
+    made: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.tensor}_{'columns' if self.turned else 'rows'}"
+
+    @property
+    def format(self) -> str:
+        return COLUMNS if self.turned else ROWS
+
+    @property
+    def fields(self) -> tuple[str, str]:
+        return ("colptr", "row") if self.turned else ("rowptr", "col")
+
+    @property
+    def extents(self) -> tuple[str, str]:
+        return ("NC", "NR") if self.turned else ("NR", "NC")
+
+
+Path = tuple[Operand, ...]  # a matrix, or two of which the second's rows are the first's columns
+
+
+def paths(k: Kernel, formats: dict[str, Descriptor]) -> tuple[Path, ...] | None:
+    """How each term is gone through by rows of the result; None where the kernel is of another kind."""
+    if k.out is None or k.adds or len(k.out.indices) != 2 or k.out.name not in formats:
+        return None
+    found = [_path(t, k.out, formats) for t in k.terms]
+    return None if None in found else tuple(p for p in found if p is not None)
+
+
+def _path(t: Term, out: Tensor, formats: dict[str, Descriptor]) -> Path | None:
+    row, column = out.indices
+    if t.over or any(f.name not in formats or formats[f.name].rank != 2 or len(f.indices) != 2 for f in t.factors):
+        return None
+    if len(t.factors) == 1:
+        (a,) = t.factors
+        return (_operand(a, row, formats),) if set(a.indices) == {row, column} else None
+    if len(t.factors) != 2:
+        return None
+    first, second = sorted(t.factors, key=lambda f: row not in f.indices)
+    shared = set(first.indices) & set(second.indices)
+    if len(shared) != 1 or set(first.indices) != {row, *shared} or set(second.indices) != {column, *shared} \
+            or shared & {row, column}:
+        return None
+    return (_operand(first, row, formats), _operand(second, next(iter(shared)), formats))
+
+
+def _operand(t: Tensor, row: str, formats: dict[str, Descriptor]) -> Operand:
+    turned = t.indices[0] != row
+    return Operand(t.name, turned, formats[t.name] != load(COLUMNS if turned else ROWS))
+
+
+def rowwise(k: Kernel, found: tuple[Path, ...], formats: dict[str, Descriptor], name: str,
+            options: Options) -> tuple[CFunction, ...]:
+    """Conversions of operands that are not kept by rows, the kernel, and a conversion of its result."""
+    assert k.out is not None
+    operands = tuple(dict.fromkeys(o for path in found for o in path))
+    parts = [convert(formats[o.tensor], load(o.format), replace(options, name=f"{name}_{o.name}", duplicates=None))
+             for o in operands if o.made]
+    direct = formats[k.out.name] == load(ROWS)
+    if not direct:
+        parts.append(convert(load(ROWS), formats[k.out.name], replace(options, name=f"{name}_made", duplicates=None)))
+    whole = _RowWise(k, found, operands, options.types, name).function(formats, direct)
+    return (*(replace(p.function, prototype=f"static {p.function.prototype}") for p in parts), whole)
+
+
+class _RowWise:
+    def __init__(self, k: Kernel, found: tuple[Path, ...], operands: tuple[Operand, ...], types: Types,
+                 name: str) -> None:
+        self.k, self.found, self.operands, self.types, self.name, self.w = k, found, operands, types, name, Writer()
+
+    def function(self, formats: dict[str, Descriptor], direct: bool) -> CFunction:
+        assert self.k.out is not None
+        w, out = self.w, self.k.out.name
+        result = type_name(load(ROWS), self.types)
+        w.line(f"{result} made = {{0}};")
+        w.line("int failed = 0;")
+        self.converted()
+        self.views()
+        self.counted()
+        self.filled()
+        if direct:
+            w.line(f"*{out} = made;")
+            w.line(f"made = ({result}){{0}};")
+        else:
+            w.line(f"status = {self.name}_made(&made, {out});")
+        ending = Writer()
+        for o in (o for o in self.operands if o.made):
+            ending.line(f"{type_name(load(o.format), self.types)}_free(&{o.name});")
+        ending.line(f"{result}_free(&made);")
+        parameters = [f"{type_name(formats[out], self.types)} *{out}"]
+        parameters += dict.fromkeys(f"const {type_name(formats[o.tensor], self.types)} *{o.tensor}"
+                                    for o in self.operands)
+        parameters += [f"{self.types.c_value} {s}" for s in self.k.scalars]
+        declared = "".join(f"    {type_name(load(o.format), self.types)} {o.name} = {{0}};\n"
+                           for o in self.operands if o.made)
+        return CFunction(f"/* {self.k.text}; fills *{out}, columns ascending within rows. */",
+                         f"int {self.name}({', '.join(parameters)})",
+                         f"    int status = TW_SPARSE_OK;\n{declared}", w.text, ending.text)
+
+    def leave(self, condition: str, status: str) -> None:
+        self.w.open(f"if ({condition})")
+        self.w.line(f"status = TW_SPARSE_{status};")
+        self.w.line("goto done;")
+        self.w.close()
+
+    def converted(self) -> None:
+        for o in (o for o in self.operands if o.made):
+            self.w.line(f"status = {self.name}_{o.name}({o.tensor}, &{o.name});")
+            self.w.line("if (status != TW_SPARSE_OK)")
+            self.w.line("    goto done;")
+
+    def views(self) -> None:
+        """Arrays and extents of the operands, which must agree."""
+        for o in self.operands:
+            at = f"{o.name}." if o.made else f"{o.tensor}->"
+            ptr, index = o.fields
+            self.w.line(f"const {self.types.c_index} *const {o.name}_ptr = {at}{ptr};")
+            self.w.line(f"const {self.types.c_index} *const {o.name}_index = {at}{index};")
+            self.w.line(f"const {self.types.c_value} *const {o.name}_val = {at}val;")
+        rows, columns = (self.extent(self.found[0][n], n) for n in (0, -1))
+        self.w.line(f"const int64_t rows = {rows}, columns = {columns};")
+        wrong = [f"{self.extent(p[0], 0)} != rows || {self.extent(p[-1], -1)} != columns" for p in self.found[1:]]
+        wrong += [f"{self.extent(p[0], -1)} != {self.extent(p[1], 0)}" for p in self.found if len(p) == 2]
+        if wrong:
+            self.leave(" || ".join(wrong), "RANGE")
+
+    def extent(self, o: Operand, side: int) -> str:
+        at = f"{o.name}." if o.made else f"{o.tensor}->"
+        return at + o.extents[side]
+
+    def region(self) -> None:
+        """Open a region of threads, each with marks of its own, and the loop over rows in it."""
+        w, index = self.w, self.types.c_index
+        w.pragma("parallel reduction(|:failed)")
+        w.open("")
+        w.line(f"{index} *mark = tw_new(columns, sizeof *mark, 0);")
+        w.line("failed |= !mark;")
+        w.line("for (int64_t c = 0; mark && c < columns; c++)")
+        w.line("    mark[c] = -1;")
+        w.pragma("for schedule(dynamic, 64)")
+        w.open("for (int64_t i = 0; i < rows; i++)")
+        w.line("if (!mark)")
+        w.line("    continue;")
+
+    def close_region(self) -> None:
+        self.w.close()
+        self.w.line("free(mark);")
+        self.w.close()
+        self.leave("failed", "NO_MEMORY")
+
+    def visit(self, new: tuple[str, ...], condition: str, values: bool = False) -> None:
+        """What is done at each column `c` that a row meets; with `values`, products are added at its mark."""
+        w = self.w
+        for term, path in zip(self.k.terms, self.found, strict=True):
+            a, last = path[0], path[-1]
+            w.open(f"for (int64_t p = {a.name}_ptr[i]; p < {a.name}_ptr[i + 1]; p++)")
+            scale = f"{term.scale} * " if term.scale else ""
+            if len(path) == 2:
+                w.line(f"const int64_t j = {a.name}_index[p];")
+                w.open(f"for (int64_t q = {last.name}_ptr[j]; q < {last.name}_ptr[j + 1]; q++)")
+            at = "q" if len(path) == 2 else "p"
+            if values:
+                product = " * ".join([f"{a.name}_val[p]", *([f"{last.name}_val[q]"] if len(path) == 2 else [])])
+                w.line(f"made.val[mark[{last.name}_index[{at}]]] += {scale}{product};")
+            else:
+                w.line(f"const int64_t c = {last.name}_index[{at}];")
+                w.open(f"if ({condition})")
+                for line in new:
+                    w.line(line)
+                w.close()
+            for _ in path:
+                w.close()
+
+    def counted(self) -> None:
+        w = self.w
+        self.leave("!(made.rowptr = tw_new(rows + 1, sizeof *made.rowptr, 1))", "NO_MEMORY")
+        w.comment("how many columns each row has")
+        self.region()
+        self.visit(("mark[c] = i;", "made.rowptr[i + 1]++;"), "mark[c] != i")
+        self.close_region()
+        w.line("int64_t total = 0;")
+        w.open("for (int64_t i = 0; i < rows; i++)")
+        w.line("total += made.rowptr[i + 1];")
+        if self.types.index == "32":
+            self.leave("total > INT32_MAX", "RANGE")
+        w.line("made.rowptr[i + 1] = total;")
+        w.close()
+        w.line("made.NR = rows;")
+        w.line("made.NC = columns;")
+        w.line("made.NNZ = total;")
+
+    def filled(self) -> None:
+        w, index = self.w, self.types.c_index
+        self.leave("!(made.col = tw_new(total, sizeof *made.col, 0))", "NO_MEMORY")
+        self.leave("!(made.val = tw_new(total, sizeof *made.val, 1))", "NO_MEMORY")
+        w.line(f"{index} *spare = tw_new(total, sizeof *spare, 0);")
+        self.leave("!spare", "NO_MEMORY")
+        w.comment("the columns of each row in order, then the values at their places")
+        self.region()
+        w.line("const int64_t first = made.rowptr[i], last = made.rowptr[i + 1];")
+        w.line("int64_t at = first;")
+        self.visit(("mark[c] = first;", "made.col[at++] = c;"), "mark[c] < first || mark[c] >= last")
+        w.line("tw_sort_index(made.col + first, last - first, spare + first);")
+        w.line("for (at = first; at < last; at++)")
+        w.line("    mark[made.col[at]] = at;")
+        self.visit((), "", True)
+        w.close()
+        w.line("free(mark);")
+        w.close()
+        w.line("free(spare);")
+        self.leave("failed", "NO_MEMORY")
