@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +19,8 @@ PIECES = 6
 # Exact dependences are not tried if they have more parts than this, and parts with more faces: what an order has to
 # fulfil is then found by work without an end, of which isl counts next to nothing.
 PARTS, FACES = 24, 8
+# With more faces than this (nests of eight loops have them) exact dependences take half a minute, however few.
+MANY_FACES = 14
 Relations = tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap, isl.UnionMap]
 
 
@@ -37,6 +40,19 @@ def tilable_schedule(scop: Scop, deps: Dependences, source: Node) -> Node:
     return _schedule(scop, deps, source, "max", outer_parallel=False)
 
 
+def is_costly(scop: Scop, deps: Dependences, source: Node, fusion: str) -> bool:
+    """Does an order take much work? Then short dependences are cyclic, and exact ones have many faces."""
+    exact, short = _constraints(scop, deps, source)
+    if max(_faces(_parts(exact)), default=0) <= MANY_FACES:
+        return False
+    _set_options(fusion, outer_parallel=True)
+    try:
+        _compute(scop, *short)
+    except isl.Error:
+        return True
+    return False
+
+
 def _is_wavefront(scop: Scop, band: Band) -> bool:
     """A sequential loop over a sum of iterators, so that what is inside becomes parallel: one point of every
     row at a time, which no cache likes."""
@@ -44,12 +60,16 @@ def _is_wavefront(scop: Scop, band: Band) -> bool:
     return not first.coincident and any(len(_terms(scop, n, e) or ()) > 1 for n, e in first.exprs.items())
 
 
-def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_parallel: bool) -> Node:
+def _set_options(fusion: str, outer_parallel: bool) -> None:
     ctx = isl.DEFAULT_CONTEXT
     ctx.set_schedule_outer_coincidence(int(outer_parallel))
     ctx.set_schedule_maximize_band_depth(1)
     ctx.set_schedule_maximize_coincidence(1 if fusion == "smart" else 0)
     ctx.set_schedule_serialize_sccs(1 if fusion == "none" else 0)
+
+
+def _schedule(scop: Scop, deps: Dependences, source: Node, fusion: str, outer_parallel: bool) -> Node:
+    _set_options(fusion, outer_parallel)
     exact, short = _constraints(scop, deps, source)
     try:
         schedule = _compute(scop, *short)
@@ -71,9 +91,16 @@ def _constraints(scop: Scop, deps: Dependences, source: Node) -> tuple[Relations
 
 def _few(relations: Relations) -> bool:
     """Are these dependences that the scheduler can cope with as they are?"""
-    parts = [b.remove_divs() for r in relations for m in maps_of(r) for b in m.get_basic_maps()]
-    faces = (sum(not c.is_equality() for c in b.get_constraints()) for b in parts)
-    return len(parts) <= PARTS or max(faces) <= FACES
+    parts = _parts(relations)
+    return len(parts) <= PARTS or max(_faces(parts)) <= FACES
+
+
+def _parts(relations: Relations) -> list[isl.BasicMap]:
+    return [b.remove_divs() for r in relations for m in maps_of(r) for b in m.get_basic_maps()]
+
+
+def _faces(parts: Iterable[isl.BasicMap]) -> Iterator[int]:
+    return (sum(not c.is_equality() for c in b.get_constraints()) for b in parts)
 
 
 def _lean(scop: Scop, relations: Relations) -> Relations:

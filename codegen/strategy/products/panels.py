@@ -28,7 +28,7 @@ from codegen.scop.model import Scop, Statement
 from codegen.scop.product import Contraction
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, loops, parts_of, seq, statements
 from codegen.strategy.orders.distribution import only, part, strongly_connected
-from codegen.strategy.orders.isl_schedule import isl_schedule, rename
+from codegen.strategy.orders.isl_schedule import is_costly, isl_schedule, rename
 from codegen.strategy.orders.levels import by_levels
 from codegen.strategy.orders.reshape import arranged
 from codegen.strategy.orders.row_loops import in_strips, over, plain, row_loop, value_of
@@ -64,7 +64,10 @@ class Panels:
 
 
 def find_panels(p: Program, machine: Machine, fusion: str) -> Panels | None:
-    """The region `p`, given in the order of the source, in panels; None where that gives no product."""
+    """The region `p`, given in the order of the source, in panels; None where that gives no product, or to find out
+    takes too much work."""
+    if is_costly(p.scop, p.deps, p.tree, fusion):
+        return None
     q = p
     out: list[Panel | tuple[str, ...]] = []
     for node in parts_of(isl_schedule(p.scop, p.deps, p.tree, fusion)):

@@ -1,11 +1,17 @@
-"""Dependences of many pieces with many faces: isl's scheduler would look for an order without an end."""
+"""Dependences of many pieces or with many faces: isl's scheduler would look for an order without an end."""
 
 from __future__ import annotations
 
 import pytest
 
+from codegen.machine import load_for
+from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate
+from codegen.region_model import model_region
+from codegen.strategy.orders import isl_schedule
+from codegen.strategy.products.panels import find_panels
+from codegen.transform.program import Program
 from tests.property.harness import program_of
 
 
@@ -14,3 +20,35 @@ def test_generation_ends(seed: int) -> None:
     """Left as they are, these regions would be: with a warning, past eight times the limit."""
     made = generate("in.c", program_of(seed).text(), GenOptions(timeout=10))
     assert made.regions[0].transformed
+
+
+THREE_LOOPS = """void g(int n, double A[n][n])
+{
+#pragma scop
+  for (int k = 0; k < n; k++)
+    for (int i = k + 1; i < n; i++)
+      for (int j = k + 1; j < n; j++)
+        A[i][j] -= A[i][k] * A[k][j];
+#pragma endscop
+}
+"""
+
+
+def program(source: str) -> Program:
+    (s,) = open_source("in.c", source, GenOptions()).slices
+    model = model_region(s, GenOptions())
+    assert model is not None
+    return model.program
+
+
+def test_panels_are_not_sought_at_any_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact dependences of eight loops take isl's scheduler half a minute, and it counts nothing of that."""
+    p = program(program_of(7003140).text())
+    assert isl_schedule.is_costly(p.scop, p.deps, p.tree, "max")
+    monkeypatch.setattr("codegen.strategy.products.panels.isl_schedule", None)
+    assert find_panels(p, load_for("generic", ""), "max") is None
+
+
+def test_few_loops_cost_little() -> None:
+    p = program(THREE_LOOPS)
+    assert not isl_schedule.is_costly(p.scop, p.deps, p.tree, "max")
