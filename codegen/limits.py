@@ -126,6 +126,17 @@ def _check_there(program: str) -> None:
         raise FileNotFoundError(2, os.strerror(2), program)
 
 
+def finished(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The exit status of a process; None where it has not ended by then. It and its children are gone in any case."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        end(process)
+        process.wait()
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a child that was started in a session of its own, and all that it started."""
     with contextlib.suppress(OSError):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.checking.vectors.survey import Vector
-from codegen.limits import Limits, end, limited, what_passed
+from codegen.limits import Limits, finished, limited, what_passed
 from codegen.record import record
 from codegen.source.encoding import decode
 
@@ -92,14 +92,7 @@ def _run(program: Path, listed: Path, seconds: float) -> tuple[str, int | None]:
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
                                    env={**os.environ, **_OPTIONS}, start_new_session=True)  # fmt: skip
-        code: int | None
-        try:
-            code = process.wait(limits.wall)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            end(process)
-            process.wait()
+        code = finished(process, limits.wall)
         said.seek(0)
         err = said.read(limits.output)
     return decode(err), None if code is not None and what_passed(code, err, limits) else code

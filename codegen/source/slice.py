@@ -172,15 +172,23 @@ def _slice(unit: _Unit, file: str, region: Region, begins: list[int], ends: list
     root = next((at for at, chunk in enumerate(unit.chunks)
                  if 0 <= chunk.body < span[0] and span[0] < span[1] < chunk.end), -1)
     if root < 0:
-        return RegionSlice(region, "", file, refusal=Unsupported(
-            "region-outside-function", "the region does not lie within one function body", loc,
-            "put both pragmas inside the same function"))
+        return outside_function(region, file, loc)
     strange = beyond(unit.text, *span)
     if strange is not None:
-        return RegionSlice(region, "", file, refusal=Unsupported(
-            "parse-error", f"{strange[1]} inside the region", unit.where.locate(strange[0]),
-            "move it out of the region; regions are plain C"))
+        return not_plain(region, file, unit.where.locate(strange[0]), strange[1])
     return _assemble(unit, file, region, root, span)
+
+
+def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:
+    return RegionSlice(region, "", file, refusal=Unsupported(
+        "region-outside-function", "the region does not lie within one function body", loc,
+        "put both pragmas inside the same function"))
+
+
+def not_plain(region: Region, file: str, loc: Loc, what: str) -> RegionSlice:
+    """A region with something in it that is no C, such as assembly."""
+    return RegionSlice(region, "", file, refusal=Unsupported(
+        "parse-error", f"{what} inside the region", loc, "move it out of the region; regions are plain C"))
 
 
 def _repeated(region: Region, file: str) -> RegionSlice:

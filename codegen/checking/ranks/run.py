@@ -15,7 +15,7 @@ from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.trials import TOLERANCE, Pair
 from codegen.checking.vectors.survey import Survey, Vector
-from codegen.limits import PROGRAM, end, limited
+from codegen.limits import PROGRAM, finished, limited
 from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.targets.base import Emulator
@@ -85,13 +85,6 @@ def _run(words: Sequence[str]) -> tuple[str, int | None]:
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(limited(words, PROGRAM), stdin=nothing, stdout=nothing, stderr=said, env=env,
                                    start_new_session=True)  # fmt: skip
-        code: int | None
-        try:
-            code = process.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            end(process)
-            process.wait()
+        code = finished(process, SECONDS)
         said.seek(0)
         return decode(said.read(1 << 20)), code

@@ -16,7 +16,7 @@ from codegen.source.language import CXX
 from codegen.source.layout.linemap import quote
 from codegen.source.preprocess import Preprocessed
 from codegen.source.regions import Region
-from codegen.source.slice import Part, RegionSlice
+from codegen.source.slice import Part, RegionSlice, not_plain, outside_function
 
 _BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
 _HINT = "regions are plain C, in C++ files too: keep it out of the region"
@@ -27,14 +27,10 @@ def slice_region(unit: Unit, pre: Preprocessed, file: str, region: Region, span:
     loc = Loc(file, region.first_line, len(region.indent) + 1)
     e = unit.around(span[0])
     if e is None or e.kind != "function" or not e.body < span[0] < span[1] < e.end:
-        return RegionSlice(region, "", file, refusal=Unsupported(
-            "region-outside-function", "the region does not lie within one function body", loc,
-            "put both pragmas inside the same function"))
+        return outside_function(region, file, loc)
     strange = beyond(unit.text, *span)
     if strange is not None:
-        return RegionSlice(region, "", file, refusal=Unsupported(
-            "parse-error", f"{strange[1]} inside the region", unit.where.locate(strange[0]),
-            "move it out of the region; regions are plain C"))
+        return not_plain(region, file, unit.where.locate(strange[0]), strange[1])
     try:
         function = function_around(unit, e, span)
         return _Assembly(unit, pre, file, region, span, function).slice()
