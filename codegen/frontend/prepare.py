@@ -13,6 +13,7 @@ from codegen.frontend.rewrite.before import with_first_values
 from codegen.frontend.rewrite.counted_steps import with_counted_steps
 from codegen.frontend.rewrite.counters import with_own_counters
 from codegen.frontend.rewrite.induction import with_formulas
+from codegen.frontend.rewrite.initializers import with_plain_initializers
 from codegen.frontend.rewrite.inline import with_inlined
 from codegen.frontend.rewrite.moved import with_moved
 from codegen.frontend.rewrite.plain_statements import with_plain_statements
@@ -38,7 +39,7 @@ def pure_hint(text: str) -> frozenset[str]:
 def prepared(site: RegionSite, pure: frozenset[str] = frozenset()) -> RegionSite:
     """The region in forms that the walk over it knows; its function holds it in these forms, too. Calls of functions in
     `pure` stay as they are."""
-    site = with_own_counters(with_plain_statements(with_inlined(site, pure)))
+    site = with_own_counters(with_plain_statements(with_plain_initializers(with_inlined(site, pure))))
     made = tuple(counted([_counted(s) for s in site.statements]))
     if made != site.statements:
         site = with_statements(site, made)

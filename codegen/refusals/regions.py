@@ -103,9 +103,9 @@ REGIONS: tuple[Entry, ...] = (
     ),
     _refusal(
         "local-initializer",
-        "An array declared in the region has an initializer list.",
+        "An array declared in the region has an initializer list that is not flat, or longer than 64 values.",
         "Assign the elements one by one.",
-        "double t[2] = {1, 2};",
+        "double t[2][1] = {{1}, {2}};",
     ),
     _refusal(
         "loop-form",

@@ -45,8 +45,8 @@ def test_flat_subscripts_are_not_blamed_for_others() -> None:
 
 def test_what_follows_a_declaration_that_is_not_understood_is_not_blamed() -> None:
     body = """  for (int i = 0; i < n; i++) {
-    int q[2] = {1, 2};
-    a[q[0]] = 2;
+    int q[2][1] = {{1}, {2}};
+    a[q[0][0]] = 2;
   }
   g(a);
 """

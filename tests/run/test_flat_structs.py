@@ -69,3 +69,29 @@ def test_rows_of_structs(text: str) -> None:
     report = run(HEAD + text)
     assert report.ok, report.lines
     assert any("size vectors agree" in line for line in report.lines), report.lines
+
+
+LISTS = """
+typedef struct { double re, im; } number;
+#define TIMES(a, b) (number){(a).re * (b).re - (a).im * (b).im, (a).re * (b).im + (a).im * (b).re}
+void f(int n, int m, number y[restrict n][m], number x[restrict n][m], number u)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      const double w[3] = {0.25, 0.5, 0.25};
+      double t[] = {y[i][j].re, i}, z[4] = {0};
+      number c = {t[0], w[1]}, d = (number){c.im};
+      for (int k = 0; k < 2; k++)
+        z[k + 1] += t[k] * w[k];
+      y[i][j] = TIMES(y[i][j], u);
+      x[i][j] = (number){z[0] + z[1] + z[2], c.re + d.re - d.im};
+    }
+#pragma endscop
+}
+"""
+
+
+def test_lists_of_values() -> None:
+    report = run(LISTS)
+    assert report.ok and "threads over" in report.lines[0], report
