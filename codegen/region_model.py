@@ -119,8 +119,7 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
                 "bad-hint",
                 f"unknown hint `{hint.text.strip()}`",
                 Loc(s.file, hint.line, 1),
-                "known hints: assume(condition), pure(function, ...), reassociate, plan(file), "
-                f"fusion({'|'.join(FUSIONS)})",
+                _known_hints(word.strip()),
             )
     target = target_named(options.target)
     team = in_team(site, target.threads and target.runs_here)
@@ -155,6 +154,16 @@ def _modelled(s: RegionSlice, options: GenOptions) -> Modelled | None:
     number = 0 if s.piece is None else s.piece.number
     return Modelled(site, program, _digest(site), remarks, fusion, bool(own) or within is not None,
                     team, piece=number)  # fmt: skip
+
+
+def _known_hints(word: str) -> str:
+    """What may stand behind `#pragma tilewright`; the one that is probably meant, if that is not the word itself."""
+    known = {"assume": "assume(condition)", "pure": "pure(function, ...)", "reassociate": "reassociate",
+             "plan": "plan(file)", "fusion": f"fusion({'|'.join(FUSIONS)})"}  # fmt: skip
+    import difflib  # only then: start-up time counts in a build
+
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean `{known[close[0]]}`?" if close else f"known hints: {', '.join(known.values())}"
 
 
 def thread_local(site: RegionSite, names: frozenset[str], target: Target, line: int) -> tuple[Diagnostic, ...]:

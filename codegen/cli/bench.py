@@ -1,6 +1,7 @@
 """`tilewright bench`: how much faster did my loops become?"""
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ def run(job: Invocation) -> Outcome:
     flags, sizes = a.cflags or FLAGS, _sizes(a.sizes, a.cflags)
     most = a.measure_threads or cores() if target_named(job.options.target).threads else 1
     threads = tuple(dict.fromkeys((1, most)))
-    line = Line(a)
+    line, busy = Line(a), _busy(cores())
     try:
         line.say("generating")
         opened = open_file(job.name, job.text, job.options)
@@ -47,11 +48,20 @@ def run(job: Invocation) -> Outcome:
             "put `#pragma scop` before a loop nest and `#pragma endscop` behind it, or give --auto")
         raise InputError("no-region", why, Loc(job.name), hint)
     compiler = find_compiler(job.name, job.options.cpp, Path())
-    about = f"{job.name}: {compiler_version(compiler.words)}, {flags}; the best of many runs, in turns"
+    about = f"{job.name}: {compiler_version(compiler.words)}, {flags}; the best of many runs, in turns{busy}"
     if a.chart:
         write_if_changed(a.chart, chart(found))
     shown = data(found, about, top) if a.format == "json" else text(found, about, top)
     return Outcome(stdout=shown, diagnostics=messages)
+
+
+def _busy(processors: int) -> str:
+    """A word on other programs, where they would take part of what is measured: threads that wait for one another
+    suffer most."""
+    load = os.getloadavg()[0]
+    if load <= processors / 2:
+        return ""
+    return f"; other programs were running (load {load:.1f} on {processors} processors)"
 
 
 def _sizes(text: str, flags: str | None) -> dict[str, int]:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.diagnostics import InputError
+from codegen.options import GenOptions
+from codegen.pipeline import generate
 from codegen.refusals import TABLE
 from codegen.source.misspelt import misspelt_pragmas, unknown_names
 from tests.cli.fakes import Fake, Run
@@ -45,6 +48,17 @@ def test_misspelt(written: str, meant: str) -> None:
 @pytest.mark.parametrize("word", ["scop", "endscop", "tilewright", "omp", "GCC", "once", "pack", "STDC", "weak", "end"])
 def test_not_misspelt(word: str) -> None:
     assert not list(misspelt_pragmas(f"#pragma {word}\n/* #pragma skop */ char *s = \"#pragma skop\";\n", "a.c"))
+
+
+@pytest.mark.parametrize(("written", "says"), [
+    ("reasociate", "did you mean `reassociate`?"), ("assumes(n > 4)", "did you mean `assume(condition)`?"),
+    ("faster", "known hints: assume(condition), "),
+])  # fmt: skip
+def test_hints_that_are_almost_right(written: str, says: str) -> None:
+    loop = "#pragma scop\nfor (int i = 0; i < n; i++) a[i] = 0;\n#pragma endscop\n"
+    with pytest.raises(InputError) as error:
+        generate("a.c", f"void f(int n, double a[n]) {{\n#pragma tilewright {written}\n{loop}}}\n", GenOptions())
+    assert error.value.hint.startswith(says) and error.value.loc.line == 2
 
 
 def test_names_that_are_nowhere() -> None:
