@@ -95,3 +95,25 @@ void f(int n, int m, number y[restrict n][m], number x[restrict n][m], number u)
 def test_lists_of_values() -> None:
     report = run(LISTS)
     assert report.ok and "threads over" in report.lines[0], report
+
+
+COPIED = """
+typedef struct { double re, im[2]; } number;
+typedef struct { double *at; } view;
+static int size, block = 4;
+void f(number y[8][8], number x[16][8], view *v)
+{
+#pragma scop
+  for (int jj = 0; jj <= size - block; jj += block)
+    for (int j = 0; j < block; j++)
+      for (int i = 0; i < 8; i++)
+        y[j][i] = x[j + jj][i];
+#pragma endscop
+  v[0] = v[1];
+}
+"""
+
+
+def test_a_struct_of_numbers_brings_no_address_along() -> None:
+    report = run(COPIED)
+    assert report.ok and "threads over" in report.lines[0], report

@@ -141,7 +141,7 @@ class _Scan:
     def _assign(self, lvalue: c_ast.Node, value: c_ast.Node) -> None:
         place = place_of(lvalue)
         shape = self._shape(lvalue)
-        if place is None or (shape is not None and not shape.layers and shape.elem.kind == "float"):
+        if place is None or (shape is not None and not shape.layers and self._holds_floats(shape)):
             return
         if isinstance(value, c_ast.InitList) and shape is not None and shape.struct is not None and not shape.layers:
             for member, part in _members(shape.struct, value):
@@ -150,6 +150,16 @@ class _Scan:
         pointer = leads(shape)
         if pointer or _casts(value):  # a pointer may travel as an integer
             self.links += [(place, s) for s in self._sources(value, pointer)]
+
+    def _holds_floats(self, shape: DeclaredType) -> bool:
+        """Is it a floating-point number, or made of such alone? No address travels in it."""
+        if any(la.kind != "array" for la in shape.layers) or isinstance(shape.struct, c_ast.Union):
+            return False
+        if shape.struct is None:
+            return shape.elem.kind == "float"
+        parts = list(getattr(shape.struct, "decls", None) or ())
+        types = self.site.types
+        return bool(parts) and all(isinstance(d, c_ast.Decl) and self._holds_floats(types.shape(d.type)) for d in parts)
 
     def _call(self, node: c_ast.FuncCall) -> None:
         """A function that is given the address of a pointer may set it from its other arguments."""
