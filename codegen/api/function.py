@@ -37,7 +37,7 @@ class Function:
     def __init__(self, s: Signature, ffi: Any, call: Any, may_overlap: bool) -> None:
         self.signature = s
         self.__name__ = s.name
-        self.__doc__ = f"{s.text}\n\n{self.__class__.__doc__}"
+        self.__doc__ = f"{s.text}\n\n{inspect.cleandoc(self.__class__.__doc__ or '')}"
         self.__signature__ = python_signature(s)
         self._call = call
         self._sizes = _sizes(s)

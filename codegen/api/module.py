@@ -30,9 +30,14 @@ if TYPE_CHECKING:
 class Module:
     """A compiled file: every function with a marked region is an attribute.
 
-    result  what the generator did, with plan and messages
-    path    the shared library; it stays loaded until the process ends
-    ffi, lib  cffi's view of it, for what is not wrapped
+    Attributes
+    ----------
+    result : Result
+        What the generator did, with plan and messages.
+    path : Path
+        The shared library; it stays loaded until the process ends.
+    ffi, lib
+        cffi's view of it, for what is not wrapped.
     """
 
     def __init__(self, result: Result, path: Path, ffi: Any, lib: Any, functions: Mapping[str, Function]) -> None:

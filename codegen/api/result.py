@@ -32,11 +32,18 @@ class Report:
 class Result:
     """A generated file and everything said about it.
 
-    text         the C file; for Sunway the master's, and `files` holds the others by name
-    regions      for each marked nest its line, whether it was `transformed`, its `plan` and a `summary`
-    plan         what was done, as a Plan that can be edited and applied again
-    diagnostics  every message: warnings with the reasons of refusals as notes, and remarks
-    deps         the headers that were read
+    Attributes
+    ----------
+    text : str
+        The C file; for Sunway the master's, and `files` holds the others by name.
+    regions : tuple of RegionResult
+        For each marked nest its line, whether it was `transformed`, its `plan` and a `summary`.
+    plan : Plan
+        What was done; it can be edited and applied again.
+    diagnostics : tuple of Diagnostic
+        Every message: warnings with the reasons of refusals as notes, and remarks.
+    deps : tuple of str
+        The headers that were read.
     """
 
     source: Input
