@@ -12,7 +12,7 @@ from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import Made, make
 from codegen.region_model import model_region
-from codegen.target.emit import Locals, emit_region
+from codegen.target.emit import Locals, Surroundings, emit_region
 from codegen.verify.locals import wrong_locals
 
 SOURCE = """
@@ -35,7 +35,7 @@ def kept() -> tuple[Made, Locals]:
     model = model_region(open_source("in.c", SOURCE, options).slices[0], options)
     assert model is not None
     made = make(model, options, load("generic"))
-    found = emit_region(made.program.scop, made.code, False, "", "", "").locals
+    found = emit_region(made.program.scop, made.code, Surroundings(), False).locals
     assert found is not None
     return made, found
 
