@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from codegen.isa.derived import derived
 from codegen.isa.model import Isa, Vec, is_float
@@ -21,6 +21,12 @@ def definitions(isa: Isa, texts: Iterable[str]) -> dict[str, str]:
     whole = "\n".join([whole, *helpers.values()])
     types = {name: text for name, text in isa.typedefs if re.search(rf"\b{name}\b", whole)}
     return {**types, **helpers}
+
+
+def guarded(found: Mapping[str, str]) -> list[tuple[str, str]]:
+    """A guard and the text of each definition. Functions can be defined once in a translation unit; types and macros
+    may be defined again as they are, and need no guard."""
+    return [(f"{n.upper()}_" if "static " in text else "", text) for n, text in found.items()]
 
 
 def _collect(isa: Isa, text: str, found: dict[str, str]) -> None:

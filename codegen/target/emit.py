@@ -375,7 +375,7 @@ def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
         sweeps = [k for k in mine if isinstance(k, MatvecKernel)]
         nests = [nest_kernel(isa, k) for k in mine if isinstance(k, NestKernel)]
         out += [nest_prelude(isa, nests), *map(_once, nests)] if nests else []
-        out += [prelude(isa, tiles), *(_once(micro_kernel(isa, k)) for k in tiles)] if tiles else []
+        out += [prelude(isa, tiles), *map(_once, dict.fromkeys(micro_kernel(isa, k) for k in tiles))] if tiles else []
         out += [matvec_prelude(isa, sweeps), *(_once(matvec_kernel(isa, k)) for k in sweeps)] if sweeps else []
     return [x.strip("\n") + "\n" for x in out]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from codegen.target.finish.breaks import HANG, broken, cut, filled, placed
 
-WIDTH = 100
+WIDTH = 120
 _OPENING = re.compile(r"""/\*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 
 

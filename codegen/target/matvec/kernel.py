@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from codegen.isa.helpers import definitions
+from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa
 from codegen.isa.text import PREFETCH
 from codegen.record import record
@@ -103,10 +103,10 @@ def matvec_prelude(isa: Isa, kernels: Iterable[MatvecKernel]) -> str:
     """What the kernels need above them, only what is used."""
     kernels = tuple(kernels)
     texts = [matvec_kernel(isa, k) for k in kernels]
-    found = {n.upper() + "_": text for n, text in definitions(isa, texts).items()}
+    found = definitions(isa, texts)
     for elem in sorted({k.elem for k in kernels}):
         if any(macro(isa, elem) in t for t in texts):
-            found[macro(isa, elem) + "_"] = definition(isa, elem)
+            found[macro(isa, elem)] = definition(isa, elem)
     fixed_width = re.search(r"\bu?int\d+_t\b", "\n".join([*texts, *found.values()]))
     return (
         environment()
@@ -115,6 +115,6 @@ def matvec_prelude(isa: Isa, kernels: Iterable[MatvecKernel]) -> str:
             headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
             prefetch=any(PREFETCH in t for t in texts),
             fetch=any(FETCH in t for t in texts),
-            definitions=list(found.items()),
+            definitions=guarded(found),
         )
     )

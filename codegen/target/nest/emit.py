@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.isa.helpers import definitions
+from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import BARRIER, PREFETCH
 from codegen.target.nest.contraction import show as show_problem
@@ -59,7 +59,7 @@ def prelude(isa: Isa, texts: Iterable[str]) -> str:
             barrier=any(BARRIER in t for t in texts),
             prefetch=any(PREFETCH in t for t in texts),
             literal=True,
-            definitions=[(n.upper() + "_", text) for n, text in definitions(isa, texts).items()],
+            definitions=guarded(definitions(isa, texts)),
         )
     )
 

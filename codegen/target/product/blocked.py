@@ -24,7 +24,7 @@ from codegen.target.nest.contraction import TENSORS, strides
 from codegen.target.nest.loops import show_nest
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
 from codegen.target.product.exact import exact_kernel, operands
-from codegen.target.product.microkernel import columns_text, nr_max, nr_text
+from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
@@ -70,7 +70,7 @@ class ProductPrinter:
             C_TYPES[what.step.elem],
             C_TYPES[kernel.narrow or what.step.elem],
             kernel_name(isa, kernel),
-            edge,
+            () if is_rolled(isa, kernel) else edge,
             self.rows,
             self.columns,
             self.depth,
@@ -95,6 +95,8 @@ class ProductPrinter:
             self._cut(corners, how.mr, nr, copies, bool(kernel.narrow)) if corners else None,
             self._wanted(how, corners, (left.few, right.few)),
             self._calls(how, corners),
+            asked_sizes(isa, kernel) if is_rolled(isa, kernel) else "",
+            micro_kernel(isa, kernel) if is_rolled(isa, kernel) else "",
         )
 
     def _wanted(self, how: Blocking, corners: tuple[CExpr, ...], few: tuple[int | None, int | None]) -> Wanted:

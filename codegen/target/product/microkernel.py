@@ -12,15 +12,17 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from codegen.isa.helpers import definitions
+from codegen.isa.helpers import definitions, guarded
 from codegen.isa.model import C_TYPES, Isa
 from codegen.isa.text import BARRIER, PREFETCH
 from codegen.scop.lanes import Lane, walk
-from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel
+from codegen.target.product.microkernel_model import AHEAD, UNROLL, MicroKernel, smaller
+from codegen.target.product.microkernel_rolled import is_rolled, rolled_view, whole_of
 from codegen.target.product.microkernel_view import view
 from codegen.target.text.templates import environment
 
-__all__ = ["MicroKernel", "columns_text", "lanes_text", "micro_kernel", "name", "nr_max", "nr_text", "prelude"]
+__all__ = ["MicroKernel", "asked_sizes", "columns_text", "is_rolled", "lanes_text", "micro_kernel", "name", "nr_max",
+           "nr_text", "prelude", "row_unit", "smaller", "tile_name"]  # fmt: skip
 
 
 def name(isa: Isa, mk: MicroKernel) -> str:
@@ -70,9 +72,58 @@ def nr_max(isa: Isa, mk: MicroKernel) -> int:
     return mk.nv * isa.lanes_max(mk.elem)
 
 
+def row_unit(isa: Isa, elem: str, bits: int = 0) -> int:
+    """Rows of kernels for about half of a tile are a multiple of this; `bits` where only the processor knows."""
+    return isa.lanes_max(elem) if isa.bits else max(1, bits // int(elem[1:]))
+
+
+def tile_name(isa: Isa, whole: MicroKernel) -> str:
+    """The function that all kernels of a product are, where they share one."""
+    return f"{name(isa, whole)}_tile"
+
+
 @cache
 def micro_kernel(isa: Isa, mk: MicroKernel) -> str:
-    """C text of the static function."""
+    """C text of the static function; of two, where it shares one with other kernels."""
+    return _rolled(isa, whole_of(mk)) if is_rolled(isa, mk) else _unrolled(isa, mk)
+
+
+def _cases(isa: Isa, whole: MicroKernel) -> list[tuple[str, int, int]]:
+    """Which tiles of m x n elements take which kernel, of so many rows and vectors; the first that holds."""
+    narrow, low = smaller(whole, row_unit(isa, whole.elem))
+    cases = [(f"n <= {nr_max(isa, k)}", k.mr, k.nv) for k in narrow]
+    cases += [(f"m <= {low.mr}", low.mr, low.nv)] if low else []
+    return [*cases, ("", whole.mr, whole.nv)]
+
+
+def asked_sizes(isa: Isa, whole: MicroKernel) -> str:
+    """The sizes of a tile that decide about its kernel, of m and n."""
+    return "".join(x for x in "mn" if any(test.startswith(x) for test, *_ in _cases(isa, whole)))
+
+
+@cache
+def _rolled(isa: Isa, whole: MicroKernel) -> str:
+    given = ("k", "a", "b", "c", "ldc", *(f"s{i}" for i in range(whole.consts)))
+    return (
+        environment()
+        .get_template("kernel_rolled.c.j2")
+        .render(
+            mk=whole,
+            isa=f"{isa.name}, {isa.bits} bits",
+            nr=nr_text(isa, whole),
+            target=isa.target,
+            name=tile_name(isa, whole),
+            choice=name(isa, whole),
+            parameters=", ".join(_parameters(isa, whole)),
+            arguments=", ".join(given),
+            cases=_cases(isa, whole),
+            sizes=asked_sizes(isa, whole),
+            v=rolled_view(isa, whole),
+        )
+    )
+
+
+def _unrolled(isa: Isa, mk: MicroKernel) -> str:
     return (
         environment()
         .get_template("kernel.c.j2")
@@ -101,7 +152,7 @@ def _parameters(isa: Isa, mk: MicroKernel) -> list[str]:
 def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
     """What the kernels need above them: headers, vector types and helpers, only those that are used."""
     kernels = tuple(kernels)
-    texts = [micro_kernel(isa, k) for k in kernels]
+    texts = list(dict.fromkeys(micro_kernel(isa, k) for k in kernels))
     found = definitions(isa, texts)
     if not isa.bits:
         found |= {f"{isa.prefix}_lanes_{e}": _lanes_function(isa, e) for e in sorted({k.elem for k in kernels})}
@@ -113,6 +164,7 @@ def prelude(isa: Isa, kernels: Iterable[MicroKernel]) -> str:
             headers=[*(["stdint.h"] if fixed_width else []), *([isa.header] if isa.header else [])],
             barrier=any(BARRIER in t for t in texts),
             prefetch=any(PREFETCH in t for t in texts),
-            definitions=[(n.upper() + "_", text) for n, text in found.items()],
+            unroll=any("TW_UNROLL" in t for t in texts),
+            definitions=guarded(found),
         )
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codegen.record import record
 from codegen.scop.lanes import Lane
 
@@ -35,3 +37,11 @@ class MicroKernel:
     b_vectors: int = 0  # the same for the vectors of a row of b
     spread: bool = False  # every value of a is packed as often as a vector has lanes
     narrow: str = ""  # the type of packed operands, where that is not `elem`
+
+
+def smaller(whole: MicroKernel, lanes: int) -> tuple[tuple[MicroKernel, ...], MicroKernel | None]:
+    """Kernels for the edges of tiles: one for every smaller number of vectors, and one for about half of the rows."""
+    half = whole.mr // 2
+    low = -(-half // lanes) * lanes if half >= lanes else half
+    narrow = tuple(replace(whole, nv=nv, b_vectors=whole.nv) for nv in range(1, whole.nv))
+    return narrow, replace(whole, mr=low, a_rows=whole.mr) if 0 < low < whole.mr else None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import longer
 from codegen.record import record
 from codegen.scop.lanes import rounds
 from codegen.scop.product import Blocking, Contraction
-from codegen.target.product.microkernel import MicroKernel
+from codegen.target.product.microkernel import MicroKernel, row_unit, smaller
 from codegen.target.product.microkernel import name as kernel_name
 
 
@@ -43,12 +41,8 @@ def micro_kernel_of(what: Contraction, how: Blocking, direct: bool = False) -> M
 
 
 def edge_kernels(what: Contraction, how: Blocking) -> tuple[tuple[MicroKernel, ...], MicroKernel | None]:
-    """Kernels for edges: one for every smaller number of vectors, and one for about half of the rows."""
-    whole = micro_kernel_of(what, how)
-    lanes = max(1, how.bits // int(what.step.elem[1:]))
-    low = -(-(how.mr // 2) // lanes) * lanes if how.mr // 2 >= lanes else how.mr // 2
-    narrow = tuple(replace(whole, nv=nv, b_vectors=how.nv) for nv in range(1, how.nv))
-    return narrow, replace(whole, mr=low, a_rows=how.mr) if 0 < low < how.mr else None
+    """Kernels for edges of a product's tiles."""
+    return smaller(micro_kernel_of(what, how), row_unit(load_isa(how.isa, how.bits), what.step.elem, how.bits))
 
 
 def all_kernels(what: Contraction, how: Blocking) -> tuple[MicroKernel, ...]:

@@ -112,6 +112,8 @@ class ProductView:
     cut: CornerTexts | None
     wanted: Wanted
     exact: tuple[ExactCall, ...] = ()
+    asked: str = ""  # sizes of a tile that the kernel is given first, of m and n
+    chosen: str = ""  # text of the kernels, where the one that is called chooses by the tile's size
 
 
 @record

@@ -14,10 +14,13 @@ from codegen.isa.fast_paths import hurried
 from codegen.isa.model import Isa, longer
 from codegen.record import record
 from codegen.scop.lanes import Lane
+from codegen.target.product.microkernel import is_rolled, tile_name
 from codegen.target.product.microkernel_model import MicroKernel
+from codegen.target.product.microkernel_rolled import whole_of
 from codegen.verify.text.lanes import UniformReader, Value, of_lane, operation, show, vector_types
 from codegen.verify.text.poly import ZERO, Poly, poly, var
-from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function
+from codegen.verify.text.read import NOTHING, Node, Unread, read_expression, read_function, read_functions
+from codegen.verify.text.unroll import unrolled
 
 _SILENT = ("TW_PREFETCH", "TW_KEEP_ORDER")
 
@@ -49,7 +52,7 @@ def layout(isa: Isa, mk: MicroKernel, lanes: Poly | None = None) -> Layout:
 def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
     """Why the printed function is not the kernel that callers take it for; empty when it is."""
     try:
-        _, parameters, body = read_function(text, vector_types(isa))
+        parameters, body = _function(isa, mk, text)
         wanted = ["a", "a_row", "a_step", "b", "b_step", "c", "ldc"] if mk.direct else ["a", "b", "c", "ldc"]
         if parameters != ("k", *wanted, *(f"s{i}" for i in range(mk.consts))):
             return f"its parameters are {', '.join(parameters)}"
@@ -58,6 +61,17 @@ def wrong_kernel(isa: Isa, mk: MicroKernel, text: str) -> str:
     except Unread as error:
         return str(error)
     return ""
+
+
+def _function(isa: Isa, mk: MicroKernel, text: str) -> tuple[tuple[str, ...], tuple[Node, ...]]:
+    """Parameters and body of the function; where it is one for several kernels, as it is for this one."""
+    if not is_rolled(isa, mk):
+        return read_function(text, vector_types(isa))[1:]
+    name = tile_name(isa, whole_of(mk))
+    found, parameters, body = next(f for f in read_functions(text, vector_types(isa)))
+    if found != name or parameters[:2] != ("rows", "vectors"):
+        raise Unread(f"{found}({', '.join(parameters)}) is no function for several kernels")
+    return parameters[2:], unrolled(body, {"rows": mk.mr, "vectors": mk.nv})
 
 
 class State:

@@ -23,6 +23,7 @@ class Node(NamedTuple):
     kids: tuple[Node, ...] = ()
 
 
+Function = tuple[str, tuple[str, ...], tuple[Node, ...]]  # its name, parameters and body
 NOTHING = Node("nothing")
 _TOKEN = re.compile(
     r"(?:\s|/\*.*?\*/|//[^\n]*)*(?:(#[^\n]*)"
@@ -43,7 +44,7 @@ _LEVELS = {
 }  # fmt: skip
 _ASSIGN = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="))
 # Macros that say something to the compiler and compute nothing.
-_SILENT = frozenset(("TW_SIMD", "TW_IVDEP", "TW_LITERAL"))
+_SILENT = frozenset(("TW_SIMD", "TW_IVDEP", "TW_LITERAL", "TW_UNROLL"))
 
 
 def read_statements(text: str, types: frozenset[str] = frozenset()) -> tuple[Node, ...]:
@@ -63,7 +64,7 @@ def read_expression(text: str, types: frozenset[str] = frozenset()) -> Node:
     return found
 
 
-def read_function(text: str, types: frozenset[str] = frozenset()) -> tuple[str, tuple[str, ...], tuple[Node, ...]]:
+def read_function(text: str, types: frozenset[str] = frozenset()) -> Function:
     """Name, parameters and body of a function; what stands before its name says nothing about values."""
     head = re.search(r"\b(\w+)\(([^()]*)\)\s*\{", text)
     if head is None:
@@ -73,6 +74,11 @@ def read_function(text: str, types: frozenset[str] = frozenset()) -> tuple[str, 
     if not body.endswith("}"):
         raise Unread("the function has no end")
     return head[1], parameters, read_statements(body[:-1], types)
+
+
+def read_functions(text: str, types: frozenset[str] = frozenset()) -> list[Function]:
+    """All functions of a text, one behind the other; each ends with a brace at the beginning of a line."""
+    return [read_function(part + "\n}", types) for part in re.split(r"^\}$", text, flags=re.M)[:-1]]
 
 
 def nodes(node: Node) -> list[Node]:

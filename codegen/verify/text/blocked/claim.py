@@ -6,7 +6,7 @@ from __future__ import annotations
 from codegen.record import record
 from codegen.verify.text.kernel import Layout
 from codegen.verify.text.poly import Poly
-from codegen.verify.text.read import Node
+from codegen.verify.text.read import Function, Node
 
 
 @record
@@ -65,6 +65,7 @@ class Claim:
     tables: dict[str, TableClaim]
     digits: dict[str, int]  # how many loops make a coordinate, where they are several
     target_base: str  # what tables of the target begin with
+    choices: dict[str, Function]  # functions that choose among kernels
     few: tuple[int | None, int | None]  # rows and columns there are at most, where isl says that tiles are never full
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.verify.text.blocked.choice import written_out
 from codegen.verify.text.blocked.corners import at as corner
 from codegen.verify.text.blocked.corners import none_belongs, with_depth
 from codegen.verify.text.blocked.loops import Loops
@@ -159,6 +160,8 @@ class BlockRun(Loops):
 
     def _do(self, e: Node) -> Effects:
         if e.kind == "call":
+            if e.text in self.claim.choices:
+                return self._statement(written_out(e, self.claim.choices[e.text]))
             if e.text in self.claim.kernels:
                 return self._kernel(e)
             if e.text in ("__builtin_prefetch", "tw_free"):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from codegen.isa.load import load as load_isa
-from codegen.isa.model import C_TYPES
+from codegen.isa.model import C_TYPES, Isa
 from codegen.scop.lanes import Lane
 from codegen.scop.product import Blocking, Contraction
+from codegen.target.product.microkernel import is_rolled, micro_kernel, nr_max, tile_name
 from codegen.target.product.microkernel import name as kernel_name
-from codegen.target.product.microkernel import nr_max
+from codegen.target.product.microkernel_model import MicroKernel
+from codegen.target.product.microkernel_rolled import whole_of
 from codegen.target.product.tiles import all_kernels, micro_kernel_of
 from codegen.target.product.view import ProductView, Wanted, WantedTable
 from codegen.target.text.scalar import scalar
+from codegen.verify.text.blocked.choice import kernel_call
 from codegen.verify.text.blocked.claim import Claim, Side, TableClaim
 from codegen.verify.text.blocked.execute import BlockRun
 from codegen.verify.text.blocked.state import NOUGHT, TARGET
@@ -21,9 +24,10 @@ from codegen.verify.text.compare import COLUMN, ROW
 from codegen.verify.text.facts import Facts
 from codegen.verify.text.integers import Integers
 from codegen.verify.text.kernel import layout
+from codegen.verify.text.lanes import vector_types
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
-from codegen.verify.text.read import Node, Unread, read_expression, read_statements
+from codegen.verify.text.read import Function, Node, Unread, read_expression, read_functions, read_statements
 
 _PROVEN: set[str] = set()  # what was proven before in this process
 
@@ -76,7 +80,7 @@ def _key(block: Node, c: Claim) -> str:
 
     parts = (block, c.step, *c.left.values, *c.right.values, c.target, *c.consts, *c.corners, *c.first, *c.past)
     sizes = (c.left.width, c.left.copies, c.right.width, len(c.left.values))
-    rest = (*sizes, c.kernels, c.rounds, c.packed, c.careful, c.elem, c.few)
+    rest = (*sizes, c.kernels, c.choices, c.rounds, c.packed, c.careful, c.elem, c.few)
     tables = [
         (n, t.base, t.elem, t.of, [spell(x) for x in (t.element, t.origin, t.size, *(x for lp in t.loops for x in lp))])
         for n, t in sorted(c.tables.items())
@@ -101,7 +105,7 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         _read(w.consts, short),
         (firsts[0], firsts[1], firsts[2]),
         (pasts[0], pasts[1], pasts[2]),
-        {kernel_name(isa, k): layout(isa, k, lanes) for k in all_kernels(what, how)},
+        {_call(isa, k): layout(isa, k, lanes) for k in all_kernels(what, how)},
         _rounds(what, how),
         _read(w.corners, short),
         _step(what, copies, bool(whole.narrow)),
@@ -113,8 +117,21 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         {t.name: _table(w, t, short) for t in w.tables},
         {c: len(loops) for c, loops in zip("ijk", w.loops, strict=True) if len(loops) > 1},
         next((t.base for t in w.tables if t.target), ""),
+        _choices(isa, whole),
         w.few,
     )
+
+
+def _call(isa: Isa, k: MicroKernel) -> str:
+    """How a kernel is called."""
+    return kernel_call(tile_name(isa, whole_of(k)), k.mr, k.nv) if is_rolled(isa, k) else kernel_name(isa, k)
+
+
+def _choices(isa: Isa, whole: MicroKernel) -> dict[str, Function]:
+    """The functions that choose among kernels, as they are printed."""
+    if not is_rolled(isa, whole):
+        return {}
+    return {f[0]: f for f in read_functions(micro_kernel(isa, whole), vector_types(isa))[1:]}
 
 
 def _table(w: Wanted, t: WantedTable, short: Mapping[Node, Node]) -> TableClaim:

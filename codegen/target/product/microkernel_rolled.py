@@ -1,0 +1,136 @@
+"""All register kernels of a product in one function: arrays of vectors and loops whose lengths are constants at every
+call, so that compilers unroll them and keep the arrays in registers.
+
+gcc 12 and clang 19 make of it what they make of a function with a variable for each vector and a statement for each
+step, from -O2 on. A function of its own chooses the kernel for a tile, the smallest that holds it. Not where lanes of a
+register are operands (their numbers have to be constants before anything is unrolled), nor where only the processor
+knows how long a vector is (there are no arrays of such).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codegen.isa.fast_paths import hurried
+from codegen.isa.model import Isa
+from codegen.isa.text import LINE_BYTES, Operand, bare, expression
+from codegen.record import record
+from codegen.scop.lanes import Lane
+from codegen.target.product.microkernel_model import UNROLL, MicroKernel
+from codegen.target.product.microkernel_view import KernelTile, plus, times
+
+
+@record
+class RolledView:
+    """C texts of the function's parts: element [i][j] of the tile is `acc[i][j]`, a vector of b `y[j]`, a value of a
+    `x` or `x[i]`. `load_a` are declarations or, with `ahead`, values of row i of arrays that are filled so many rows
+    before they are used. The fields of the quicker loop are those of `KernelView`."""
+
+    mr: int
+    nv: int
+    scalar: str
+    vector: str
+    setup: list[str]
+    lanes: str
+    lines: int  # vectors in a cache line; 0: nothing is asked for ahead
+    load_c: str
+    prefetch: list[str]
+    row_type: str
+    rows: list[str]  # names of arrays for the vectors of b
+    load_b: list[str]
+    ahead: int
+    value_type: str
+    values: list[str]  # names of arrays for the values of a
+    load_a: list[str]
+    load_later: list[str]  # the same of the row that comes `ahead` rows later
+    update: str
+    advance: list[str]
+    store_c: str
+    quick: str
+    mask: str
+    doubt: str
+    more_doubt: str
+    any_doubt: str
+    zeros: bool
+
+
+def is_rolled(isa: Isa, mk: MicroKernel) -> bool:
+    """Whether a kernel is one of those of a function with loops."""
+    return bool(isa.bits) and not mk.direct and mk.unroll == UNROLL and not KernelTile(isa, mk).lane_rows
+
+
+def whole_of(mk: MicroKernel) -> MicroKernel:
+    """The kernel for a whole tile, of which this one takes a part."""
+    return replace(mk, mr=mk.a_rows or mk.mr, nv=mk.b_vectors or mk.nv, a_rows=0, b_vectors=0)
+
+
+def rolled_view(isa: Isa, whole: MicroKernel) -> RolledView:
+    """The parts of the function for a whole tile and all smaller ones."""
+    tile = KernelTile(isa, whole)
+    hurry = hurried(isa.vec(whole.elem), whole.step)
+    ahead = min(tile.rows_ahead(s) for s in ([whole.step, hurry.step] if hurry else [whole.step]))
+    streams = bool(whole.ahead)
+    doubt = bare(tile._call(hurry.doubt, "acc[i][j]")) if hurry else ""
+    element = plus("row[i]", times(int(tile.lanes), "j"))
+    return RolledView(
+        mr=whole.mr,
+        nv=whole.nv,
+        scalar=tile.vec.scalar,
+        vector=tile.vec.vector,
+        setup=tile.setup()[1:],
+        lanes=tile.lanes,
+        lines=max(1, LINE_BYTES * 8 // tile.isa.bits) if streams else 0,
+        load_c=bare(tile._call("load", element)),
+        prefetch=tile.prefetch() if streams else [],
+        row_type=tile.operand,
+        rows=[_b(whole, q) for q in range(whole.rights)],
+        load_b=[bare(tile._call(tile._packed("load"), _b_at(tile, q))) for q in range(whole.rights)],
+        ahead=ahead,
+        value_type=tile.vec.vector if whole.spread else tile.value if tile.scalar_rows else tile.operand,
+        values=[_a(whole, q) for q in range(whole.lefts)],
+        load_a=[_a_value(tile, q) for q in range(whole.lefts)],
+        load_later=[_a_value(tile, q, ahead) for q in range(whole.lefts)],
+        update=_update(tile, whole.step, ahead),
+        advance=tile.advance(1),
+        store_c=bare(tile._call("store", element, "acc[i][j]")),
+        quick=_update(tile, hurry.step, ahead) if hurry else "",
+        mask=tile.vec.mask,
+        doubt=doubt,
+        more_doubt=bare(tile._call("mor", "odd", doubt)) if hurry else "",
+        any_doubt=tile.any_doubt() if hurry else "",
+        zeros=hurry is not None and hurry.doubt == "nought",
+    )
+
+
+def _a(mk: MicroKernel, q: int) -> str:
+    return "x" if mk.lefts == 1 else f"x{q}"
+
+
+def _b(mk: MicroKernel, q: int) -> str:
+    return "y" if mk.rights == 1 else f"y{q}"
+
+
+def _b_at(tile: KernelTile, q: int) -> str:
+    return plus("b", times(q, tile.nr), times(int(tile.lanes), "j"))
+
+
+def _a_value(tile: KernelTile, q: int, later: int = 0) -> str:
+    """The value of a for row i, or so many rows later."""
+    mk = tile.mk
+    offset = plus(times(tile.copies, "i"), str((q * tile.a_rows + later) * tile.copies))
+    if mk.spread:
+        return bare(tile._call("load", plus("a", offset)))
+    return f"a[{offset}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{offset}]"))
+
+
+def _update(tile: KernelTile, step: Lane, ahead: int) -> str:
+    """The new value of element [i][j]."""
+    mk, at = tile.mk, "[i]" if ahead else ""
+
+    def leaf(x: Lane) -> str:
+        if x.op == "acc":
+            return "acc[i][j]"
+        return f"{_a(mk, x.index)}{at}" if x.op == "a" else f"{_b(mk, x.index)}[j]" if x.op == "b" else f"s{x.index}v"
+
+    operand = (lambda q: Operand("_n", (f"{_a(mk, q)}{at}",))) if tile.scalar_rows else None
+    return bare(expression(tile.isa, tile.elem, step, leaf, operand))

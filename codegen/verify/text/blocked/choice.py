@@ -1,0 +1,31 @@
+"""The function that chooses a register kernel for a tile, written out where it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codegen.verify.text.read import Function, Node, Unread
+
+
+def written_out(call: Node, function: Function) -> Node:
+    """The body of the function with the call's arguments in place of its parameters."""
+    _, parameters, body = function
+    if len(parameters) != len(call.kids) or len(body) != 1:
+        raise Unread(f"a call of {call.text} with {len(call.kids)} arguments")
+    return _with(body[0], dict(zip(parameters, call.kids, strict=True)))
+
+
+def _with(node: Node, given: Mapping[str, Node]) -> Node:
+    if node.kind == "name":
+        return given.get(node.text, node)
+    if node.kind in ("assign", "after", "declare"):
+        raise Unread("a choice of kernels that changes something")
+    kids = tuple(_with(k, given) for k in node.kids)
+    if node.kind == "call" and [k.kind for k in kids[:2]] == ["number", "number"]:
+        return Node("call", kernel_call(node.text, kids[0].text, kids[1].text), kids[2:])
+    return Node(node.kind, node.text, kids)
+
+
+def kernel_call(function: str, rows: object, vectors: object) -> str:
+    """How a kernel is called that is a case of a function."""
+    return f"{function}({rows}, {vectors})"
