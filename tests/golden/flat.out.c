@@ -3,58 +3,49 @@
  * plan: d9d624f9964d
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-static inline long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-#ifndef TW_F32X4U_
-#define TW_F32X4U_
 typedef float tw_f32x4u __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
-#endif
-#ifndef TW_F32X4U
 /* The vector of 4 elements that begins at one, wherever that is. */
 #define TW_F32X4U(x) (*(tw_f32x4u *)&(x))
-#endif
-#ifndef TW_F32X4U_PICK
-/* Elements of two vectors, counted through. No function: compilers warn of the ABI where vectors
- * are longer than the processor's. */
+/* Elements of two vectors, counted through. No function: compilers warn of the ABI where vectors are longer than the
+ * processor's. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define TW_F32X4U_PICK(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 typedef int tw_f32x4u_places __attribute__((vector_size(16)));
 #define TW_F32X4U_PICK(x, y, ...) __builtin_shuffle(x, y, (tw_f32x4u_places){__VA_ARGS__})
 #endif
-#endif
-#ifndef TW_F32X4U_ZIPPED
-#define TW_F32X4U_ZIPPED
 /* The first halves of two vectors, an element of each in turn; and their second halves. */
 #define tw_f32x4u_low(x, y) TW_F32X4U_PICK(x, y, 0, 4, 1, 5)
 #define tw_f32x4u_high(x, y) TW_F32X4U_PICK(x, y, 2, 6, 3, 7)
-#endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
-#define TW_ROWS(p, first, past, n) tw_span_of(p, first, past, (unsigned long)(n) * sizeof *(p))
+#define TW_ROWS(p, first, past, n) tw_span_of((unsigned long)(p), sizeof *(p) * (unsigned long)(n), first, past)
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
@@ -65,18 +56,15 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
   const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]); \
   const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]); \
   const tw_f32x4u r2 = tw_f32x4u_low(r0, r1); \
-  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); \
-  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
+  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
   const tw_f32x4u r5 = tw_f32x4u_low(r3, r4); const tw_f32x4u r6 = tw_f32x4u_low(r2, r5); \
   const tw_f32x4u r7 = tw_f32x4u_high(r2, r5); const tw_f32x4u r8 = tw_f32x4u_high(r0, r1); \
   const tw_f32x4u r9 = tw_f32x4u_high(r3, r4); \
   const tw_f32x4u r10 = tw_f32x4u_low(r8, r9); \
   const tw_f32x4u r11 = tw_f32x4u_high(r8, r9); \
-  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]); \
-  const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]); \
+  const tw_f32x4u r12 = TW_F32X4U(src[(i + 4) * ld + j]); const tw_f32x4u r13 = TW_F32X4U(src[(i + 6) * ld + j]); \
   const tw_f32x4u r14 = tw_f32x4u_low(r12, r13); \
-  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]); \
-  const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]); \
+  const tw_f32x4u r15 = TW_F32X4U(src[(i + 5) * ld + j]); const tw_f32x4u r16 = TW_F32X4U(src[(i + 7) * ld + j]); \
   const tw_f32x4u r17 = tw_f32x4u_low(r15, r16); const tw_f32x4u r18 = tw_f32x4u_low(r14, r17); \
   const tw_f32x4u r19 = tw_f32x4u_high(r14, r17); const tw_f32x4u r20 = tw_f32x4u_high(r12, r13); \
   const tw_f32x4u r21 = tw_f32x4u_high(r15, r16); \
@@ -91,18 +79,15 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
   const tw_f32x4u r0 = TW_F32X4U(src[i * ld + j]); \
   const tw_f32x4u r1 = TW_F32X4U(src[(i + 2) * ld + j]); \
   const tw_f32x4u r2 = tw_f32x4u_low(r0, r1); \
-  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); \
-  const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
+  const tw_f32x4u r3 = TW_F32X4U(src[(i + 1) * ld + j]); const tw_f32x4u r4 = TW_F32X4U(src[(i + 3) * ld + j]); \
   const tw_f32x4u r5 = tw_f32x4u_low(r3, r4); const tw_f32x4u r6 = tw_f32x4u_low(r2, r5); \
   const tw_f32x4u r7 = tw_f32x4u_high(r2, r5); const tw_f32x4u r8 = tw_f32x4u_high(r0, r1); \
   const tw_f32x4u r9 = tw_f32x4u_high(r3, r4); \
   const tw_f32x4u r10 = tw_f32x4u_low(r8, r9); \
   const tw_f32x4u r11 = tw_f32x4u_high(r8, r9); \
   TW_F32X4U(dst[j * n + i]) = r6; \
-  TW_F32X4U(dst[(j + 1) * n + i]) = r7; TW_F32X4U(dst[(j + 2) * n + i]) = r10; \
-  TW_F32X4U(dst[(j + 3) * n + i]) = r11
-      /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not
-       * overlap. */
+  TW_F32X4U(dst[(j + 1) * n + i]) = r7; TW_F32X4U(dst[(j + 2) * n + i]) = r10; TW_F32X4U(dst[(j + 3) * n + i]) = r11
+      /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not overlap. */
       if (ld >= m && tw_apart(1, 2, (tw_span[]){ TW_ROWS(dst, 0, m, n), TW_ROWS(src, 0, n, ld) })) {
         if (n >= 1) {
           if (m >= 128) {
@@ -127,8 +112,8 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     TW_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                     src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
+                                                     src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
@@ -149,8 +134,8 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     TW_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                     src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
+                                                     src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
@@ -163,13 +148,11 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                   for (; j < m; j++)  /* the rest */
                     TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                            src[(i + 2) * ld + j],
-                                                            src[(i + 3) * ld + j]};
+                                                            src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++) {  /* the rest */
+                for (; i < i_end; i++)  /* the rest */
                   for (long j = 0; j < m; j++)  /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
-                }
               }
             } else {
               for (long jt = 0; jt < m; jt += 128) {  /* tiles of 128 */
@@ -181,8 +164,8 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     TW_S1_STEPS_X4();
                   }
                   for (; j < tw_min(m, jt + 128); j++) {  /* the rest */
-                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                     src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
+                    const tw_f32x4u u0 = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
+                                                     src[(i + 3) * ld + j]};
                     const tw_f32x4u u1 = (tw_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
                                                      src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     TW_F32X4U(dst[j * n + i]) = u0; TW_F32X4U(dst[j * n + i + 4]) = u1;
@@ -195,13 +178,11 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                   }
                   for (; j < tw_min(m, jt + 128); j++)  /* the rest */
                     TW_F32X4U(dst[j * n + i]) = (tw_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                            src[(i + 2) * ld + j],
-                                                            src[(i + 3) * ld + j]};
+                                                            src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++) {  /* the rest */
+                for (; i < i_end; i++)  /* the rest */
                   for (long j = jt; j < tw_min(m, jt + 128); j++)  /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
-                }
               }
             }
           }

@@ -3,58 +3,49 @@
  * plan: d9d624f9964d
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define MINE_INLINE static inline __attribute__((unused))
 #ifndef MINE_PARALLEL_MIN
 #define MINE_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef MINE_MIN
 #define MINE_MIN
-static inline long mine_min(long a, long b) { return a < b ? a : b; }
+MINE_INLINE long mine_min(long a, long b) { return a < b ? a : b; }
+MINE_INLINE long mine_max(long a, long b) { return a > b ? a : b; }
 #endif
-#ifndef MINE_F32X4U_
-#define MINE_F32X4U_
 typedef float mine_f32x4u __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
-#endif
-#ifndef MINE_F32X4U
 /* The vector of 4 elements that begins at one, wherever that is. */
 #define MINE_F32X4U(x) (*(mine_f32x4u *)&(x))
-#endif
-#ifndef MINE_F32X4U_PICK
-/* Elements of two vectors, counted through. No function: compilers warn of the ABI where vectors
- * are longer than the processor's. */
+/* Elements of two vectors, counted through. No function: compilers warn of the ABI where vectors are longer than the
+ * processor's. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define MINE_F32X4U_PICK(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 typedef int mine_f32x4u_places __attribute__((vector_size(16)));
 #define MINE_F32X4U_PICK(x, y, ...) __builtin_shuffle(x, y, (mine_f32x4u_places){__VA_ARGS__})
 #endif
-#endif
-#ifndef MINE_F32X4U_ZIPPED
-#define MINE_F32X4U_ZIPPED
 /* The first halves of two vectors, an element of each in turn; and their second halves. */
 #define mine_f32x4u_low(x, y) MINE_F32X4U_PICK(x, y, 0, 4, 1, 5)
 #define mine_f32x4u_high(x, y) MINE_F32X4U_PICK(x, y, 2, 6, 3, 7)
-#endif
 #ifndef MINE_SPAN
-#define MINE_SPAN(p, first, past) mine_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define MINE_SPAN(p, first, past) mine_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } mine_span;
-static inline mine_span mine_span_of(const void *p, long first, long past, unsigned long size)
+MINE_INLINE mine_span mine_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const mine_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const mine_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int mine_apart(int written, int all, const mine_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+MINE_INLINE int mine_apart(int written, int all, const mine_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
-#define MINE_ROWS(p, first, past, n) mine_span_of(p, first, past, (unsigned long)(n) * sizeof *(p))
+#define MINE_ROWS(p, first, past, n) mine_span_of((unsigned long)(p), sizeof *(p) * (unsigned long)(n), first, past)
 /* Flat arrays: the guard makes sure that every index stays in its row. */
 void transpose(int n, int m, int ld, const float *src, float *dst)
 {
@@ -66,22 +57,19 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
   const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]); \
   const mine_f32x4u r2 = mine_f32x4u_low(r0, r1); \
   const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]); \
-  const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
+      const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
   const mine_f32x4u r5 = mine_f32x4u_low(r3, r4); const mine_f32x4u r6 = mine_f32x4u_low(r2, r5); \
-  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); \
-      const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
+  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
   const mine_f32x4u r9 = mine_f32x4u_high(r3, r4); \
   const mine_f32x4u r10 = mine_f32x4u_low(r8, r9); \
   const mine_f32x4u r11 = mine_f32x4u_high(r8, r9); \
   const mine_f32x4u r12 = MINE_F32X4U(src[(i + 4) * ld + j]); \
-  const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]); \
+      const mine_f32x4u r13 = MINE_F32X4U(src[(i + 6) * ld + j]); \
   const mine_f32x4u r14 = mine_f32x4u_low(r12, r13); \
   const mine_f32x4u r15 = MINE_F32X4U(src[(i + 5) * ld + j]); \
-  const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]); \
-  const mine_f32x4u r17 = mine_f32x4u_low(r15, r16); \
-      const mine_f32x4u r18 = mine_f32x4u_low(r14, r17); \
-  const mine_f32x4u r19 = mine_f32x4u_high(r14, r17); \
-      const mine_f32x4u r20 = mine_f32x4u_high(r12, r13); \
+      const mine_f32x4u r16 = MINE_F32X4U(src[(i + 7) * ld + j]); \
+  const mine_f32x4u r17 = mine_f32x4u_low(r15, r16); const mine_f32x4u r18 = mine_f32x4u_low(r14, r17); \
+  const mine_f32x4u r19 = mine_f32x4u_high(r14, r17); const mine_f32x4u r20 = mine_f32x4u_high(r12, r13); \
   const mine_f32x4u r21 = mine_f32x4u_high(r15, r16); \
   const mine_f32x4u r22 = mine_f32x4u_low(r20, r21); \
   const mine_f32x4u r23 = mine_f32x4u_high(r20, r21); \
@@ -95,20 +83,18 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
   const mine_f32x4u r1 = MINE_F32X4U(src[(i + 2) * ld + j]); \
   const mine_f32x4u r2 = mine_f32x4u_low(r0, r1); \
   const mine_f32x4u r3 = MINE_F32X4U(src[(i + 1) * ld + j]); \
-  const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
+      const mine_f32x4u r4 = MINE_F32X4U(src[(i + 3) * ld + j]); \
   const mine_f32x4u r5 = mine_f32x4u_low(r3, r4); const mine_f32x4u r6 = mine_f32x4u_low(r2, r5); \
-  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); \
-      const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
+  const mine_f32x4u r7 = mine_f32x4u_high(r2, r5); const mine_f32x4u r8 = mine_f32x4u_high(r0, r1); \
   const mine_f32x4u r9 = mine_f32x4u_high(r3, r4); \
   const mine_f32x4u r10 = mine_f32x4u_low(r8, r9); \
   const mine_f32x4u r11 = mine_f32x4u_high(r8, r9); \
   MINE_F32X4U(dst[j * n + i]) = r6; \
-  MINE_F32X4U(dst[(j + 1) * n + i]) = r7; MINE_F32X4U(dst[(j + 2) * n + i]) = r10; \
-  MINE_F32X4U(dst[(j + 3) * n + i]) = r11
-      /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not
-       * overlap. */
-      if (ld >= m
-          && mine_apart(1, 2, (mine_span[]){ MINE_ROWS(dst, 0, m, n), MINE_ROWS(src, 0, n, ld) })) {
+  MINE_F32X4U(dst[(j + 1) * n + i]) = r7; \
+      MINE_F32X4U(dst[(j + 2) * n + i]) = r10; \
+      MINE_F32X4U(dst[(j + 3) * n + i]) = r11
+      /* The fast version assumes: `(i * ld) + j` stays within its row, and arrays do not overlap. */
+      if (ld >= m && mine_apart(1, 2, (mine_span[]){ MINE_ROWS(dst, 0, m, n), MINE_ROWS(src, 0, n, ld) })) {
         if (n >= 1) {
           if (m >= 128) {
 #pragma omp parallel for if(parallel: (double)n * m >= MINE_PARALLEL_MIN)
@@ -132,13 +118,10 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                         src[(i + 2) * ld + j],
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
-                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
-                                                         src[(i + 5) * ld + j],
-                                                         src[(i + 6) * ld + j],
-                                                         src[(i + 7) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
@@ -157,13 +140,10 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_S1_STEPS_X4();
                   }
                   for (; j < m; j++) {  /* the rest */
-                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                         src[(i + 2) * ld + j],
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
-                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
-                                                         src[(i + 5) * ld + j],
-                                                         src[(i + 6) * ld + j],
-                                                         src[(i + 7) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
@@ -173,15 +153,12 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_S1_STEPS_X4_2();
                   }
                   for (; j < m; j++)  /* the rest */
-                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
-                                                                src[(i + 1) * ld + j],
-                                                                src[(i + 2) * ld + j],
-                                                                src[(i + 3) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                                src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++) {  /* the rest */
+                for (; i < i_end; i++)  /* the rest */
                   for (long j = 0; j < m; j++)  /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
-                }
               }
             } else {
               for (long jt = 0; jt < m; jt += 128) {  /* tiles of 128 */
@@ -193,13 +170,10 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_S1_STEPS_X4();
                   }
                   for (; j < mine_min(m, jt + 128); j++) {  /* the rest */
-                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
-                                                         src[(i + 2) * ld + j],
+                    const mine_f32x4u u0 = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j], src[(i + 2) * ld + j],
                                                          src[(i + 3) * ld + j]};
-                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j],
-                                                         src[(i + 5) * ld + j],
-                                                         src[(i + 6) * ld + j],
-                                                         src[(i + 7) * ld + j]};
+                    const mine_f32x4u u1 = (mine_f32x4u){src[(i + 4) * ld + j], src[(i + 5) * ld + j],
+                                                         src[(i + 6) * ld + j], src[(i + 7) * ld + j]};
                     MINE_F32X4U(dst[j * n + i]) = u0; MINE_F32X4U(dst[j * n + i + 4]) = u1;
                   }
                 }
@@ -209,15 +183,12 @@ void transpose(int n, int m, int ld, const float *src, float *dst)
                     MINE_S1_STEPS_X4_2();
                   }
                   for (; j < mine_min(m, jt + 128); j++)  /* the rest */
-                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j],
-                                                                src[(i + 1) * ld + j],
-                                                                src[(i + 2) * ld + j],
-                                                                src[(i + 3) * ld + j]};
+                    MINE_F32X4U(dst[j * n + i]) = (mine_f32x4u){src[i * ld + j], src[(i + 1) * ld + j],
+                                                                src[(i + 2) * ld + j], src[(i + 3) * ld + j]};
                 }
-                for (; i < i_end; i++) {  /* the rest */
+                for (; i < i_end; i++)  /* the rest */
                   for (long j = jt; j < mine_min(m, jt + 128); j++)  /* inside the tile */
                     dst[j * n + i] = src[i * ld + j];
-                }
               }
             }
           }

@@ -3,35 +3,32 @@
  * plan: 8dcca5ba1c46
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-static inline long tw_min(long a, long b) { return a < b ? a : b; }
-#endif
-#ifndef TW_MAX
-#define TW_MAX
-static inline long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
 #ifndef TW_SIZE
@@ -39,60 +36,43 @@ static inline int tw_apart(int written, int all, const tw_span *s)
 #endif
 #ifndef TW_PANELS
 #define TW_PANELS
-/* How many pieces of `d` cover `n`. */
-static inline long tw_panels(long n, long d) { return (n + d - 1) / d; }
-#endif
-#ifndef TW_SHARE
-#define TW_SHARE
-/* `n` in equal shares of about `most`, each a multiple of `unit`. */
-static inline long tw_share(long n, long most, long unit)
-{
-  return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit;
-}
-#endif
-#ifndef TW_ALIGN
-#define TW_ALIGN
-static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
+/* How many pieces of `d` cover `n`; and `n` in equal shares of about `most`, each a multiple of `unit`. */
+TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
+TW_INLINE long tw_share(long n, long most, long unit) { return tw_panels(
+                                                        tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
+TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
 /* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
-static inline void *tw_alloc(long bytes)
+TW_INLINE void *tw_alloc(long bytes)
 {
-  void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
-  if (!raw)
-    return raw;
-  void **const start = tw_align((char *)raw + sizeof(void *));
-  start[-1] = raw;
+  char *const raw = (char *)__builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  void **const start = raw ? tw_align(raw + sizeof(void *)) : 0;
+  if (raw)
+    start[-1] = raw;
   return start;
 }
-static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
+TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
+#ifndef TW_THREADS
+#define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
+TW_INLINE long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_team_size(void) { return 1; }
+TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_GRID
 #define TW_GRID
-/* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one
- * the fewest tiles. Of equals, the one that splits the longer side. */
-static inline long tw_grid(long threads, long rows, long columns)
+/* Threads as a grid over the tiles of the result: how many rows of threads leave the busiest one the fewest tiles. Of
+ * equals, the one that splits the longer side. */
+TW_INLINE long tw_grid(long threads, long rows, long columns)
 {
   long best = threads, least = tw_panels(rows, threads) * columns;
   for (long down = threads - 1; down >= 1; down--) {
@@ -108,150 +88,54 @@ static inline long tw_grid(long threads, long rows, long columns)
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
 #define TW_PREFETCH(p, n, write) \
   __builtin_prefetch((const void *)((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)), write)
-#ifndef TW_F64X2_
-#define TW_F64X2_
+/* A loop whose length is a constant where it is called. */
+#define TW_UNROLL _Pragma("GCC unroll 32")
 typedef double tw_f64x2 __attribute__((vector_size(16)));
-#endif
-#ifndef TW_F64X2U_
-#define TW_F64X2U_
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#endif
-#ifndef TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
-#define TW_V128_F64_2X6_ADD_MUL_OF_4X3V_
-/* Register tile of c for generic, 128 bits: 2 x 6, rows ldc apart. Each of k steps makes an element
- * add(acc, mul(a, b)), where acc is its old value, a one of 2 values and b one of 6. */
-__attribute__((noinline)) static void tw_v128_f64_2x6_add_mul_of_4x3v(
-    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
-{
-  double *const row0 = c, *const row1 = row0 + ldc;
-  /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 2 * ldc, 1); TW_PREFETCH(row1, 2 * ldc, 1);
-  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2),
-      c02 = *(const tw_f64x2u *)(row0 + 4);
-  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2),
-      c12 = *(const tw_f64x2u *)(row1 + 4);
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
-        b2 = *(const tw_f64x2u *)(b + 4);
-    const double a0 = a[0]; const double a1 = a[1];
-    TW_KEEP_ORDER();
-    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0); c02 = c02 + (b2 * a0);
-    TW_KEEP_ORDER();
-    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1); c12 = c12 + (b2 * a1);
-    a += 4; b += 6;
-  }
-  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01; *(tw_f64x2u *)(row0 + 4) = c02;
-  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11; *(tw_f64x2u *)(row1 + 4) = c12;
-}
-#endif
-#ifndef TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
-#define TW_V128_F64_4X2_ADD_MUL_OF_4X3V_
-/* Register tile of c for generic, 128 bits: 4 x 2, rows ldc apart. Each of k steps makes an element
- * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 2. */
-__attribute__((noinline)) static void tw_v128_f64_4x2_add_mul_of_4x3v(
-    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
-{
-  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
-      *const row3 = row2 + ldc;
-  /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = *(const tw_f64x2u *)(row0); tw_f64x2 c10 = *(const tw_f64x2u *)(row1);
-  tw_f64x2 c20 = *(const tw_f64x2u *)(row2); tw_f64x2 c30 = *(const tw_f64x2u *)(row3);
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b);
-    const double a0 = a[0]; const double a1 = a[1];
-    TW_KEEP_ORDER(); const double a2 = a[2];
-    c00 = c00 + (b0 * a0);
-    TW_KEEP_ORDER(); const double a3 = a[3];
-    c10 = c10 + (b0 * a1);
-    TW_KEEP_ORDER();
-    c20 = c20 + (b0 * a2);
-    TW_KEEP_ORDER();
-    c30 = c30 + (b0 * a3);
-    a += 4; b += 6;
-  }
-  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row1) = c10;
-  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row3) = c30;
-}
-#endif
-#ifndef TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
-#define TW_V128_F64_4X4_ADD_MUL_OF_4X3V_
-/* Register tile of c for generic, 128 bits: 4 x 4, rows ldc apart. Each of k steps makes an element
- * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 4. */
-__attribute__((noinline)) static void tw_v128_f64_4x4_add_mul_of_4x3v(
-    long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
-{
-  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
-      *const row3 = row2 + ldc;
-  /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2);
-  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2);
-  tw_f64x2 c20 = *(const tw_f64x2u *)(row2), c21 = *(const tw_f64x2u *)(row2 + 2);
-  tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2);
-  for (long p = 0; p < k; p++) {
-    TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2);
-    const double a0 = a[0]; const double a1 = a[1];
-    TW_KEEP_ORDER(); const double a2 = a[2];
-    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0);
-    TW_KEEP_ORDER(); const double a3 = a[3];
-    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1);
-    TW_KEEP_ORDER();
-    c20 = c20 + (b0 * a2); c21 = c21 + (b1 * a2);
-    TW_KEEP_ORDER();
-    c30 = c30 + (b0 * a3); c31 = c31 + (b1 * a3);
-    a += 4; b += 6;
-  }
-  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01;
-  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11;
-  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row2 + 2) = c21;
-  *(tw_f64x2u *)(row3) = c30; *(tw_f64x2u *)(row3 + 2) = c31;
-}
-#endif
 #ifndef TW_V128_F64_4X6_ADD_MUL_
 #define TW_V128_F64_4X6_ADD_MUL_
-/* Register tile of c for generic, 128 bits: 4 x 6, rows ldc apart. Each of k steps makes an element
- * add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 6. */
-__attribute__((noinline)) static void tw_v128_f64_4x6_add_mul(long k, const double *restrict a,
-                                                              const double *restrict b,
-                                                              double *restrict c, long ldc)
+/* Register tile of c for generic, 128 bits: at most 4 rows, ldc apart, of at most 3 vectors. Each of k steps makes an
+ * element add(acc, mul(a, b)), where acc is its old value, a one of 4 values and b one of 6. */
+__attribute__((always_inline)) static inline void tw_v128_f64_4x6_add_mul_tile(
+    int rows, int vectors, long k, const double *restrict a, const double *restrict b, double *restrict c, long ldc)
 {
-  double *const row0 = c, *const row1 = row0 + ldc, *const row2 = row1 + ldc,
-      *const row3 = row2 + ldc;
-  /* The tile below is next: its lines, for writing. */
-  TW_PREFETCH(row0, 4 * ldc, 1); TW_PREFETCH(row1, 4 * ldc, 1);
-  TW_PREFETCH(row2, 4 * ldc, 1); TW_PREFETCH(row3, 4 * ldc, 1);
-  tw_f64x2 c00 = *(const tw_f64x2u *)(row0), c01 = *(const tw_f64x2u *)(row0 + 2),
-      c02 = *(const tw_f64x2u *)(row0 + 4);
-  tw_f64x2 c10 = *(const tw_f64x2u *)(row1), c11 = *(const tw_f64x2u *)(row1 + 2),
-      c12 = *(const tw_f64x2u *)(row1 + 4);
-  tw_f64x2 c20 = *(const tw_f64x2u *)(row2), c21 = *(const tw_f64x2u *)(row2 + 2),
-      c22 = *(const tw_f64x2u *)(row2 + 4);
-  tw_f64x2 c30 = *(const tw_f64x2u *)(row3), c31 = *(const tw_f64x2u *)(row3 + 2),
-      c32 = *(const tw_f64x2u *)(row3 + 4);
+  double *row[4];
+  tw_f64x2 acc[4][3];
+  TW_UNROLL for (int i = 0; i < rows; i++) {
+    row[i] = i ? row[i - 1] + ldc : c;
+    TW_PREFETCH(row[i], rows * ldc, 1); /* the tile below is next: its lines, for writing */
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      acc[i][j] = *(const tw_f64x2u *)(row[i] + 2 * j);
+  }
   for (long p = 0; p < k; p++) {
     TW_PREFETCH(a, 32, 0); TW_PREFETCH(b, 48, 0);
-    const tw_f64x2 b0 = *(const tw_f64x2u *)(b), b1 = *(const tw_f64x2u *)(b + 2),
-        b2 = *(const tw_f64x2u *)(b + 4);
-    TW_KEEP_ORDER(); const double a0 = a[0];
-    c00 = c00 + (b0 * a0); c01 = c01 + (b1 * a0); c02 = c02 + (b2 * a0);
-    TW_KEEP_ORDER(); const double a1 = a[1];
-    c10 = c10 + (b0 * a1); c11 = c11 + (b1 * a1); c12 = c12 + (b2 * a1);
-    TW_KEEP_ORDER(); const double a2 = a[2];
-    c20 = c20 + (b0 * a2); c21 = c21 + (b1 * a2); c22 = c22 + (b2 * a2);
-    TW_KEEP_ORDER(); const double a3 = a[3];
-    c30 = c30 + (b0 * a3); c31 = c31 + (b1 * a3); c32 = c32 + (b2 * a3);
+    tw_f64x2 y[3];
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      y[j] = *(const tw_f64x2u *)(b + 2 * j);
+    TW_UNROLL for (int i = 0; i < rows; i++) {
+      TW_KEEP_ORDER();
+      const double x = a[i];
+      TW_UNROLL for (int j = 0; j < vectors; j++)
+        acc[i][j] = acc[i][j] + (y[j] * x);
+    }
     a += 4; b += 6;
   }
-  *(tw_f64x2u *)(row0) = c00; *(tw_f64x2u *)(row0 + 2) = c01; *(tw_f64x2u *)(row0 + 4) = c02;
-  *(tw_f64x2u *)(row1) = c10; *(tw_f64x2u *)(row1 + 2) = c11; *(tw_f64x2u *)(row1 + 4) = c12;
-  *(tw_f64x2u *)(row2) = c20; *(tw_f64x2u *)(row2 + 2) = c21; *(tw_f64x2u *)(row2 + 4) = c22;
-  *(tw_f64x2u *)(row3) = c30; *(tw_f64x2u *)(row3 + 2) = c31; *(tw_f64x2u *)(row3 + 4) = c32;
+  TW_UNROLL for (int i = 0; i < rows; i++)
+    TW_UNROLL for (int j = 0; j < vectors; j++)
+      *(tw_f64x2u *)(row[i] + 2 * j) = acc[i][j];
+}
+/* The smallest of these tiles that holds m x n elements. */
+__attribute__((noinline)) static void tw_v128_f64_4x6_add_mul(long m, long n, long k, const double *restrict a,
+                                                              const double *restrict b, double *restrict c, long ldc)
+{
+  if (n <= 2)
+    tw_v128_f64_4x6_add_mul_tile(4, 1, k, a, b, c, ldc);
+  else if (n <= 4)
+    tw_v128_f64_4x6_add_mul_tile(4, 2, k, a, b, c, ldc);
+  else if (m <= 2)
+    tw_v128_f64_4x6_add_mul_tile(2, 3, k, a, b, c, ldc);
+  else
+    tw_v128_f64_4x6_add_mul_tile(4, 3, k, a, b, c, ldc);
 }
 #endif
 /* Matrix product: three loops, tiled for the cache. */
@@ -262,18 +146,16 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 3, (tw_span[]){ TW_SPAN(C, 0, n), TW_SPAN(A, 0, n), TW_SPAN(B, 0, p) })) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++) {
+          for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
-          }
         } else {
 #pragma omp parallel for
-          for (long i = 0; i < n; i++) {
+          for (long i = 0; i < n; i++)
 #pragma omp simd
             for (long j = 0; j < m; j++)
               C[i][j] *= beta;
-          }
         }
         if (n >= 1 && m >= 1 && p >= 1) {
           /* S2: C[i][j] += (alpha * A[i][k]) * B[k][j];
@@ -284,58 +166,45 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
             /* Blocks: 128 rows of the left operand for L2, 384 deep slivers of the right for L1. */
             const long tw_mc = tw_share(tw_rows, TW_SIZE(128), 4);
             const long tw_kc = tw_share(tw_depth, TW_SIZE(384), 1);
-            const long tw_team =
-                (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
+            const long tw_team = (double)tw_rows * tw_columns * tw_depth >= TW_SIZE(80000) ? tw_max_threads() : 1;
             /* Columns of the packed right operand: beside few rows they stay in L2, else in L3. */
             const int tw_few = 2 * tw_rows <= TW_SIZE(128);
-            const long tw_beside =
-                tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
-            const long tw_nc =
-                tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
+            const long tw_beside = tw_few ? tw_team * (TW_SIZE(128) * TW_SIZE(384) / tw_kc - tw_rows) : TW_SIZE(1536);
+            const long tw_nc = tw_share(tw_columns, tw_min(tw_max(tw_nr, tw_beside), TW_SIZE(1536)), tw_nr);
             const long tw_room = TW_SIZE(384) * (4 + tw_nr); /* elements that L1 holds */
             const int tw_small = (double)tw_rows * tw_columns * tw_depth < TW_SIZE(2500);
-            double *const tw_right =
-                tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
+            double *const tw_right = tw_small ? 0 : tw_alloc((tw_nc + tw_team * tw_mc) * tw_kc * (long)sizeof(double));
             if (tw_right) {
 #pragma omp parallel num_threads((int)tw_team) if(tw_team > 1)
               {
                 const long tw_size = tw_team_size(), tw_me = tw_thread();
-                const long tw_down =
-                    tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
+                const long tw_down = tw_grid(tw_size, tw_panels(tw_rows, 4), tw_panels(tw_columns, tw_nr));
                 const long tw_across = tw_size / tw_down;
                 const long tw_first = tw_panels(tw_rows, 4) * (tw_me / tw_across) / tw_down * 4;
-                const long tw_past =
-                    tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
+                const long tw_past = tw_min(n, tw_panels(tw_rows, 4) * (tw_me / tw_across + 1) / tw_down * 4);
                 double *const tw_left = tw_right + tw_nc * tw_kc + tw_me * tw_mc * tw_kc;
                 double tw_tile[4 * 6] = {0};
-                const long tw_stride = tw_mc;
-                /* all rows in one block: it stays packed */
-                const int tw_once = tw_first + tw_stride >= tw_past;
+                const int tw_once = tw_first + tw_mc >= tw_past; /* all rows in one block: it stays packed */
                 for (long kb = 0; kb < p; kb += tw_kc) { /* blocks of depth */
                   const long tw_k = tw_min(tw_kc, p - kb);
                   for (long jb = 0; jb < m; jb += tw_nc) { /* blocks of columns */
                     const long tw_c = tw_min(tw_nc, m - jb);
-                    const long tw_left_edge =
-                        tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
-                    const long tw_right_edge = tw_min(tw_c,
-                                                      tw_panels(tw_c, tw_nr)
-                                                          * (tw_me % tw_across + 1) / tw_across
-                                                          * tw_nr);
+                    const long tw_left_edge = tw_panels(tw_c, tw_nr) * (tw_me % tw_across) / tw_across * tw_nr;
+                    const long tw_right_edge =
+                        tw_min(tw_c, tw_panels(tw_c, tw_nr) * (tw_me % tw_across + 1) / tw_across * tw_nr);
                     /* Pack the right operand: slivers of tw_nr columns, zeros beyond the last. */
-                    const long tw_group =
-                        tw_min(10, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
+                    const long tw_group = tw_min(10, tw_panels(tw_panels(tw_c, tw_nr), tw_size)) * tw_nr;
 #pragma omp for
                     /* slivers side by side, as their elements lie in memory */
                     for (long jp = 0; jp < tw_c; jp += tw_group) {
-                      const long tw_end = tw_min(tw_c, jp + tw_group),
-                          tw_full = tw_end - tw_end % 6, tw_n = tw_end - tw_full;
+                      const long tw_end = tw_min(tw_c, jp + tw_group), tw_full = tw_end - tw_end % 6,
+                          tw_n = tw_end - tw_full;
                       for (long kr = 0; kr < tw_k; kr++) {
                         const long tw_ahead = kb + tw_min(kr + 2, tw_k - 1);
                         for (long jt = jp; jt < tw_full; jt += 6) {
                           double *const tw_to = tw_right + (jt * tw_k + kr * 6);
                           __builtin_prefetch(&B[tw_ahead][jb + jt]);
-                          /* all is read before it is written: nothing to be said about overlaps */
-                          double tw_v[6];
+                          double tw_v[6]; /* all is read before it is written: nothing to be said about overlaps */
                           for (long jr = 0; jr < 6; jr++)
                             tw_v[jr] = B[kb + kr][jb + jt + jr];
                           for (long tw_l = 0; tw_l < 6; tw_l++)
@@ -352,17 +221,17 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                             tw_to[kr * 6 + jr] = B[kb + kr][jb + jt + jr];
                       }
                     }
-                    for (long ib = tw_first; ib < tw_past; ib += tw_stride) { /* blocks of rows */
+                    for (long ib = tw_first; ib < tw_past; ib += tw_mc) { /* blocks of rows */
                       const long tw_r = tw_min(tw_mc, tw_past - ib);
-                      if (!tw_once || jb == 0) { /* pack the left operand: slivers of 4 rows */
+                      if (!tw_once || jb == 0) /* pack the left operand: slivers of 4 rows */
                         for (long it = 0; it < tw_r; it += 4) {
                           double *const tw_to = tw_left + it * tw_k;
                           const long tw_n = tw_min(4, tw_r - it);
-                          if (tw_n == 4) {
+                          if (tw_n == 4)
                             for (long kr = 0; kr < tw_k; kr++)
                               for (long ir = 0; ir < 4; ir++)
                                 tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
-                          } else {
+                          else {
                             for (long tw_z = 0; tw_z < tw_k * 4; tw_z++)
                               tw_to[tw_z] = 0;
                             for (long ir = 0; ir < tw_n; ir++)
@@ -370,41 +239,27 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
                                 tw_to[kr * 4 + ir] = alpha * A[ib + it + ir][kb + kr];
                           }
                         }
-                      }
                       /* So many columns of the right operand stay in L1. */
                       const long tw_run = (tw_room / tw_k - 4) / tw_nr * tw_nr;
                       for (long jp = tw_left_edge; jp < tw_right_edge; jp += tw_run) {
                         const long tw_stop = tw_min(jp + tw_run, tw_right_edge);
-                        for (long it = 0; it < tw_r; it += 4) {
+                        for (long it = 0; it < tw_r; it += 4)
                           for (long jt = jp; jt < tw_stop; jt += 6) {
                             const long tw_m = tw_min(4, tw_r - it), tw_n = tw_min(6, tw_c - jt);
-                            const double *const tw_a = tw_left + it * tw_k,
-                                *const tw_b = tw_right + jt * tw_k;
-                            const int tw_in_place =
-                                (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
+                            const double *const tw_a = tw_left + it * tw_k, *const tw_b = tw_right + jt * tw_k;
+                            const int tw_in_place = (tw_m == 4 ? tw_n % 2 == 0 : tw_m == 2 && tw_n == 6);
                             double *const tw_at = tw_in_place ? &C[ib + it][jb + jt] : tw_tile;
-                            const long tw_ld =
-                                tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
-                            if (!tw_in_place) { /* the kernel works on a copy of the tile */
+                            const long tw_ld = tw_in_place ? &C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt] : 6;
+                            if (!tw_in_place) /* the kernel works on a copy of the tile */
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   tw_tile[ir * 6 + jr] = C[ib + it + ir][jb + jt + jr];
-                            }
-                            if (tw_n <= 2)
-                              tw_v128_f64_4x2_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                            else if (tw_n <= 4)
-                              tw_v128_f64_4x4_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                            else if (tw_m <= 2)
-                              tw_v128_f64_2x6_add_mul_of_4x3v(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                            else
-                              tw_v128_f64_4x6_add_mul(tw_k, tw_a, tw_b, tw_at, tw_ld);
-                            if (!tw_in_place) {
+                            tw_v128_f64_4x6_add_mul(tw_m, tw_n, tw_k, tw_a, tw_b, tw_at, tw_ld);
+                            if (!tw_in_place)
                               for (long ir = 0; ir < tw_m; ir++)
                                 for (long jr = 0; jr < tw_n; jr++)
                                   C[ib + it + ir][jb + jt + jr] = tw_tile[ir * 6 + jr];
-                            }
                           }
-                        }
                       }
                     }
 #pragma omp barrier
@@ -413,12 +268,10 @@ void gemm(int n, int m, int p, double alpha, double beta, double C[n][m], double
               }
               tw_free(tw_right);
             } else { /* too small to be worth packing, or no memory for it */
-              for (long i = 0; i < n; i++) {  /* rows */
-                for (long k = 0; k < p; k++) {  /* depth */
+              for (long i = 0; i < n; i++)  /* rows */
+                for (long k = 0; k < p; k++)  /* depth */
                   for (long j = 0; j < m; j++)  /* columns */
                     C[i][j] += alpha * A[i][k] * B[k][j];
-                }
-              }
             }
           }
         }

@@ -3,81 +3,60 @@
  * plan: c30c9e8b31a5
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-static inline long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-#ifndef TW_MAX
-#define TW_MAX
-static inline long tw_max(long a, long b) { return a > b ? a : b; }
-#endif
-#ifndef TW_F64X2U_
-#define TW_F64X2U_
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#endif
-#ifndef TW_F64X2U
 /* The vector of 2 elements that begins at one, wherever that is. */
 #define TW_F64X2U(x) (*(tw_f64x2u *)&(x))
-#endif
 /* In loops of a few iterations: vectors of them need tests that take longer than the loop. */
 #define TW_ONE_BY_ONE() __asm__ volatile("")
-#ifndef TW_UNTIL
-#define TW_UNTIL
 /* Elements of `each` bytes from here to the next multiple of `bytes`. */
-static inline long tw_until(const void *p, unsigned long bytes, unsigned long each)
-{
-  return (long)(-(unsigned long)p % bytes / each);
-}
-#endif
-/* Where a loop begins in many rows at once, as far as the loop around it knows: compilers would
- * compute the addresses of all rows ahead of that one, and fetch them from the stack one by one. */
+#define tw_until(p, bytes, each) ((long)(-(unsigned long)(p) % (bytes) / (each)))
+/* Where a loop begins in many rows at once, as far as the loop around it knows: compilers would compute the addresses
+ * of all rows ahead of that one, and fetch them from the stack one by one. */
 #define TW_HERE(x) __asm__("" : "+r"(x))
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
-static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
+#ifndef TW_THREADS
+#define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
+TW_INLINE long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_team_size(void) { return 1; }
+TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_LINE
@@ -92,24 +71,23 @@ static inline long tw_thread(void) { return 0; }
 #else
 #define TW_YIELD() ((void)0)
 #endif
-/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two
- * lines of a cache. */
+/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
 typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
-static inline void tw_begin(tw_place *line)
+TW_INLINE void tw_begin(tw_place *line)
 {
   for (int k = 0; k < TW_LINE; k++)
     line[k].turn = -1, line[k].stage = -TW_LAST;
 }
 /* The stage first: who sees the new turn must not take the stage of the old one for it. */
-static inline void tw_enter(tw_place *line, long turn)
+TW_INLINE void tw_enter(tw_place *line, long turn)
 {
   __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
-static inline void tw_reach(tw_place *line, long stage)
-{ __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
+TW_INLINE void tw_reach(tw_place *line, long stage) { __atomic_store_n(
+                                                      &line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
-static inline void tw_follow(tw_place *line, long turn, long stage)
+TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
 {
   const long team = tw_team_size();
   if (turn == 0 || team == 1)
@@ -117,8 +95,7 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
   const tw_place *before = &line[(turn - 1) % team];
   for (int spins = 0;; spins++) {
     const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
-    if (there >= turn
-        || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
+    if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
       return;
     if (spins >= 1000)
       TW_YIELD(), spins = 0;
@@ -127,9 +104,8 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
 #endif
 #ifndef TW_EVEN_TILES
 #define TW_EVEN_TILES
-/* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get
- * equal parts. */
-static inline long tw_even_tiles(long steps, long size)
+/* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get equal parts. */
+TW_INLINE long tw_even_tiles(long steps, long size)
 {
   const long team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
   return team > 1 && rest > 0 && rest <= 2 * size ? size - (rest + 1) / 2 : 0;
@@ -140,38 +116,32 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
 {
     int t, i, j;
 
-    /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along
-     * j */
+    /* tilewright: region 1 of jacobi_2d: tiles t:8 t_i:8 t_j:128; threads over tt; vectors along j */
     {
 /* A value of S1, S2, 2 elements at once. */
 #define TW_S1_S2_X2(A, i) \
-    (0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1]) + TW_F64X2U(A[i][j + 1]) \
-            + TW_F64X2U(A[i + 1][j]) + TW_F64X2U(A[i - 1][j])))
+    (0.2 * (TW_F64X2U(A[i][j]) + TW_F64X2U(A[i][j - 1]) + TW_F64X2U(A[i][j + 1]) + TW_F64X2U(A[i + 1][j]) \
+            + TW_F64X2U(A[i - 1][j])))
 /* A value of S1, S2, 2 elements at once. */
 #define TW_S1_S2_X2_2(A, i, j, again0, last0) \
-    (0.2 * (TW_F64X2U(A[i][j]) + again0 + last0 + TW_F64X2U(A[i + 1][j]) \
-            + TW_F64X2U(A[i - 1][j])))
+    (0.2 * (TW_F64X2U(A[i][j]) + again0 + last0 + TW_F64X2U(A[i + 1][j]) + TW_F64X2U(A[i - 1][j])))
 /* A value of S1, S2. */
 #define TW_S1_S2(A, i) (0.2 * (A[i][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j] + A[i - 1][j]))
 /* Steps of S1, S2, 2 elements at once. */
 #define TW_S1_S2_STEPS_X2(A, j, B) \
-  const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]); \
-  const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]); \
-  const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]); \
-  const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]); \
+  const tw_f64x2u last0 = TW_F64X2U(A[i][j + 1]); const tw_f64x2u last1 = TW_F64X2U(A[i + 1][j + 1]); \
+  const tw_f64x2u last2 = TW_F64X2U(A[i + 2][j + 1]); const tw_f64x2u last3 = TW_F64X2U(A[i + 3][j + 1]); \
   const tw_f64x2u v0 = TW_S1_S2_X2_2(A, i, j, again0, last0); \
   const tw_f64x2u v1 = TW_S1_S2_X2_2(A, i + 1, j, again1, last1); \
   const tw_f64x2u v2 = TW_S1_S2_X2_2(A, i + 2, j, again2, last2); \
   const tw_f64x2u v3 = TW_S1_S2_X2_2(A, i + 3, j, again3, last3); \
-  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; \
-  TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3; \
+  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3; \
   again0 = last0; again1 = last1; again2 = last2; again3 = last3
 /* Steps of S1, S2, 2 elements at once. */
 #define TW_S1_S2_STEPS_X2_2(A, B) \
   const tw_f64x2u v0 = TW_S1_S2_X2(A, i); const tw_f64x2u v1 = TW_S1_S2_X2(A, i + 1); \
   const tw_f64x2u v2 = TW_S1_S2_X2(A, i + 2); const tw_f64x2u v3 = TW_S1_S2_X2(A, i + 3); \
-  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; \
-  TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3
+  TW_F64X2U(B[i][j]) = v0; TW_F64X2U(B[i + 1][j]) = v1; TW_F64X2U(B[i + 2][j]) = v2; TW_F64X2U(B[i + 3][j]) = v3
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(2, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(B, 0, n) })) {
         const long t_ahead = tw_even_tiles(steps, 8);
@@ -180,9 +150,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
           tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
     if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-          for (long tt_turn = tw_thread();
-               8 * tt_turn - t_ahead < steps;
-               tt_turn += tw_team_size()) {  /* tiles of 8, on threads, one behind the other */
+          /* tiles of 8, on threads, one behind the other */
+          for (long tt_turn = tw_thread(); 8 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
             const long tt = 8 * tt_turn - t_ahead;
             tw_enter(tw_line, tt_turn);
             for (long t_it = tw_max(2 * tt + 1, -(2 * (t_ahead % 4)) + 1);
@@ -191,9 +160,9 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
               tw_follow(tw_line, tt_turn, t_it);
               for (long t_jt = 2 * tt - 2 * ((t_ahead + tt + 7) % 64) + 15;
                    t_jt < tw_min(tw_min(2 * (long)steps + n - 2, n + 2 * tt + 14), n + t_it + 5);
-                   t_jt += 128) {  /* tiles of 128 */
-                for (long t = tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1),
-                                     tw_floord(n + t_jt, 2) - n + 1);
+                   t_jt += 128)  /* tiles of 128 */
+                for (long t =
+                         tw_max(tw_max(tw_max(0, tt), tw_floord(n + t_it, 2) - n + 1), tw_floord(n + t_jt, 2) - n + 1);
                      t <= tw_min(tw_min((long)steps - 1, tt + 7), (t_it + 5) / 2);
                      t++) {  /* inside the tile */
                   {
@@ -207,10 +176,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         { TW_S1_S2_STEPS_X2_2(A, B); }
                         j += 1 + tw_until(&B[i][j + 1], 16, 8);
                         if (j + 1 < j_end) {
-                          tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]);
-                          tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
-                          tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]);
-                          tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
+                          tw_f64x2u again0 = TW_F64X2U(A[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(A[i + 1][j - 1]);
+                          tw_f64x2u again2 = TW_F64X2U(A[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(A[i + 3][j - 1]);
                           for (; j + 3 < j_end; j += 4) {  /* inside the tile */
                             { TW_S1_S2_STEPS_X2(A, j, B); } { TW_S1_S2_STEPS_X2(A, j + 2, B); }
                           }
@@ -225,21 +192,17 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       } else {
                         for (; j < j_end; j++) {
                           TW_ONE_BY_ONE();
-                          const double v0 = TW_S1_S2(A, i);
-                          const double v1 = TW_S1_S2(A, i + 1);
-                          const double v2 = TW_S1_S2(A, i + 2);
-                          const double v3 = TW_S1_S2(A, i + 3);
+                          const double v0 = TW_S1_S2(A, i); const double v1 = TW_S1_S2(A, i + 1);
+                          const double v2 = TW_S1_S2(A, i + 2); const double v3 = TW_S1_S2(A, i + 3);
                           B[i][j] = v0; B[i + 1][j] = v1; B[i + 2][j] = v2; B[i + 3][j] = v3;
                         }
                       }
                     }
-                    for (; i < i_end; i++) {  /* the rest */
+                    for (; i < i_end; i++)  /* the rest */
 #pragma omp simd
-                      for (long j = tw_max(1, t_jt - 2 * t);
-                           j < tw_min((long)n - 1, t_jt - 2 * t + 128);
-                           j++)  /* inside the tile */
+                      /* inside the tile */
+                      for (long j = tw_max(1, t_jt - 2 * t); j < tw_min((long)n - 1, t_jt - 2 * t + 128); j++)
                         B[i][j] = TW_S1_S2(A, i);
-                    }
                   }
                   {
                     const long i_end = tw_min((long)n - 1, t_it - 2 * t + 7);
@@ -252,10 +215,8 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                         { TW_S1_S2_STEPS_X2_2(B, A); }
                         j += 1 + tw_until(&A[i][j + 1], 16, 8);
                         if (j + 1 < j_end) {
-                          tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]);
-                          tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
-                          tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]);
-                          tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
+                          tw_f64x2u again0 = TW_F64X2U(B[i][j - 1]); tw_f64x2u again1 = TW_F64X2U(B[i + 1][j - 1]);
+                          tw_f64x2u again2 = TW_F64X2U(B[i + 2][j - 1]); tw_f64x2u again3 = TW_F64X2U(B[i + 3][j - 1]);
                           for (; j + 3 < j_end; j += 4) {  /* inside the tile */
                             { TW_S1_S2_STEPS_X2(B, j, A); } { TW_S1_S2_STEPS_X2(B, j + 2, A); }
                           }
@@ -270,24 +231,19 @@ void jacobi_2d(int steps, int n, double A[n][n], double B[n][n])
                       } else {
                         for (; j < j_end; j++) {
                           TW_ONE_BY_ONE();
-                          const double v0 = TW_S1_S2(B, i);
-                          const double v1 = TW_S1_S2(B, i + 1);
-                          const double v2 = TW_S1_S2(B, i + 2);
-                          const double v3 = TW_S1_S2(B, i + 3);
+                          const double v0 = TW_S1_S2(B, i); const double v1 = TW_S1_S2(B, i + 1);
+                          const double v2 = TW_S1_S2(B, i + 2); const double v3 = TW_S1_S2(B, i + 3);
                           A[i][j] = v0; A[i + 1][j] = v1; A[i + 2][j] = v2; A[i + 3][j] = v3;
                         }
                       }
                     }
-                    for (; i < i_end; i++) {  /* the rest */
+                    for (; i < i_end; i++)  /* the rest */
 #pragma omp simd
-                      for (long j = tw_max(1, t_jt - 2 * t - 1);
-                           j < tw_min((long)n - 1, t_jt - 2 * t + 127);
-                           j++)  /* inside the tile */
+                      /* inside the tile */
+                      for (long j = tw_max(1, t_jt - 2 * t - 1); j < tw_min((long)n - 1, t_jt - 2 * t + 127); j++)
                         A[i][j] = TW_S1_S2(B, i);
-                    }
                   }
                 }
-              }
               tw_reach(tw_line, t_it);
             }
             tw_follow(tw_line, tt_turn, TW_LAST);

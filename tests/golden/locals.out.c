@@ -3,36 +3,40 @@
  * plan: 307396f3d234
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
+#ifndef TW_THREADS
+#define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_team_size(void) { return 1; }
+TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
 /* Variables declared inside the region, and text around the regions that must not change. */
@@ -46,10 +50,9 @@ void rows(int n, int m, double A[n][m], double norm[n])
 
     /* tilewright: region 1 of rows: threads over i */
     {
-      /* The fast version assumes: arrays do not overlap, and there is work for more than one
-       * thread. */
-      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(norm, 0, n), TW_SPAN(A, 0, n) })
-          && tw_max_threads() > 1 && (double)n * m >= TW_PARALLEL_MIN) {
+      /* The fast version assumes: arrays do not overlap, and there is work for more than one thread. */
+      if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(norm, 0, n), TW_SPAN(A, 0, n) }) && tw_max_threads() > 1
+          && (double)n * m >= TW_PARALLEL_MIN) {
 #pragma omp parallel for
         for (long i = 0; i < n; i++) {
           double sum;
@@ -73,24 +76,22 @@ void rows(int n, int m, double A[n][m], double norm[n])
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(A, 0, n), TW_SPAN(norm, 0, n) })) {
         if ((double)n * m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < n; i++) {
+          for (long i = 0; i < n; i++)
             if (0 < m) {
               const double c0 = norm[i];
 #pragma omp simd
               for (long j = 0; j < m; j++)
                 A[i][j] /= c0;
             }
-          }
         } else {
 #pragma omp parallel for
-          for (long i = 0; i < n; i++) {
+          for (long i = 0; i < n; i++)
             if (0 < m) {
               const double c0 = norm[i];
 #pragma omp simd
               for (long j = 0; j < m; j++)
                 A[i][j] /= c0;
             }
-          }
         }
       } else {
         for (int i = 0; i < n; i++)

@@ -3,27 +3,27 @@
  * plan: ecf4c0a04954
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
 #define TW_NOWHERE tw_span_of(0, 0, 0, 0)
@@ -43,25 +43,22 @@ void brighten(const struct image *src, struct image *dst, float offset)
     {
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 3,
-                   (tw_span[]){ (src->height >= 1 && src->width >= 1
-                                 ? TW_SPAN(dst->data, 0, src->height) : TW_NOWHERE),
+                   (tw_span[]){ (src->height >= 1 && src->width >= 1 ? TW_SPAN(dst->data, 0, src->height) : TW_NOWHERE),
                                 TW_SPAN(src->data, 0, src->height), TW_SPAN(src, 0, 1)})) {
         const int src_height = src->height;
         const int src_width = src->width;
         const float src_gain = src->gain;
         if ((double)src_height * src_width < TW_PARALLEL_MIN) {
-          for (long y = 0; y < src_height; y++) {
+          for (long y = 0; y < src_height; y++)
 #pragma omp simd
             for (long x = 0; x < src_width; x++)
               dst->data[y][x] = src_gain * src->data[y][x] + offset;
-          }
         } else {
 #pragma omp parallel for
-          for (long y = 0; y < src_height; y++) {
+          for (long y = 0; y < src_height; y++)
 #pragma omp simd
             for (long x = 0; x < src_width; x++)
               dst->data[y][x] = src_gain * src->data[y][x] + offset;
-          }
         }
       } else {
         for (int y = 0; y < src->height; y++)

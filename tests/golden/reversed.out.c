@@ -3,86 +3,74 @@
  * plan: 16113d182073
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-static inline long tw_min(long a, long b) { return a < b ? a : b; }
-#endif
-#ifndef TW_MAX
-#define TW_MAX
-static inline long tw_max(long a, long b) { return a > b ? a : b; }
+TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
 #ifndef TW_FLOORD
 #define TW_FLOORD
 /* Division rounding towards minus infinity; d > 0. */
-static inline long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
+TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n) / d); }
 #endif
 #ifndef TW_SIZE
 #define TW_SIZE(n) (n) /* sizes chosen for the processor; tests make them small */
 #endif
 #ifndef TW_PANELS
 #define TW_PANELS
-/* How many pieces of `d` cover `n`. */
-static inline long tw_panels(long n, long d) { return (n + d - 1) / d; }
-#endif
-#ifndef TW_ALIGN
-#define TW_ALIGN
-static inline void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
+/* How many pieces of `d` cover `n`; and `n` in equal shares of about `most`, each a multiple of `unit`. */
+TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
+TW_INLINE long tw_share(long n, long most, long unit) { return tw_panels(
+                                                        tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
+TW_INLINE void *tw_align(void *p) { return (char *)p + (64 - (unsigned long)p % 64) % 64; }
 /* Memory on a cache line of its own, or a null pointer. What to free stands just before it. */
-static inline void *tw_alloc(long bytes)
+TW_INLINE void *tw_alloc(long bytes)
 {
-  void *const raw = __builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
-  if (!raw)
-    return raw;
-  void **const start = tw_align((char *)raw + sizeof(void *));
-  start[-1] = raw;
+  char *const raw = (char *)__builtin_malloc((unsigned long)bytes + 64 + sizeof(void *));
+  void **const start = raw ? tw_align(raw + sizeof(void *)) : 0;
+  if (raw)
+    start[-1] = raw;
   return start;
 }
-static inline void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
+TW_INLINE void tw_free(void *p) { __builtin_free(((void **)p)[-1]); }
 #endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
+#ifndef TW_THREADS
+#define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
+TW_INLINE long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_team_size(void) { return 1; }
+TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
 /* It may lie past the end of an array, where C has no addresses: they are computed as numbers. */
@@ -91,51 +79,35 @@ static inline long tw_thread(void) { return 0; }
 /* The same for reading, at the very place where it stands: else it is moved among the loads. */
 #if defined(__aarch64__) && defined(__GNUC__)
 #define TW_FETCH(p, n) \
-  __asm__ volatile("prfm pldl1keep, [%0]" \
-                   : : "r"((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)))
+  __asm__ volatile("prfm pldl1keep, [%0]" : : "r"((unsigned long)(p) + (unsigned long)(n) * sizeof *(p)))
 #else
 #define TW_FETCH(p, n) TW_PREFETCH(p, n, 0)
 #endif
-#ifndef TW_F64X2_
-#define TW_F64X2_
 typedef double tw_f64x2 __attribute__((vector_size(16)));
-#endif
-#ifndef TW_F64X2U_
-#define TW_F64X2U_
 typedef double tw_f64x2u __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
-#endif
 #ifndef TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
 #define TW_V128_F64_LANES_7_SUB_MUL_6FDA82_
 /* Steps, 2 elements at once. */
 #define TW_STEPS_X2(a_0, x_0) \
-  c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); \
-  c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0); \
-  c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0); \
-  c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0); \
-  c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0); \
-  c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0); \
-  c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0); \
-  c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0)
+  c0 = c0 - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); c1 = c1 - ((*(const tw_f64x2u *)(a_0 + j + 2)) * x_0); \
+  c2 = c2 - ((*(const tw_f64x2u *)(a_0 + j + 4)) * x_0); c3 = c3 - ((*(const tw_f64x2u *)(a_0 + j + 6)) * x_0); \
+  c4 = c4 - ((*(const tw_f64x2u *)(a_0 + j + 8)) * x_0); c5 = c5 - ((*(const tw_f64x2u *)(a_0 + j + 10)) * x_0); \
+  c6 = c6 - ((*(const tw_f64x2u *)(a_0 + j + 12)) * x_0); c7 = c7 - ((*(const tw_f64x2u *)(a_0 + j + 14)) * x_0)
 /* y has n elements; each of k steps makes an element
  *   sub(acc, mul(a, b))
- * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several`
- * steps are taken 7 at a time; `several` is a multiple of that. */
-static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
-                                               const double *restrict a, long pitch,
+ * where acc is its old value, a is a[step * pitch + element] and b is x[step]. The first `several` steps are taken
+ * 7 at a time; `several` is a multiple of that. */
+static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several, const double *restrict a, long pitch,
                                                const double *restrict x, double *restrict y)
 {
   long p = 0;
   for (; p < several; p += 7) {
-    const double *const a_0 = a + p * pitch, *const a_1 = a + (p + 1) * pitch,
-        *const a_2 = a + (p + 2) * pitch, *const a_3 = a + (p + 3) * pitch,
-        *const a_4 = a + (p + 4) * pitch, *const a_5 = a + (p + 5) * pitch,
+    const double *const a_0 = a + p * pitch, *const a_1 = a + (p + 1) * pitch, *const a_2 = a + (p + 2) * pitch,
+        *const a_3 = a + (p + 3) * pitch, *const a_4 = a + (p + 4) * pitch, *const a_5 = a + (p + 5) * pitch,
         *const a_6 = a + (p + 6) * pitch;
-    const tw_f64x2 x_0 = x[p] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_1 = x[p + 1] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_2 = x[p + 2] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_3 = x[p + 3] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_4 = x[p + 4] - (tw_f64x2){ 0 };
-    const tw_f64x2 x_5 = x[p + 5] - (tw_f64x2){ 0 };
+    const tw_f64x2 x_0 = x[p] - (tw_f64x2){ 0 }; const tw_f64x2 x_1 = x[p + 1] - (tw_f64x2){ 0 };
+    const tw_f64x2 x_2 = x[p + 2] - (tw_f64x2){ 0 }; const tw_f64x2 x_3 = x[p + 3] - (tw_f64x2){ 0 };
+    const tw_f64x2 x_4 = x[p + 4] - (tw_f64x2){ 0 }; const tw_f64x2 x_5 = x[p + 5] - (tw_f64x2){ 0 };
     const tw_f64x2 x_6 = x[p + 6] - (tw_f64x2){ 0 };
     long j = 0;
     for (; j <= n - 16; j += 16) {
@@ -157,12 +129,9 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
     }
     for (; j <= n - 2; j += 2) {
       tw_f64x2 c = *(const tw_f64x2u *)(y + j);
-      c = c - ((*(const tw_f64x2u *)(a_0 + j)) * x_0);
-      c = c - ((*(const tw_f64x2u *)(a_1 + j)) * x_1);
-      c = c - ((*(const tw_f64x2u *)(a_2 + j)) * x_2);
-      c = c - ((*(const tw_f64x2u *)(a_3 + j)) * x_3);
-      c = c - ((*(const tw_f64x2u *)(a_4 + j)) * x_4);
-      c = c - ((*(const tw_f64x2u *)(a_5 + j)) * x_5);
+      c = c - ((*(const tw_f64x2u *)(a_0 + j)) * x_0); c = c - ((*(const tw_f64x2u *)(a_1 + j)) * x_1);
+      c = c - ((*(const tw_f64x2u *)(a_2 + j)) * x_2); c = c - ((*(const tw_f64x2u *)(a_3 + j)) * x_3);
+      c = c - ((*(const tw_f64x2u *)(a_4 + j)) * x_4); c = c - ((*(const tw_f64x2u *)(a_5 + j)) * x_5);
       c = c - ((*(const tw_f64x2u *)(a_6 + j)) * x_6);
       *(tw_f64x2u *)(y + j) = c;
     }
@@ -170,17 +139,13 @@ static void tw_v128_f64_lanes_7_sub_mul_6fda82(long n, long k, long several,
       double rest[16] = { 0 };
       for (long e = 0; e < n - j; e++) {
         rest[e] = y[j + e];
-        rest[2 + e] = a_0[j + e]; rest[4 + e] = a_1[j + e]; rest[6 + e] = a_2[j + e];
-        rest[8 + e] = a_3[j + e]; rest[10 + e] = a_4[j + e]; rest[12 + e] = a_5[j + e];
-        rest[14 + e] = a_6[j + e];
+        rest[2 + e] = a_0[j + e]; rest[4 + e] = a_1[j + e]; rest[6 + e] = a_2[j + e]; rest[8 + e] = a_3[j + e];
+        rest[10 + e] = a_4[j + e]; rest[12 + e] = a_5[j + e]; rest[14 + e] = a_6[j + e];
       }
       tw_f64x2 c = *(const tw_f64x2u *)(rest);
-      c = c - ((*(const tw_f64x2u *)(rest + 2)) * x_0);
-      c = c - ((*(const tw_f64x2u *)(rest + 4)) * x_1);
-      c = c - ((*(const tw_f64x2u *)(rest + 6)) * x_2);
-      c = c - ((*(const tw_f64x2u *)(rest + 8)) * x_3);
-      c = c - ((*(const tw_f64x2u *)(rest + 10)) * x_4);
-      c = c - ((*(const tw_f64x2u *)(rest + 12)) * x_5);
+      c = c - ((*(const tw_f64x2u *)(rest + 2)) * x_0); c = c - ((*(const tw_f64x2u *)(rest + 4)) * x_1);
+      c = c - ((*(const tw_f64x2u *)(rest + 6)) * x_2); c = c - ((*(const tw_f64x2u *)(rest + 8)) * x_3);
+      c = c - ((*(const tw_f64x2u *)(rest + 10)) * x_4); c = c - ((*(const tw_f64x2u *)(rest + 12)) * x_5);
       c = c - ((*(const tw_f64x2u *)(rest + 14)) * x_6);
       *(tw_f64x2u *)(rest) = c;
       for (long e = 0; e < n - j; e++)
@@ -233,27 +198,22 @@ void back(int n, double x[n], const double L[n][n])
       /* The fast version assumes: arrays do not overlap. */
       if (tw_apart(1, 2, (tw_span[]){ TW_SPAN(x, 0, n), TW_SPAN(L, 1, n) })) {
         for (long jb = tw_floord(-(long)n + 1, 40); jb < 0; jb++) {  /* blocks of 40 */
-          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++) {  /* -j */
+          for (long j = tw_max(-(long)n + 1, 40 * jb); j < 40 * jb + 39; j++)  /* -j */
             if (-40 * jb - 39 < -j) {
               const double c0 = x[-j];
 #pragma omp simd
               for (long i = -40 * jb - 39; i < -j; i++)
                 x[i] -= L[-j][i] * c0;
             }
-          }
           /* S2: x[i] -= L[j][i] * x[j];, beyond
            * A matrix-vector product of rows i over j, 7 lines of the matrix at a time. */
           {
-            const long tw_rows = -40 * jb - 39,
-                tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
+            const long tw_rows = -40 * jb - 39, tw_depth = 40 * jb + 40 - (n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb);
             const double tw_work = tw_rows > 0 && tw_depth > 0 ? (double)tw_rows * tw_depth : -1;
-            double *const tw_room =
-                tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
+            double *const tw_room = tw_work >= TW_SIZE(64) ? tw_alloc((tw_depth) * (long)sizeof(double)) : 0;
             if (tw_room) {
-              const double *const tw_a0 =
-                  (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
-              const long tw_pitch0 =
-                  (const double *)&L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - tw_a0;
+              const double *const tw_a0 = (const double *)&L[-(n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb)][0];
+              const long tw_pitch0 = (const double *)&L[-((n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb) + 1)][0] - tw_a0;
               double *tw_next = tw_room;
               double *const tw_x0 = tw_next;
               for (long tw_i = 0; tw_i < tw_depth; tw_i++)
@@ -261,33 +221,29 @@ void back(int n, double x[n], const double L[n][n])
               double *const tw_y = (double *)&x[0];
               const long tw_team = tw_work >= TW_SIZE(40000) ? tw_max_threads() : 1;
               /* From memory, one line after the other comes fastest. */
-              const int tw_alone =
-                  tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
+              const int tw_alone = tw_team == 1 && tw_work > TW_SIZE(21845) && tw_rows <= TW_SIZE(2048);
               if (tw_team > 1) {
 #pragma omp parallel num_threads((int)tw_team)
                 {
-                  const long tw_size = tw_team_size(), tw_me = tw_thread(),
-                      tw_units = tw_panels(tw_rows, 8);
+                  const long tw_size = tw_team_size(), tw_me = tw_thread(), tw_units = tw_panels(tw_rows, 8);
                   const long tw_first = tw_units * tw_me / tw_size * 8;
                   const long tw_past = tw_min(tw_rows, tw_units * (tw_me + 1) / tw_size * 8);
                   for (long tw_b = tw_first; tw_b < tw_past; tw_b += TW_SIZE(512))
-                    tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b),
-                                                       tw_depth, tw_alone ? 0 : tw_depth / 7 * 7,
-                                                       tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+                    tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(512), tw_past - tw_b), tw_depth,
+                                                       tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
+                                                       tw_y + tw_b);
                 }
               } else {
                 for (long tw_b = 0; tw_b < tw_rows; tw_b += TW_SIZE(8192))
-                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b),
-                                                     tw_depth, tw_alone ? 0 : tw_depth / 7 * 7,
-                                                     tw_a0 + tw_b, tw_pitch0, tw_x0, tw_y + tw_b);
+                  tw_v128_f64_lanes_7_sub_mul_6fda82(tw_min(TW_SIZE(8192), tw_rows - tw_b), tw_depth,
+                                                     tw_alone ? 0 : tw_depth / 7 * 7, tw_a0 + tw_b, tw_pitch0, tw_x0,
+                                                     tw_y + tw_b);
               }
               tw_free(tw_room);
             } else {
-              for (long i = 0; i < -40 * jb - 39; i++) {  /* rows */
-                /* depth */
-                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)
+              for (long i = 0; i < -40 * jb - 39; i++)  /* rows */
+                for (long j = n + 40 * jb <= 0 ? -(long)n + 1 : 40 * jb; j < 40 * jb + 40; j++)  /* depth */
                   x[i] -= L[-j][i] * x[-j];
-              }
             }
           }
         }

@@ -3,35 +3,26 @@
  * plan: a3166704526c
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_MIN
 #define TW_MIN
-static inline long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_min(long a, long b) { return a < b ? a : b; }
+TW_INLINE long tw_max(long a, long b) { return a > b ? a : b; }
 #endif
-#ifndef TW_MAX
-#define TW_MAX
-static inline long tw_max(long a, long b) { return a > b ? a : b; }
-#endif
-#ifndef TW_MAX_THREADS
-#define TW_MAX_THREADS
+#ifndef TW_THREADS
+#define TW_THREADS
 #ifdef _OPENMP
 #include <omp.h>
-static inline long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_max_threads(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
+TW_INLINE long tw_team_size(void) { return omp_get_num_threads(); }
+TW_INLINE long tw_thread(void) { return omp_get_thread_num(); }
 #else
-static inline long tw_max_threads(void) { return 1; }
-#endif
-#endif
-#ifndef TW_TEAM
-#define TW_TEAM
-#ifdef _OPENMP
-#include <omp.h>
-static inline long tw_team_size(void) { return omp_get_num_threads(); }
-static inline long tw_thread(void) { return omp_get_thread_num(); }
-#else
-static inline long tw_team_size(void) { return 1; }
-static inline long tw_thread(void) { return 0; }
+TW_INLINE long tw_max_threads(void) { return 1; }
+TW_INLINE long tw_team_size(void) { return 1; }
+TW_INLINE long tw_thread(void) { return 0; }
 #endif
 #endif
 #ifndef TW_LINE
@@ -46,24 +37,23 @@ static inline long tw_thread(void) { return 0; }
 #else
 #define TW_YIELD() ((void)0)
 #endif
-/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two
- * lines of a cache. */
+/* Where a thread is: its turn, and the stage that it has finished. Apart from each other by two lines of a cache. */
 typedef struct { long turn, stage; char apart[128 - 2 * sizeof(long)]; } tw_place;
-static inline void tw_begin(tw_place *line)
+TW_INLINE void tw_begin(tw_place *line)
 {
   for (int k = 0; k < TW_LINE; k++)
     line[k].turn = -1, line[k].stage = -TW_LAST;
 }
 /* The stage first: who sees the new turn must not take the stage of the old one for it. */
-static inline void tw_enter(tw_place *line, long turn)
+TW_INLINE void tw_enter(tw_place *line, long turn)
 {
   __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
-static inline void tw_reach(tw_place *line, long stage)
-{ __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
+TW_INLINE void tw_reach(tw_place *line, long stage) { __atomic_store_n(
+                                                      &line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
-static inline void tw_follow(tw_place *line, long turn, long stage)
+TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
 {
   const long team = tw_team_size();
   if (turn == 0 || team == 1)
@@ -71,8 +61,7 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
   const tw_place *before = &line[(turn - 1) % team];
   for (int spins = 0;; spins++) {
     const long there = __atomic_load_n(&before->turn, __ATOMIC_ACQUIRE);
-    if (there >= turn
-        || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
+    if (there >= turn || (there == turn - 1 && __atomic_load_n(&before->stage, __ATOMIC_ACQUIRE) >= stage))
       return;
     if (spins >= 1000)
       TW_YIELD(), spins = 0;
@@ -81,9 +70,8 @@ static inline void tw_follow(tw_place *line, long turn, long stage)
 #endif
 #ifndef TW_EVEN_TILES
 #define TW_EVEN_TILES
-/* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get
- * equal parts. */
-static inline long tw_even_tiles(long steps, long size)
+/* How far ahead of `steps` steps tiles of `size` begin, so that threads which take them in turn get equal parts. */
+TW_INLINE long tw_even_tiles(long steps, long size)
 {
   const long team = tw_min(tw_max_threads(), TW_LINE), rest = steps % (team * size);
   return team > 1 && rest > 0 && rest <= 2 * size ? size - (rest + 1) / 2 : 0;
@@ -100,9 +88,8 @@ void seidel(int steps, int n, double A[n][n])
         tw_begin(tw_line);
 #pragma omp parallel num_threads((int)tw_min(tw_max_threads(), TW_LINE)) \
     if(parallel: (double)steps * ((long)n - 2) * ((long)n - 2) >= TW_PARALLEL_MIN)
-        for (long tt_turn = tw_thread();
-             16 * tt_turn - t_ahead < steps;
-             tt_turn += tw_team_size()) {  /* tiles of 16, on threads, one behind the other */
+        /* tiles of 16, on threads, one behind the other */
+        for (long tt_turn = tw_thread(); 16 * tt_turn - t_ahead < steps; tt_turn += tw_team_size()) {
           const long tt = 16 * tt_turn - t_ahead;
           tw_enter(tw_line, tt_turn);
           for (long t_it = tt - (t_ahead + tt + 32) % 32 + 1;
@@ -111,59 +98,45 @@ void seidel(int steps, int n, double A[n][n])
             tw_follow(tw_line, tt_turn, t_it);
             for (long t_jt = tt - (t_ahead + tt + 320) % 320 + 1;
                  t_jt < tw_min((long)steps + n - 2, n + tt + 14);
-                 t_jt += 320) {  /* tiles of 320 */
-              for (long t = tw_max(tw_max(tw_max(0, tt), t_it - n + 2), t_jt - n + 2);
-                   t < tw_min(steps, tt + 16);
-                   t++) {  /* inside the tile */
+                 t_jt += 320)  /* tiles of 320 */
+              /* inside the tile */
+              for (long t = tw_max(tw_max(tw_max(0, tt), t_it - n + 2), t_jt - n + 2); t < tw_min(steps, tt + 16); t++)
                 for (long t_itt = tw_max(t_it, t - (t_ahead + t) % 8 + 1);
                      t_itt < tw_min(t_it + 32, n + t - 1);
-                     t_itt += 8) {  /* tiles of 8 */
-                  for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt),
-                                         t_itt - t + 1);
-                       t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318),
-                                           n - t + t_itt + 6), t_jt - 2 * t + t_itt + 327);
+                     t_itt += 8)  /* tiles of 8 */
+                  for (long t_j = tw_max(tw_max(tw_max(2, t_jt - t + 1), t_jt - 2 * t + t_itt), t_itt - t + 1);
+                       t_j < tw_min(tw_min(tw_min(2 * (long)n - 3, n + t_jt - t + 318), n - t + t_itt + 6),
+                                    t_jt - 2 * t + t_itt + 327);
                        t_j++) {  /* skewed: t_j + -2*t */
-                    long i =
-                        tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
-                    const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1),
-                                              t - t_jt + t_j) + 1;
+                    long i = tw_max(tw_max(tw_max(1, t_itt - t), t - t_jt + t_j - 319), t_j - n + 2);
+                    const long i_end = tw_min(tw_min(tw_min((long)n - 2, t_itt - t + 7), t_j - 1), t - t_jt + t_j) + 1;
                     if (i_end - i == 8) {
-                      const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i]
-                                               + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
-                      const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2]
-                                               + A[i + 1][t_j - i - 1] + A[i + 1][t_j - i]
-                                               + A[i + 2][t_j - i - 1]);
-                      const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3]
-                                               + A[i + 2][t_j - i - 2] + A[i + 2][t_j - i - 1]
-                                               + A[i + 3][t_j - i - 2]);
-                      const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4]
-                                               + A[i + 3][t_j - i - 3] + A[i + 3][t_j - i - 2]
-                                               + A[i + 4][t_j - i - 3]);
-                      const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5]
-                                               + A[i + 4][t_j - i - 4] + A[i + 4][t_j - i - 3]
-                                               + A[i + 5][t_j - i - 4]);
-                      const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6]
-                                               + A[i + 5][t_j - i - 5] + A[i + 5][t_j - i - 4]
-                                               + A[i + 6][t_j - i - 5]);
-                      const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7]
-                                               + A[i + 6][t_j - i - 6] + A[i + 6][t_j - i - 5]
-                                               + A[i + 7][t_j - i - 6]);
-                      const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8]
-                                               + A[i + 7][t_j - i - 7] + A[i + 7][t_j - i - 6]
-                                               + A[i + 8][t_j - i - 7]);
+                      const double v0 = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
+                                               + A[i + 1][t_j - i]);
+                      const double v1 = 0.2 * (A[i][t_j - i - 1] + A[i + 1][t_j - i - 2] + A[i + 1][t_j - i - 1]
+                                               + A[i + 1][t_j - i] + A[i + 2][t_j - i - 1]);
+                      const double v2 = 0.2 * (A[i + 1][t_j - i - 2] + A[i + 2][t_j - i - 3] + A[i + 2][t_j - i - 2]
+                                               + A[i + 2][t_j - i - 1] + A[i + 3][t_j - i - 2]);
+                      const double v3 = 0.2 * (A[i + 2][t_j - i - 3] + A[i + 3][t_j - i - 4] + A[i + 3][t_j - i - 3]
+                                               + A[i + 3][t_j - i - 2] + A[i + 4][t_j - i - 3]);
+                      const double v4 = 0.2 * (A[i + 3][t_j - i - 4] + A[i + 4][t_j - i - 5] + A[i + 4][t_j - i - 4]
+                                               + A[i + 4][t_j - i - 3] + A[i + 5][t_j - i - 4]);
+                      const double v5 = 0.2 * (A[i + 4][t_j - i - 5] + A[i + 5][t_j - i - 6] + A[i + 5][t_j - i - 5]
+                                               + A[i + 5][t_j - i - 4] + A[i + 6][t_j - i - 5]);
+                      const double v6 = 0.2 * (A[i + 5][t_j - i - 6] + A[i + 6][t_j - i - 7] + A[i + 6][t_j - i - 6]
+                                               + A[i + 6][t_j - i - 5] + A[i + 7][t_j - i - 6]);
+                      const double v7 = 0.2 * (A[i + 6][t_j - i - 7] + A[i + 7][t_j - i - 8] + A[i + 7][t_j - i - 7]
+                                               + A[i + 7][t_j - i - 6] + A[i + 8][t_j - i - 7]);
                       A[i][t_j - i] = v0; A[i + 1][t_j - i - 1] = v1;
                       A[i + 2][t_j - i - 2] = v2; A[i + 3][t_j - i - 3] = v3;
                       A[i + 4][t_j - i - 4] = v4; A[i + 5][t_j - i - 5] = v5;
                       A[i + 6][t_j - i - 6] = v6; A[i + 7][t_j - i - 7] = v7;
                     } else {
                       for (; i < i_end; i++)
-                        A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i]
-                                               + A[i][t_j - i + 1] + A[i + 1][t_j - i]);
+                        A[i][t_j - i] = 0.2 * (A[i - 1][t_j - i] + A[i][t_j - i - 1] + A[i][t_j - i] + A[i][t_j - i + 1]
+                                               + A[i + 1][t_j - i]);
                     }
                   }
-                }
-              }
-            }
             tw_reach(tw_line, t_it);
           }
           tw_follow(tw_line, tt_turn, TW_LAST);

@@ -3,6 +3,7 @@
  * plan: 93d70aeab6e1
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
@@ -10,7 +11,7 @@ _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit lon
 #define TW_FITS_UNSIGNED
 /* Is there room for bounds such as n + tile in 64 bits: n < 2^60? Asked such that compilers do
  * not warn of what cannot be where it does not hold. */
-static inline int tw_fits_unsigned(unsigned long n) { return n >> 60 == n >> 63; }
+TW_INLINE int tw_fits_unsigned(unsigned long n) { return n >> 60 == n >> 63; }
 #endif
 #include <stddef.h>
 
@@ -24,24 +25,22 @@ void outer(size_t n, size_t m, const double *restrict x, const double *restrict 
       /* The fast version assumes: sizes stay below 2^60. */
       if (tw_fits_unsigned(n) && tw_fits_unsigned(m)) {
         if ((double)(long)n * (long)m < TW_PARALLEL_MIN) {
-          for (long i = 0; i < (long)n; i++) {
+          for (long i = 0; i < (long)n; i++)
             if (0 < (long)m) {
               const double c0 = x[i];
 #pragma omp simd
               for (long j = 0; j < (long)m; j++)
                 out[i * m + j] = c0 * y[j];
             }
-          }
         } else {
 #pragma omp parallel for
-          for (long i = 0; i < (long)n; i++) {
+          for (long i = 0; i < (long)n; i++)
             if (0 < (long)m) {
               const double c0 = x[i];
 #pragma omp simd
               for (long j = 0; j < (long)m; j++)
                 out[i * m + j] = c0 * y[j];
             }
-          }
         }
       } else {
         for (i = 0; i < n; i++)

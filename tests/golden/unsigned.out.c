@@ -3,27 +3,27 @@
  * plan: 09ee0f97328b
  */
 _Static_assert(sizeof(long) >= 8, "tilewright computes loop bounds in 64-bit long");
+#define TW_INLINE static inline __attribute__((unused))
 #ifndef TW_PARALLEL_MIN
 #define TW_PARALLEL_MIN 20000 /* nests with less work than this run on one thread */
 #endif
 #ifndef TW_SPAN
-#define TW_SPAN(p, first, past) tw_span_of(p, first, past, sizeof *(p))
-/* Memory from the element (or row) first to before past; nowhere if there is none. */
+/* Memory from the element (or row) first to before past. */
+#define TW_SPAN(p, first, past) tw_span_of((unsigned long)(p), sizeof *(p), first, past)
 typedef struct { unsigned long begin, end; } tw_span;
-static inline tw_span tw_span_of(const void *p, long first, long past, unsigned long size)
+TW_INLINE tw_span tw_span_of(unsigned long p, unsigned long size, long first, long past)
 {
-  const unsigned long at = (unsigned long)p, low = (unsigned long)first, high = (unsigned long)past;
-  const tw_span none = { 0, 0 }, some = { at + low * size, at + high * size };
-  return first < past ? some : none;
+  const tw_span s = { p + size * (unsigned long)first, p + size * (unsigned long)past };
+  return s;
 }
-/* Are the spans that are written, which come first, apart from each other and from the others? */
-static inline int tw_apart(int written, int all, const tw_span *s)
+/* Are the spans that are written, which come first, apart from each other and from the others? Empty ones are. */
+TW_INLINE int tw_apart(int written, int all, const tw_span *s)
 {
+  int apart = 1;
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < all; j++)
-      if (s[i].begin < s[j].end && s[j].begin < s[i].end)
-        return 0;
-  return 1;
+      apart &= (s[i].begin > s[j].begin ? s[i].begin : s[j].begin) >= (s[i].end < s[j].end ? s[i].end : s[j].end);
+  return apart;
 }
 #endif
 /* Unsigned sizes: `n - 1` wraps for n == 0, so that case runs the source's own loops. */
@@ -32,8 +32,7 @@ void smooth(unsigned n, float a[], const float b[])
     /* tilewright: region 1 of smooth: threads over i; vectors along i */
     {
       /* The fast version assumes: `n - 1` does not wrap around, and arrays do not overlap. */
-      if ((long)n >= 1
-          && tw_apart(1, 2, (tw_span[]){ TW_SPAN(a, 1, (long)n - 1), TW_SPAN(b, 0, n) })) {
+      if ((long)n >= 1 && tw_apart(1, 2, (tw_span[]){ TW_SPAN(a, 1, (long)n - 1), TW_SPAN(b, 0, n) })) {
         if ((double)((long)n - 2) < TW_PARALLEL_MIN) {
 #pragma omp simd
           for (long i = 1; i < (long)n - 1; i++)

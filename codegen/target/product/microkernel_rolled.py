@@ -29,6 +29,7 @@ class RolledView:
     mr: int
     nv: int
     scalar: str
+    packed: str  # the type of packed operands
     vector: str
     setup: list[str]
     lanes: str
@@ -76,6 +77,7 @@ def rolled_view(isa: Isa, whole: MicroKernel) -> RolledView:
         mr=whole.mr,
         nv=whole.nv,
         scalar=tile.vec.scalar,
+        packed=tile.value,
         vector=tile.vec.vector,
         setup=tile.setup()[1:],
         lanes=tile.lanes,

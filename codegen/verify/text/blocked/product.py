@@ -8,7 +8,7 @@ from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES, Isa
 from codegen.scop.lanes import Lane
 from codegen.scop.product import Blocking, Contraction
-from codegen.target.product.microkernel import is_rolled, micro_kernel, nr_max, tile_name
+from codegen.target.product.microkernel import is_rolled, nr_max, tile_name
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.microkernel_model import MicroKernel
 from codegen.target.product.microkernel_rolled import whole_of
@@ -27,7 +27,7 @@ from codegen.verify.text.kernel import layout
 from codegen.verify.text.lanes import vector_types
 from codegen.verify.text.poly import Poly, poly, var
 from codegen.verify.text.printed import product_blocks
-from codegen.verify.text.read import Function, Node, Unread, read_expression, read_functions, read_statements
+from codegen.verify.text.read import Node, Unread, read_expression, read_functions, read_statements
 
 _PROVEN: set[str] = set()  # what was proven before in this process
 
@@ -51,7 +51,7 @@ def wrong_product(text: str, v: ProductView) -> str:
         try:
             (block,) = read_statements(text)
             short = bounds(block, _ranges(v), numbers)
-            block, wanted = renamed(block, short), claim(v.wanted, short)
+            block, wanted = renamed(block, short), claim(v.wanted, v.chosen, short)
             key = _key(block, wanted)
             if key not in _PROVEN:
                 _prove(block, wanted)
@@ -88,8 +88,9 @@ def _key(block: Node, c: Claim) -> str:
     return f"{tuple(map(spell, parts))} {rest} {tables}"
 
 
-def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
-    """What a product's text is compared with, with names in place of some expressions."""
+def claim(w: Wanted, chosen: str, short: Mapping[Node, Node]) -> Claim:
+    """What a product's text is compared with, with names in place of some expressions. `chosen` is the text of kernels
+    that the product calls through a function that chooses among them."""
     what, how = w.what, w.how
     isa = load_isa(how.isa, how.bits)
     whole = micro_kernel_of(what, how)
@@ -117,7 +118,7 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
         {t.name: _table(w, t, short) for t in w.tables},
         {c: len(loops) for c, loops in zip("ijk", w.loops, strict=True) if len(loops) > 1},
         next((t.base for t in w.tables if t.target), ""),
-        _choices(isa, whole),
+        {f[0]: f for f in read_functions(chosen, vector_types(isa))[1:]},
         w.few,
     )
 
@@ -125,13 +126,6 @@ def claim(w: Wanted, short: Mapping[Node, Node]) -> Claim:
 def _call(isa: Isa, k: MicroKernel) -> str:
     """How a kernel is called."""
     return kernel_call(tile_name(isa, whole_of(k)), k.mr, k.nv) if is_rolled(isa, k) else kernel_name(isa, k)
-
-
-def _choices(isa: Isa, whole: MicroKernel) -> dict[str, Function]:
-    """The functions that choose among kernels, as they are printed."""
-    if not is_rolled(isa, whole):
-        return {}
-    return {f[0]: f for f in read_functions(micro_kernel(isa, whole), vector_types(isa))[1:]}
 
 
 def _table(w: Wanted, t: WantedTable, short: Mapping[Node, Node]) -> TableClaim:

@@ -14,7 +14,8 @@ from codegen.target.finish.rows import laid_out, side_by_side
 from tests.macros import without_macros
 
 VALUE = ("(real)0.2 * ({0}[{1}][j] + {0}[{1}][j - 1] + {0}[{1}][j + 1] + {0}[{2}][j] + {0}[{3}][j]"
-         " + some_other[{1}][j] * (some_other[{1}][j - 1] + some_other[{1}][j + 1]))")  # fmt: skip
+         " + some_other[{1}][j] * (some_other[{1}][j - 1] + some_other[{1}][j + 1] + some_other[{1}][j + 2]"
+         " + some_other[{1}][j + 3] + some_other[{1}][j + 4]))")  # fmt: skip
 
 
 def region(*lines: str) -> str:

@@ -6,6 +6,7 @@ Every change is one that a mistake in a template or printer would make. Nothing 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -160,11 +161,11 @@ CHANGES = {
         "tw_in_place = (tw_m == 6 ? 1 :",
         0,
     ),
-    "a kernel for half the rows is called for more": ("else if (tw_m <= 3)", "else if (tw_m <= 4)", 0),
-    "a kernel for half the columns is called for more": ("if (tw_n <= 4)", "if (tw_n <= 5)", 0),
-    "the wrong kernel is called": ("tw_avx2_f64_6x8_add_mul(tw_k", "tw_avx2_f64_3x8_add_mul_of_6x2v(tw_k", 0),
-    "a kernel takes one step less": ("tw_avx2_f64_6x8_add_mul(tw_k,", "tw_avx2_f64_6x8_add_mul(tw_k - 1,", 0),
-    "a kernel takes one step more": ("tw_avx2_f64_6x8_add_mul(tw_k,", "tw_avx2_f64_6x8_add_mul(tw_k + 1,", 0),
+    "a kernel is chosen for fewer rows": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m - 1, tw_n, tw_k,", 0),
+    "a kernel is chosen for rows as columns": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_n, tw_m, tw_k,", 0),
+    "a kernel is given one size": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_k,", 0),
+    "a kernel takes one step less": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_n, tw_k - 1,", 0),
+    "a kernel takes one step more": ("_add_mul(tw_m, tw_n, tw_k,", "_add_mul(tw_m, tw_n, tw_k + 1,", 0),
     "operands of another tile": ("tw_b = tw_right + jt * tw_k", "tw_b = tw_right + (jt + 8) * tw_k", 0),
     "rows in another distance": (
         "&C[ib + it + 1][jb + jt] - &C[ib + it][jb + jt]",
@@ -180,6 +181,17 @@ CHANGES = {
     ),
     "the copy goes past the edge": ("for (long jr = 0; jr < tw_n; jr++)", "for (long jr = 0; jr < 8; jr++)", -1),
     "runs may have no end": ("(tw_room / tw_k - 6)", "(tw_room / tw_k - 14)", 0),
+}
+# What the function that chooses a kernel does.
+CHOICES = {
+    "a kernel for half the rows is chosen for more": ("else if (m <= 3)", "else if (m <= 4)", 0),
+    "a kernel for half the columns is chosen for more": ("if (n <= 4)", "if (n <= 5)", 0),
+    "a kernel of too few rows": ("_tile(6, 2, k,", "_tile(3, 2, k,", 0),
+    "a kernel of too few columns": ("_tile(6, 2, k,", "_tile(6, 1, k,", 0),
+    "a kernel that nobody has proven": ("_tile(6, 2, k,", "_tile(5, 2, k,", 0),
+    "the operands are exchanged": ("_tile(6, 2, k, a, b,", "_tile(6, 2, k, b, a,", 0),
+    "one step less": ("_tile(6, 2, k,", "_tile(6, 2, k - 1,", 0),
+    "something is changed first": ("if (n <= 4)", "k += 1; if (n <= 4)", 0),
 }
 THREADS = {
     "no barrier before the next block": ("#pragma omp barrier", "", 0),
@@ -206,8 +218,8 @@ CORNERS = {
         "if (ib + it + ir - (jb + jt + jr) >= 1) tw_tile",
         0,
     ),
-    "a thread takes every block": ("tw_stride = tw_size * tw_mc", "tw_stride = tw_mc", 0),
-    "blocks of a thread are lost": ("tw_stride = tw_size * tw_mc", "tw_stride = 2 * tw_size * tw_mc", 0),
+    "a thread takes every block": ("ib += tw_size * tw_mc", "ib += tw_mc", 0),
+    "blocks of a thread are lost": ("ib += tw_size * tw_mc", "ib += 2 * tw_size * tw_mc", 0),
 }
 
 
@@ -275,6 +287,13 @@ def test_damaged_products_are_refused(what: str) -> None:
     assert wrong_products(changed(emitted.plain, *CHANGES[what]), emitted.products)
 
 
+@pytest.mark.parametrize("what", CHOICES)
+def test_wrong_choices_of_kernels_are_refused(what: str) -> None:
+    emitted = printed("c")
+    (view,) = emitted.products
+    assert wrong_products(emitted.plain, [replace(view, chosen=changed(view.chosen, *CHOICES[what]))])
+
+
 @pytest.mark.parametrize("what", THREADS)
 def test_damaged_teams_are_refused(what: str) -> None:
     emitted = printed("openmp")
@@ -332,19 +351,26 @@ def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
 
 
 KERNELS = {
-    "the next row's value": ("avx2", ADD, "_mm256_set1_pd(a[2])", "_mm256_set1_pd(a[3])"),
-    "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4)", "_mm256_loadu_pd(b + 8)"),
-    "another accumulator": ("avx2", ADD, "c10 = tw_avx2_fma_f64(c10", "c10 = tw_avx2_fma_f64(c11"),
-    "a step's product twice": ("avx2", ADD, "c10 = tw_avx2_fma_f64(c10, a1", "c10 = tw_avx2_fma_f64(c10, a0"),
-    "a accumulator in the wrong row": ("avx2", ADD, "_mm256_storeu_pd(row1, c10)", "_mm256_storeu_pd(row1, c00)"),
-    "a row too many": ("avx2", ADD, "_mm256_storeu_pd(row3, c30)", "_mm256_storeu_pd(row3 + ldc, c30)"),
-    "rows in the wrong distance": ("avx2", ADD, "row2 = row1 + ldc", "row2 = row1 + 2 * ldc"),
+    "the next row's value": ("avx2", ADD, "x[i] = _mm256_set1_pd(a[i])", "x[i] = _mm256_set1_pd(a[i + 1])"),
+    "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[i + 2])", "x[i + 2] = x[i]"),
+    "a value that was not loaded": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 3 < rows)"),
+    "a row that is not there": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 1 < rows)"),
+    "the next vector of b": ("avx2", ADD, "_mm256_loadu_pd(b + 4 * j)", "_mm256_loadu_pd(b + 4 * j + 4)"),
+    "a vector of b is missing": ("avx2", ADD, "j < vectors; j++)\n      y[j]", "j + 1 < vectors; j++)\n      y[j]"),
+    "another accumulator": ("avx2", ADD, "= tw_avx2_fma_f64(acc[i][j]", "= tw_avx2_fma_f64(acc[i][0]"),
+    "a step's product twice": ("avx2", ADD, "_fma_f64(acc[i][j], x[i]", "_fma_f64(acc[i][j], x[0]"),
+    "an accumulator in the wrong row": ("avx2", ADD, "(row[i] + 4 * j, acc[i][j])", "(row[i] + 4 * j, acc[0][j])"),
+    "a row too many": ("avx2", ADD, "_storeu_pd(row[i] + 4", "_storeu_pd(row[i] + ldc + 4"),
+    "a row too few": ("avx2", ADD, "i < rows; i++) {\n      TW_KEEP", "i + 1 < rows; i++) {\n      TW_KEEP"),
+    "a tile of another size": ("avx2", ADD, "int rows, int vectors", "int vectors, int rows"),
+    "no room for the tile": ("avx2", ADD, "acc[4][2]", "acc[4][1]"),
+    "rows in the wrong distance": ("avx2", ADD, "row[i - 1] + ldc", "row[i - 1] + 2 * ldc"),
     "a moves too far": ("avx2", ADD, "a += 4", "a += 6"),
     "one step less": ("avx2", ADD, "p < k", "p < k - 1"),
     "the first step is left out": ("avx2", ADD, "long p = 0", "long p = 1"),
     "the wrong lane": ("neon", ADD, "av0, 1)", "av0, 0)"),
     "a lane that is not there": ("neon", ADD, "av0, 1)", "av0, 2)"),
-    "no doubt is asked for": ("neon", LEAST, "odd = vorrq_u64(odd, tw_neon_nought_f64(c31))", "odd = odd"),
+    "no doubt is asked for": ("neon", LEAST, "odd = vorrq_u64(odd, tw_neon_nought_f64(acc[i][j]))", "odd = odd"),
     "a doubtful result is kept": ("neon", LEAST, "if (doubtful) {\n", "if (!doubtful) {\n"),
     "not from the beginning": ("neon", LEAST, "a = first_a;", ""),
     "half a vector further": ("sve", ADD, "row0 + vl", "row0 + 2 * vl"),
