@@ -43,6 +43,7 @@ class RolledView:
     value_type: str
     values: list[str]  # names of arrays for the values of a
     load_a: list[str]
+    load_first: list[list[str]]  # the same of the first rows, `ahead` of them
     load_later: list[str]  # the same of the row that comes `ahead` rows later
     update: str
     advance: list[str]
@@ -91,6 +92,7 @@ def rolled_view(isa: Isa, whole: MicroKernel) -> RolledView:
         value_type=tile.vec.vector if whole.spread else tile.value if tile.scalar_rows else tile.operand,
         values=[_a(whole, q) for q in range(whole.lefts)],
         load_a=[_a_value(tile, q) for q in range(whole.lefts)],
+        load_first=[[_a_value(tile, q, r, "0") for q in range(whole.lefts)] for r in range(ahead)],
         load_later=[_a_value(tile, q, ahead) for q in range(whole.lefts)],
         update=_update(tile, whole.step, ahead),
         advance=tile.advance(1),
@@ -116,10 +118,10 @@ def _b_at(tile: KernelTile, q: int) -> str:
     return plus("b", times(q, tile.nr), times(int(tile.lanes), "j"))
 
 
-def _a_value(tile: KernelTile, q: int, later: int = 0) -> str:
-    """The value of a for row i, or so many rows later."""
+def _a_value(tile: KernelTile, q: int, later: int = 0, row: str = "i") -> str:
+    """The value of a for a row, or so many rows later."""
     mk = tile.mk
-    offset = plus(times(tile.copies, "i"), str((q * tile.a_rows + later) * tile.copies))
+    offset = plus(times(tile.copies, row), str((q * tile.a_rows + later) * tile.copies))
     if mk.spread:
         return bare(tile._call("load", plus("a", offset)))
     return f"a[{offset}]" if tile.scalar_rows else bare(tile._call(tile._packed("dup"), f"a[{offset}]"))

@@ -165,4 +165,4 @@ def test_kernel_text() -> None:
     assert max(map(len, wrapped(text).splitlines())) <= 120
     text = micro_kernel(load("avx2"), MicroKernel("f64", ADD_MUL, 0, 2, 2))
     head = 'static void tw_avx2_f64_2x8_add_mul(long m, long n, long k,'
-    assert f'__attribute__((noinline, target("avx2,fma"))) {head}' in text and "acc[2][2];" in text
+    assert f'__attribute__((noinline, target("avx2,fma")))\n{head}' in text and "acc[2][2];" in text

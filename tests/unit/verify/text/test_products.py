@@ -351,7 +351,7 @@ def test_kernels_are_proven(isa: str, elem: str, step: Lane) -> None:
 
 
 KERNELS = {
-    "the next row's value": ("avx2", ADD, "x[i] = _mm256_set1_pd(a[i])", "x[i] = _mm256_set1_pd(a[i + 1])"),
+    "the next row's value": ("avx2", ADD, "x[1] = _mm256_set1_pd(a[1])", "x[1] = _mm256_set1_pd(a[2])"),
     "the next row's value later": ("avx2", ADD, "x[i + 2] = _mm256_set1_pd(a[i + 2])", "x[i + 2] = x[i]"),
     "a value that was not loaded": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 3 < rows)"),
     "a row that is not there": ("avx2", ADD, "if (i + 2 < rows)", "if (i + 1 < rows)"),
