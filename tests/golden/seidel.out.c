@@ -50,8 +50,8 @@ TW_INLINE void tw_enter(tw_place *line, long turn)
   __atomic_store_n(&line[tw_thread()].stage, -TW_LAST, __ATOMIC_RELEASE);
   __atomic_store_n(&line[tw_thread()].turn, turn, __ATOMIC_RELEASE);
 }
-TW_INLINE void tw_reach(tw_place *line, long stage) { __atomic_store_n(
-                                                      &line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
+TW_INLINE void tw_reach(tw_place *line, long stage)
+{ __atomic_store_n(&line[tw_thread()].stage, stage, __ATOMIC_RELEASE); }
 /* Wait until the turn before this one has finished the stage; with one thread it is over anyway. */
 TW_INLINE void tw_follow(tw_place *line, long turn, long stage)
 {
