@@ -1,4 +1,4 @@
-"""One region before the court: its vectors, their runs, the sanitizers, and one sentence in the end."""
+"""The verdict on one region: its test sizes, their runs, the sanitizers, and one sentence in the end."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.checking.harness.library import open_library
+from codegen.checking.harness.shared_object import open_library
 from codegen.checking.overlap import overlap_text, overlapping
 from codegen.checking.regions import Case, model_of
 from codegen.checking.sanitize import Complaint, SanitizedProgram, complaints, subset
 from codegen.checking.show import values_text
-from codegen.checking.stores import invented, watched
+from codegen.checking.stores import introduced_store, watched
 from codegen.checking.trials import Pair, Trials, run_trials
 from codegen.checking.vectors.survey import Survey, Vector, survey
 from codegen.diagnostics import TilewrightError
@@ -90,7 +90,9 @@ def judge(
     if isinstance(s, str):
         return Verdict(False, f"{t.case.title}: cannot be run by itself: {s}")
     t = _excused(t, s, pair, original, folder)
-    more_stored = None if stores is None or t.trials.failure else invented(t.case.harness, stores, watched(s.vectors))
+    more_stored = None
+    if stores is not None and not t.trials.failure:
+        more_stored = introduced_store(t.case.harness, stores, watched(s.vectors))
     if more_stored is not None:
         where = values_text(t.case.harness.memory.ints, more_stored.vector.ints)
         return Verdict(False, f"{t.case.title}: {more_stored.message}, at {where}")

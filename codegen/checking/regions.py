@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
-from codegen.checking.harness.call import FunctionPlace, Harness, harness_of
 from codegen.checking.harness.emit import cases_text
+from codegen.checking.harness.interface import FunctionPlace, Harness, harness_of
 from codegen.checking.harness.memory import memory_of
 from codegen.diagnostics import Diagnostic
 from codegen.isa.known import use as use_isa

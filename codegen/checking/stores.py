@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout
-from codegen.checking.harness.library import Library, arena, open_library
+from codegen.checking.harness.shared_object import Library, arena, open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.trials import BATCH, THREADS, WORK, Pair
@@ -30,7 +30,7 @@ _DECLARED = "void tw_watch(long, const char *const *, const long *, unsigned cha
 
 
 @record
-class Invented:
+class IntroducedStore:
     """A store of the result that the original does not make."""
 
     vector: Vector
@@ -43,7 +43,7 @@ def watched(vectors: Sequence[Vector]) -> tuple[Vector, ...]:
     return tuple(replace(v, seed=v.seed + 2 * k) for v in chosen for k in range(SEEDS))
 
 
-def invented(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:
+def introduced_store(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> IntroducedStore | None:
     """The first store that only the result makes. Vectors at which a watched program does not end well tell nothing:
     other runs have shown that the result does whatever the original does. Where one crashes, as sources do that read a
     pointer to a row and then nothing of the row, each vector gets a child of its own."""
@@ -52,11 +52,11 @@ def invented(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | No
     except LimitPassed:
         return None
     except Died:
-        alone = (invented(h, pair, [v]) for v in vectors) if len(vectors) > 1 else ()
+        alone = (introduced_store(h, pair, [v]) for v in vectors) if len(vectors) > 1 else ()
         return next((found for found in alone if found is not None), None)
 
 
-def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None:
+def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> IntroducedStore | None:
     original, result = (open_library(p, pair.numbers, _DECLARED) for p in (pair.original, pair.result))
     for library in (original, result):
         library.lib.tw_threads(THREADS)
@@ -68,7 +68,8 @@ def _first(h: Harness, pair: Pair, vectors: Sequence[Vector]) -> Invented | None
             for k, have in enumerate(original.layout(h, v.ins).buffers):
                 at = next((b for b, (a, c) in enumerate(zip(mine[k], theirs[k], strict=True)) if c > a), -1)
                 if at >= 0:
-                    return Invented(v, f"the result stores to {_element(h, k, have, v, at)}, which the source does not")
+                    where = _element(h, k, have, v, at)
+                    return IntroducedStore(v, f"the result stores to {where}, which the source does not")
     return None
 
 
@@ -98,4 +99,4 @@ def _element(h: Harness, k: int, have: BufferLayout, v: Vector, byte: int) -> st
     return f"`{h.memory.buffers[k].base}`"
 
 
-__all__ = ["Invented", "invented", "watched"]
+__all__ = ["IntroducedStore", "introduced_store", "watched"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout
-from codegen.checking.harness.library import Arena, Library, arena, open_library
+from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.show import element_text, value_text
 from codegen.checking.vectors.survey import Survey, Vector
 from codegen.limits import MIB, LimitPassed, Limits

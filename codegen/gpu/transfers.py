@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from codegen.ast.boxes import box_set, condition_text, value_text
+from codegen.ast.isl_expressions import box_set, condition_expr, value_expr
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import plain_type
 from codegen.record import record
@@ -138,8 +138,8 @@ def _box(scop: Scop, array: Array, elements: isl.Set, ints: IntPrinter) -> BoxTe
         size = high.sub(low).add_constant_val(isl.Val(1)).coalesce()
         if max(low.n_piece(), size.n_piece()) > CASES:
             raise _many(scop, array)
-        lows.append(ints.text(value_text(low.gist(context), context)))
-        counts.append(ints.text(value_text(size.gist(context), context)))
+        lows.append(ints.text(value_expr(low.gist(context), context)))
+        counts.append(ints.text(value_expr(size.gist(context), context)))
     where = elements.params().gist(context).coalesce()
     always = isl.Set.universe(where.get_space()).is_subset(where)
-    return BoxText(tuple(lows), tuple(counts), "" if always else ints.text(condition_text(where, context)))
+    return BoxText(tuple(lows), tuple(counts), "" if always else ints.text(condition_expr(where, context)))

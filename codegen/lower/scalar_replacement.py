@@ -25,7 +25,7 @@ from codegen.ast.lowered import (
     Work,
 )
 from codegen.ast.scalar_replacement import instances
-from codegen.lower.choices import repeated_choices
+from codegen.lower.conditionals import repeated_choices
 from codegen.lower.shift import simple
 from codegen.scop.expr import Gather, Ref, walk
 from codegen.scop.model import Scop, Statement

@@ -35,8 +35,8 @@ from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import arranged, with_flags
 from codegen.strategy.orders.row_loops import rows_innermost
 from codegen.strategy.orders.row_reductions import row_order, would_be
-from codegen.strategy.products.blocked import Products, find_products, in_panels
 from codegen.strategy.products.expansion import Expanded, blocked, expand_for_products
+from codegen.strategy.products.selection import Products, find_products, in_panels
 from codegen.strategy.sharing import REDUCTION_STRIPS, WORK_SHARING, rows_behind, worth_threads
 from codegen.strategy.technique import (
     NOT_THIS_KIND,

@@ -192,7 +192,7 @@ def made_of(cases: Sequence[Case], machine: str, target: str = "openmp", reassoc
     """The generated functions. Those that are products must be found, and others must not be taken for one."""
     text = source(cases)
     # Sizes here are small, so that there are many edges; and what pays is another question.
-    where = "codegen.strategy.products.blocked."
+    where = "codegen.strategy.products.selection."
     with patch(where + "too_small", lambda *_: ""), patch(where + "needs_wide_product", lambda *_: ""):
         made = generate("in.c", text, GenOptions(machine=machine, target=target, reassociate=reassociate))
     lines = text.splitlines()

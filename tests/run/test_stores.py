@@ -132,15 +132,15 @@ def test_sizes_at_which_a_watched_program_crashes_do_not_end_the_search(
     """Sources read pointers to rows of which they then read nothing: that crashes where there are none."""
     sizes = [stores.Vector((n,), (n,), (), 1, False) for n in (1, 2, 3)]
 
-    def first(h: object, pair: object, vectors: Sequence[stores.Vector]) -> stores.Invented | None:
+    def first(h: object, pair: object, vectors: Sequence[stores.Vector]) -> stores.IntroducedStore | None:
         for v in vectors:
             if v.ints == (2,):
                 os.abort()
             if v.ints == (3,):
-                return stores.Invented(v, "a store")
+                return stores.IntroducedStore(v, "a store")
         return None
 
     monkeypatch.setattr(stores, "_first", first)
-    found = stores.invented(cast(Any, None), cast(Any, None), sizes)
+    found = stores.introduced_store(cast(Any, None), cast(Any, None), sizes)
     assert found is not None and found.vector == sizes[2]
     assert "Fatal Python error" not in capfd.readouterr().err

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pycparser import c_ast, c_generator
 
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import Buffer
 from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text

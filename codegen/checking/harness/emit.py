@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codegen.checking.harness.call import FunctionPlace, Harness
 from codegen.checking.harness.declare import copies, declarations, moves
+from codegen.checking.harness.interface import FunctionPlace, Harness
 from codegen.checking.harness.leaves import ScalarRun
 from codegen.record import record
 from codegen.source.language import CXX
@@ -73,7 +73,7 @@ def _free(body: str, place: FunctionPlace) -> str:
 def _layout(h: Harness) -> Iterator[str]:
     """What the function tells about sizes: integers; for each computed parameter whether it is defined, and its value;
     per buffer its element size, elements, row length, sizes from the outermost in, leaves; then the declared sizes of
-    all levels. `check_layout` reads it."""
+    all levels. `harness/layout.py` reads it."""
     late = ("element", "apart", "before")
     yield from (f"tw_in[{k}]" if i.how in late else i.text for k, i in enumerate(h.memory.ints))
     yield from (x for d in h.computed for x in (f"tw_defined_{d.name}", d.name))

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.checking.harness.call import Harness
-from codegen.checking.harness.library import open_library
+from codegen.checking.harness.interface import Harness
+from codegen.checking.harness.shared_object import open_library
 from codegen.checking.sanitize import subset
 from codegen.checking.show import element_text
 from codegen.checking.trials import TOLERANCE, Pair

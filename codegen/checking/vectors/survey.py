@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import Layout
-from codegen.checking.harness.library import Library
 from codegen.checking.harness.paths import Path
+from codegen.checking.harness.shared_object import Library
 from codegen.checking.vectors.pieces import least, pieces, reached, small_values
 from codegen.checking.vectors.ranges import Ranges, fixed, ranges_of, stride_value
 from codegen.checking.vectors.sizes import groups

@@ -19,7 +19,7 @@ from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import enclosing
 from codegen.strategy.cost.tile_sizes import constant_extent
-from codegen.strategy.products.blocked import Products, find_products
+from codegen.strategy.products.selection import Products, find_products
 from codegen.transform.apply import apply
 from codegen.transform.program import Program
 

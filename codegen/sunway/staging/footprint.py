@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.ast.boxes import box_set, value_text
 from codegen.ast.ctree import Bin, CExpr, CNode, Fun, Int
+from codegen.ast.isl_expressions import box_set, value_expr
 from codegen.record import record
 from codegen.scop.model import Access, Scop
 from codegen.verify.readback import Point, StatementRun, _runs
@@ -113,14 +113,14 @@ class Box:
     def texts(self, context: isl.Set) -> tuple[tuple[CExpr, ...], tuple[CExpr, ...]]:
         """First coordinates and lengths as C expressions, where `context` holds."""
         if not self.limits:
-            return tuple(value_text(v, context) for v in self.lows), tuple(value_text(v, context) for v in self.lens)
+            return tuple(value_expr(v, context) for v in self.lows), tuple(value_expr(v, context) for v in self.lens)
         lows = tuple(_extreme("max", x.lows, context) for x in self.limits)
         highs = tuple(_extreme("min", x.highs, context) for x in self.limits)
         return lows, tuple(Bin("+", Bin("-", b, a), Int(1)) for a, b in zip(lows, highs, strict=True))
 
 
 def _extreme(name: str, values: Sequence[isl.PwAff], context: isl.Set) -> CExpr:
-    texts = [value_text(v, context) for v in values]
+    texts = [value_expr(v, context) for v in values]
     return texts[0] if len(texts) == 1 else Fun(name, tuple(texts))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from codegen.ast.boxes import condition_text
 from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, expr_names, walk
+from codegen.ast.isl_expressions import condition_expr
 from codegen.diagnostics import Unsupported
 from codegen.scop.dependences import Dependences, param_space
 from codegen.scop.model import Array, Scop
@@ -201,7 +201,7 @@ class Stager:
             get, bool(writes),
             loop is not None and moves and self.ahead and get and not writes and when is None
             and not _tiled(loop.body) and untouched(members, self._writing(name), len(self.phase.vars)),
-            None if when is None else condition_text(when, context),
+            None if when is None else condition_expr(when, context),
             frozenset(u.key for u in members), array.elem.bytes, note, enlarged,
         )  # fmt: skip
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.ast.boxes import value_text
 from codegen.ast.ctree import CExpr, CNode, For, Instance, Int, Name, walk
+from codegen.ast.isl_expressions import value_expr
 from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
@@ -128,8 +128,8 @@ def _sweep(scop: Scop, s: Statement, times: isl.Set) -> StencilSweep | None:
         if low.n_piece() != 1 or high.n_piece() != 1:
             return None
         box = _between(box, axis, low.get_pieces()[0][1], high.get_pieces()[0][1])
-        lows.append(value_text(low, context))
-        highs.append(value_text(high.add_constant_val(isl.Val(1)), context))
+        lows.append(value_expr(low, context))
+        highs.append(value_expr(high.add_constant_val(isl.Val(1)), context))
     if not box.intersect_params(scop.context.intersect(_not_empty(scop, s))).is_subset(s.domain):
         return None
     reach: dict[str, int] = {}

@@ -1,4 +1,5 @@
-"""What the slave template prints: lines, loops, conditions and blocks. Every decision is already made."""
+"""The tree that the template of a core's kernel prints: lines, loops, conditions and blocks; and its clean-up
+(constants that nobody reads, equal tests side by side, needless braces)."""
 
 from __future__ import annotations
 

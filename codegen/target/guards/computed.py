@@ -45,7 +45,7 @@ def computed_texts(scop: Scop, ints: IntPrinter) -> tuple[ComputedText, ...]:
         ComputedText(
             d.param,
             scop.param(d.param).ctype,
-            condition_text(scop, number, ints),
+            condition_expr(scop, number, ints),
             d.formula,
             d.divisors,
             tuple((r.text, r.ctype, r.base) for r in d.reads),
@@ -68,7 +68,7 @@ def own_declarations(scop: Scop, text: str) -> tuple[str, ...]:
     return tuple(o.begin for o in scop.own if re.search(rf"\b{o.name}\b", text))
 
 
-def condition_text(scop: Scop, number: int, ints: IntPrinter) -> str:
+def condition_expr(scop: Scop, number: int, ints: IntPrinter) -> str:
     """When the source evaluates a computed parameter, as C; empty for always.
 
     The model is the program only where the region's guard holds; elsewhere the parameter is not evaluated, either. For

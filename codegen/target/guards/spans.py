@@ -13,7 +13,7 @@ from codegen.frontend.expressions.affine import constant_of
 from codegen.recognize.access.reach import reach
 from codegen.scop.certain import followed, leads, may_be_skipped
 from codegen.scop.model import Access, Array, Scop, Statement
-from codegen.target.guards.computed import condition_text
+from codegen.target.guards.computed import condition_expr
 from codegen.target.guards.pointers import pointer_of, table_of
 from codegen.target.text.cexpr import IntPrinter
 
@@ -195,7 +195,7 @@ def cell_text(scop: Scop, pointer: str, ints: IntPrinter) -> str:
     number = next((k for k, c in enumerate(scop.computed) if pointer in (f"&{r.text}" for r in c.reads)), None)
     way = pointer.removeprefix("&").rpartition("->")[0]
     test = _reached(scop, way, ints) if "->" in way else ""
-    test = test if number is None else condition_text(scop, number, ints)
+    test = test if number is None else condition_expr(scop, number, ints)
     text = f"TW_SPAN({pointer}, 0, 1)"
     return f"({test} ? {text} : TW_NOWHERE)" if test else text
 

@@ -13,7 +13,7 @@ from codegen.record import record
 from codegen.scop.model import Scop, Statement
 from codegen.target.text.body import BodyAfter, BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
-from codegen.target.text.choices import named_choices
+from codegen.target.text.conditionals import named_choices
 
 NewNames = Callable[[str, int], tuple[str, ...]]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codegen.checking.harness.layout import Layout
-from codegen.checking.harness.library import Arena, Library, arena, open_library
+from codegen.checking.harness.shared_object import Arena, Library, arena, open_library
 from codegen.checking.trials import Case, compare
 from codegen.checking.vectors.survey import Survey, Vector, lookers
 from codegen.record import record

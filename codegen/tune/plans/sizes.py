@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codegen.checking.harness.library import Library
+from codegen.checking.harness.shared_object import Library
 from codegen.checking.vectors.survey import Limits, Vector, vector_at
 from codegen.record import record
 from codegen.tune.plans.build import Failed

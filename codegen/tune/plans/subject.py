@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen import pipeline
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.regions import as_generated, case_of, model_of
 from codegen.diagnostics import Diagnostic
 from codegen.hosts.region import printed

@@ -11,7 +11,7 @@ from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.region_model import model_region
 from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.strategy.orders.distribution import distribute, only, strongly_connected
-from codegen.strategy.products.blocked import find_products
+from codegen.strategy.products.selection import find_products
 from codegen.transform.program import Program, violation
 
 PARAMS = "int n, double A[n][n], double B[n][n], double C[n][n], double D[n][n], double v[n], double x"

@@ -19,7 +19,7 @@ from codegen.scop.tree import Band, Leaf, Node, Seq
 from codegen.strategy.orders.isl_schedule import isl_schedule
 from codegen.strategy.orders.reshape import innermost_unit_stride, separate
 from codegen.strategy.orders.row_loops import rows_innermost
-from codegen.strategy.products.blocked import in_panels
+from codegen.strategy.products.selection import in_panels
 from codegen.transform.apply import apply
 from codegen.transform.program import Program, violation
 

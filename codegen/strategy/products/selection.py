@@ -1,4 +1,5 @@
-"""Which statements become blocked products, and in which blocks: decided by the processor model alone."""
+"""Which statements become products (of matrices, or of a matrix and vectors), the loops distributed around them, and
+the block sizes of each by the processor model."""
 
 from __future__ import annotations
 

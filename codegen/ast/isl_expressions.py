@@ -1,4 +1,4 @@
-"""Boxes of array elements, and values of parameters and loop variables as C expressions."""
+"""isl values and conditions as C expressions, and the box around a set of array elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def box_set(touched: isl.Set) -> isl.Set:
     return result.coalesce()
 
 
-def value_text(value: isl.PwAff, context: isl.Set) -> CExpr:
+def value_expr(value: isl.PwAff, context: isl.Set) -> CExpr:
     """A value in terms of loop variables and parameters as a C expression, where `context` holds."""
     context = context.align_params(value.get_space().params())
     build = isl.AstBuild.from_context(context)
@@ -42,6 +42,6 @@ def value_text(value: isl.PwAff, context: isl.Set) -> CExpr:
     return expression(build.expr_from_pw_aff(value))
 
 
-def condition_text(where: isl.Set, context: isl.Set) -> CExpr:
+def condition_expr(where: isl.Set, context: isl.Set) -> CExpr:
     build = isl.AstBuild.from_context(context.align_params(where.get_space().params()))
     return expression(build.expr_from_set(where))

@@ -1,6 +1,6 @@
-"""Choices that an expression makes more than once, as `MIN(a, MIN(b, c))` does when macros are expanded: it compares
-`b < c ? b : c` with `a`, and chooses it. Under a name of its own compilers select where they would branch: dtw-banded,
-Neoverse N1, takes 0.8 of the time."""
+"""Conditional expressions (`c ? a : b`) that an expression has more than once get a name, as in `MIN(a, MIN(b, c))`
+with its macros expanded: `b < c ? b : c` is compared with `a`, and chosen. Under a name of its own compilers select
+where they would branch: dtw-banded, Neoverse N1, takes 0.8 of the time."""
 
 from __future__ import annotations
 

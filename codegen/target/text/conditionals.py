@@ -1,4 +1,5 @@
-"""Choices that have names of their own: see `lower/choices.py`."""
+"""Prints conditional expressions (`c ? a : b`) that occur more than once as `const` variables ahead of their statement;
+`lower/conditionals.py` finds them."""
 
 from __future__ import annotations
 

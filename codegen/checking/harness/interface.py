@@ -1,4 +1,5 @@
-"""How one region is called from outside, and the C texts of the sizes of its memory."""
+"""The `Harness` record: what is needed to print and to run one region by itself, its parameters, and the C texts of the
+sizes of its memory."""
 
 from __future__ import annotations
 

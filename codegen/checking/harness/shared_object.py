@@ -1,4 +1,4 @@
-"""Calling the compiled cases."""
+"""Loads the compiled test program and runs its cases; buffers for them, between guard zones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from cffi import FFI  # type: ignore[import-untyped]
 
-from codegen.checking.harness.call import Harness
+from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.layout import BufferLayout, Layout, layout_length, read_layout
 from codegen.record import record
 
@@ -25,7 +25,7 @@ class Library:
     lib: Any
 
     def call(self, number: int, op: int, ins: Sequence[int], args: Any, io: Any) -> None:
-        """One case: 0 tells sizes, 1 fills, 2 runs."""
+        """One case; `op` is what it does, listed in check_case.c.j2."""
         getattr(self.lib, f"tw_case_{number}")(op, self.ffi.new("long[]", [*ins, 0]), args, io)
 
     def layout(self, h: Harness, ins: Sequence[int]) -> Layout:
