@@ -16,7 +16,16 @@ from codegen.isa.model import C_TYPES, Isa, is_float
 from codegen.options import GenOptions
 from codegen.pipeline import generate
 from codegen.scop.lanes import ELEMENTS, Lane, walk
-from codegen.target.product.microkernel import MicroKernel, micro_kernel, name, nr_max, nr_text, prelude
+from codegen.target.product.microkernel import (
+    MicroKernel,
+    asked_sizes,
+    is_rolled,
+    micro_kernel,
+    name,
+    nr_max,
+    nr_text,
+    prelude,
+)
 
 WARN = ("-Wall", "-Wextra", "-Werror")
 EXACT = ("-DTW_NO_FMA", "-ffp-contract=off")
@@ -144,13 +153,15 @@ def one(isa: Isa, mk: MicroKernel, reference: str = "") -> tuple[str, str]:
     """Definitions for a kernel, and the call that checks it."""
     t, n = C_TYPES[mk.elem], name(isa, mk)
     streams = "a, ar, as, b, bs" if mk.direct else "a, b"
+    sizes = {"m": mk.mr, "n": nr_max(isa, mk)}
+    given = "".join(f"{sizes[x]}, " for x in asked_sizes(isa, mk)) if is_rolled(isa, mk) else ""
     ref = reference or scalar(mk.step, mk.elem)
     lanes = nr_max(isa, mk) // mk.nv
     copy = f"for (long i = 0; i < {mk.mr} * k * {lanes}; i++) w[i] = a[i / {lanes}];"
     wide = f"static {t} w[8192]; {copy} a = w;" if mk.spread else ""
     text = f"""{micro_kernel(isa, mk)}
 static void call_{n}(long k, const {t} *a, long ar, long as, const {t} *b, long bs, {t} *c, long ldc, {t} s0)
-{{ (void)ar, (void)as, (void)bs, (void)s0; {wide} {n}(k, {streams}, c, ldc{", s0" if mk.consts else ""}); }}
+{{ (void)ar, (void)as, (void)bs, (void)s0; {wide} {n}({given}k, {streams}, c, ldc{", s0" if mk.consts else ""}); }}
 static {t} ref_{n}({t} acc, {t} a, {t} b, {t} s0) {{ (void)s0; return {ref}; }}
 """
     kind = kind_of(mk.step)
