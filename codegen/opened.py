@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from codegen.diagnostics import Diagnostic, InputError, Loc, Severity
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.scop.islpy_loading import load_islpy
 from codegen.source.directives import with_directives_inside
 from codegen.source.language import language_of
 from codegen.source.macros.baked import Baked, baked
@@ -104,7 +103,6 @@ def load_all(regions: int = 1) -> None:
         return
     collecting = gc.isenabled()
     gc.disable()
-    load_islpy()
     for name in ("codegen.region", *(LATER if regions > SEVERAL else ())):
         import_module(name)
     from codegen.target.text.templates import environment
