@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 
-from codegen import region
+from codegen import region_model
 from codegen.cli.main import main
 from codegen.recognize.ownership.registers import alone
 from codegen.strategy import planner, tiling, vectors
@@ -22,9 +22,9 @@ from codegen.strategy.products.expansion import Expanded
 
 # What each part of the tool is told instead; where the name is gone from its module, so is the comparison.
 INSTEAD: tuple[tuple[ModuleType, str, Callable[..., object]], ...] = (
-    (region, "privatize", lambda scop, *rest: scop),
-    (region, "privatize_roomy", lambda scop, tree, deps, site: (scop, deps)),
-    (region, "lastprivates", lambda *rest: None),
+    (region_model, "privatize", lambda scop, *rest: scop),
+    (region_model, "privatize_roomy", lambda scop, tree, deps, site: (scop, deps)),
+    (region_model, "lastprivates", lambda *rest: None),
     (planner, "expand_for_products", lambda p, found, *rest: Expanded(p, found, (), ())),
     (panels, "copies_of_reads", lambda *rest: ()),
     (vectors, "replacement_gain", lambda *rest: None),

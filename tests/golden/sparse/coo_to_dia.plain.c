@@ -113,17 +113,14 @@ static const uint64_t *tw_list_key(const tw_list *l, int64_t place)
     return l->key + place * l->width;
 }
 
-/* Sort places a[0] to a[n - 1] by the first `words` words of their keys, stably; `b` is room for as
- * many. */
+/* Sort places a[0] to a[n - 1] by the first `words` words of their keys, stably; `b` is room for as many. */
 static void tw_list_merge(const tw_list *l, int words, int64_t *a, int64_t *b, int64_t n)
 {
     for (int64_t w = 1; w < n; w *= 2) {
         for (int64_t lo = 0; lo < n; lo += 2 * w) {
             int64_t mid = lo + w < n ? lo + w : n, hi = mid + w < n ? mid + w : n, x = lo, y = mid;
             for (int64_t o = lo; o < hi; o++) {
-                int second = x == mid
-                             || (y < hi
-                                 && tw_below(tw_list_key(l, a[y]), tw_list_key(l, a[x]), words));
+                int second = x == mid || (y < hi && tw_below(tw_list_key(l, a[y]), tw_list_key(l, a[x]), words));
                 b[o] = second ? a[y++] : a[x++];
             }
         }
@@ -131,9 +128,8 @@ static void tw_list_merge(const tw_list *l, int words, int64_t *a, int64_t *b, i
     }
 }
 
-/* Sort by comparison, stably. `unique`: equal keys share a rank, and `size` becomes the number of
- * ranks. `free_words`: keys that differ only in so many of the last words come as they were
- * inserted. */
+/* Sort by comparison, stably. `unique`: equal keys share a rank, and `size` becomes the number of ranks.
+   `free_words`: keys that differ only in so many of the last words come as they were inserted. */
 static int tw_list_sort(tw_list *l, int unique, int free_words)
 {
     int64_t n = l->size, ranks = 0;
@@ -198,8 +194,8 @@ static inline int64_t tw_mul(int64_t a, int64_t b)
 
 #ifndef TW_NEW_
 #define TW_NEW_
-/* Memory for `count` elements, for one where there are none; large blocks ask for large pages,
- * since they are walked through out of order. */
+/* Memory for `count` elements, for one where there are none; large blocks ask for large pages, since they are walked
+   through out of order. */
 static void *tw_new(int64_t count, size_t each, int zero)
 {
     if (count > 0 && (uint64_t)count > SIZE_MAX / 2 / each)
@@ -211,8 +207,7 @@ static void *tw_new(int64_t count, size_t each, int zero)
         uintptr_t first = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;
         uintptr_t last = ((uintptr_t)p + bytes) & ~(uintptr_t)4095;
         (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-        /* Write before anyone reads: a page that is read first is mapped twice, and in small
-         * pieces. */
+        /* Write before anyone reads: a page that is read first is mapped twice, and in small pieces. */
         for (uintptr_t page = first; zero && page < last; page += 4096)
             *(volatile char *)page = 0;
     }
@@ -221,8 +216,8 @@ static void *tw_new(int64_t count, size_t each, int zero)
 }
 #endif
 
-/* COO to DIA; values of equal coordinates are added. Fills *dst, whose arrays are then the caller's
- * to free; on any status but TW_SPARSE_OK nothing is allocated. */
+/* COO to DIA; values of equal coordinates are added. Fills *dst, whose arrays are then the caller's to free;
+   on any status but TW_SPARSE_OK nothing is allocated. */
 int coo_to_dia(const coo_f64_i32 *src, dia_f64_i32 *dst)
 {
     int status = TW_SPARSE_OK;
@@ -269,16 +264,14 @@ int coo_to_dia(const coo_f64_i32 *src, dia_f64_i32 *dst)
     for (int64_t n = 0; n < s_NNZ; n++) {
         const int64_t i = s_row[n];
         const int64_t j = s_col[n];
-        const int64_t d =
-            tw_list_find(&list_d, (const uint64_t[]){(uint64_t)(j - i) ^ (uint64_t)1 << 63});
+        const int64_t d = tw_list_find(&list_d, (const uint64_t[]){(uint64_t)(j - i) ^ (uint64_t)1 << 63});
         off[d] = j - i;
     }
     /* Copy the values. */
     for (int64_t n = 0; n < s_NNZ; n++) {
         const int64_t i = s_row[n];
         const int64_t j = s_col[n];
-        const int64_t d =
-            tw_list_find(&list_d, (const uint64_t[]){(uint64_t)(j - i) ^ (uint64_t)1 << 63});
+        const int64_t d = tw_list_find(&list_d, (const uint64_t[]){(uint64_t)(j - i) ^ (uint64_t)1 << 63});
         val[ND * i + d] += s_val[n];
     }
     dst->NR = NR;

@@ -17,9 +17,8 @@
 #define TW_BUCKETS_
 #define TW_BUCKETS 1024
 
-/* By how many bits to shift `size` keys so that they fall into few buckets; -1 where buckets are
- * not worth it. A bucket's share of the result should stay in a second-level cache, and direct
- * writing to few places is fine. */
+/* By how many bits to shift `size` keys so that they fall into few buckets; -1 where buckets are not worth it.
+   A bucket's share of the result should stay in a second-level cache, and direct writing to few places is fine. */
 static inline int64_t tw_buckets(int64_t size, int64_t n)
 {
     int64_t want = 64, shift = 0;
@@ -36,8 +35,8 @@ static inline int64_t tw_buckets(int64_t size, int64_t n)
 #ifndef TW_BUCKET_STARTS_
 #define TW_BUCKET_STARTS_
 #ifdef _OPENMP
-/* Counts of `threads` threads, one row of buckets each from row 1 on, become places: bucket by
- * bucket, in each bucket thread by thread. Row 0 gets the starts of the buckets. */
+/* Counts of `threads` threads, one row of buckets each from row 1 on, become places: bucket by bucket, in each bucket
+   thread by thread. Row 0 gets the starts of the buckets. */
 static inline void tw_bucket_starts(int64_t *bucket, int64_t threads)
 {
     int64_t at = 0;
@@ -56,8 +55,8 @@ static inline void tw_bucket_starts(int64_t *bucket, int64_t threads)
 
 #ifndef TW_NEW_
 #define TW_NEW_
-/* Memory for `count` elements, for one where there are none; large blocks ask for large pages,
- * since they are walked through out of order. */
+/* Memory for `count` elements, for one where there are none; large blocks ask for large pages, since they are walked
+   through out of order. */
 static void *tw_new(int64_t count, size_t each, int zero)
 {
     if (count > 0 && (uint64_t)count > SIZE_MAX / 2 / each)
@@ -69,8 +68,7 @@ static void *tw_new(int64_t count, size_t each, int zero)
         uintptr_t first = ((uintptr_t)p + 4095) & ~(uintptr_t)4095;
         uintptr_t last = ((uintptr_t)p + bytes) & ~(uintptr_t)4095;
         (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-        /* Write before anyone reads: a page that is read first is mapped twice, and in small
-         * pieces. */
+        /* Write before anyone reads: a page that is read first is mapped twice, and in small pieces. */
         for (uintptr_t page = first; zero && page < last; page += 4096)
             *(volatile char *)page = 0;
     }
@@ -82,8 +80,7 @@ static void *tw_new(int64_t count, size_t each, int zero)
 #ifndef TW_SHARE_DOUBLE_INT32_T_
 #define TW_SHARE_DOUBLE_INT32_T_
 #ifdef _OPENMP
-/* Where thread t of `team` starts, in segments: those before it have t of `team` parts of all
- * elements. */
+/* Where thread t of `team` starts, in segments: those before it have t of `team` parts of all elements. */
 static inline int64_t tw_share(const int32_t *ptr, int64_t segments, int64_t t, int64_t team)
 {
     int64_t want = (int64_t)ptr[segments] * t / team, low = 0, high = segments;
@@ -101,8 +98,8 @@ static inline int64_t tw_share(const int32_t *ptr, int64_t segments, int64_t t, 
 #endif
 #endif
 
-/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's
- * to free; on any status but TW_SPARSE_OK nothing is allocated. */
+/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's to free;
+   on any status but TW_SPARSE_OK nothing is allocated. */
 int csr_to_csc(const csr_f64_i32 *src, csc_f64_i32 *dst)
 {
     int status = TW_SPARSE_OK;
@@ -273,8 +270,7 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         for (int64_t t = 0; t < threads; t++) {
             const int64_t parts = threads;
             int32_t *mine = hist + t * (NC);
-            const int64_t low = tw_share(s_rowptr, NR, t, parts),
-                high = tw_share(s_rowptr, NR, t + 1, parts);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
             for (int64_t ii = low; ii < high; ii++) {
                 for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
                     const int64_t j = s_col[k];
@@ -305,11 +301,9 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         }
 #pragma omp parallel num_threads(threads)
         {
-            /* perhaps fewer than asked */
-            const int64_t t = omp_get_thread_num(), parts = omp_get_num_threads();
+            const int64_t t = omp_get_thread_num(), parts = omp_get_num_threads(); /* perhaps fewer than asked */
             int64_t *mine = bucket + (t + 1) * (TW_BUCKETS + 1);
-            const int64_t low = tw_share(s_rowptr, NR, t, parts),
-                high = tw_share(s_rowptr, NR, t + 1, parts);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
             for (int64_t ii = low; ii < high; ii++) {
                 for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
                     const int64_t j = s_col[k];
@@ -358,8 +352,7 @@ int csr_to_csc_omp(const csr_f64_i32 *src, csc_f64_i32 *dst, int threads)
         for (int64_t t = 0; t < threads; t++) {
             const int64_t parts = threads;
             int32_t *mine = hist + t * (NC);
-            const int64_t low = tw_share(s_rowptr, NR, t, parts),
-                high = tw_share(s_rowptr, NR, t + 1, parts);
+            const int64_t low = tw_share(s_rowptr, NR, t, parts), high = tw_share(s_rowptr, NR, t + 1, parts);
             for (int64_t ii = low; ii < high; ii++) {
                 for (int64_t k = s_rowptr[ii]; k < s_rowptr[ii + 1]; k++) {
                     const int64_t j = s_col[k];

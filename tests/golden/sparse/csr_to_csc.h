@@ -66,8 +66,8 @@ static inline void csc_f64_i32_free(csc_f64_i32 *a)
 }
 #endif
 
-/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's
- * to free; on any status but TW_SPARSE_OK nothing is allocated. */
+/* CSR to CSC; entries of equal coordinates are kept. Fills *dst, whose arrays are then the caller's to free;
+   on any status but TW_SPARSE_OK nothing is allocated. */
 int csr_to_csc(const csr_f64_i32 *src, csc_f64_i32 *dst);
 
 #ifdef _OPENMP

@@ -108,9 +108,10 @@ def test_one_thread_counts_from_zero() -> None:
 
 
 def test_nothing_is_left_where_another_order_follows() -> None:
-    """`schedule` begins anew: no variable that nobody reads."""
+    """`schedule` begins anew, and no tiles are left to balance: an error, and no variable that nobody reads."""
     plan = "region 1\n  balance S1.s by 5\n  schedule { loop s { loop i {S1} loop i {S2} } }\n"
-    assert "s_ahead" not in planned(plan)
+    with pytest.raises(InputError, match=r"loop S1\.s has no tiles"):
+        planned(plan)
 
 
 def test_a_name_that_is_taken() -> None:
@@ -137,4 +138,4 @@ def test_only_what_is_called_comes_along() -> None:
     nest = "for (int i = 0; i < n; i++)\n    A[i] *= 2;"
     text = f"void f(int n, double A[n])\n{{\n#pragma scop\n  {nest}\n#pragma endscop\n}}\n"
     made = generate("in.c", text, GenOptions(plan_text="region 1\n  balance i by 8\n  tile i:8\n  parallel it\n")).text
-    assert "tw_even_tiles(" in made and "tw_follow" not in made and "tw_thread" not in made
+    assert "tw_even_tiles(" in made and "tw_follow" not in made and "tw_thread()" not in made

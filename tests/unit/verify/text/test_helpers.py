@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.target.emit import emit_support
+from codegen.target.emit import SupportOptions, emit_support
 from tests.compilers import with_openmp
 
 TEST = """
@@ -45,6 +45,6 @@ int main(void)
 def test_helpers_keep_their_contracts(compiler: str, tmp_path: Path) -> None:
     names = frozenset({"tw_min", "tw_max", "tw_panels", "tw_share", "tw_grid", "tw_fits", "tw_fits_unsigned"})
     source = tmp_path / "helpers.c"
-    source.write_text(emit_support(names, frozenset(), "helpers.c", 0, 0) + TEST, encoding="utf-8")
+    source.write_text(emit_support(names, frozenset(), SupportOptions()) + TEST, encoding="utf-8")
     subprocess.run([compiler, "-O1", str(source), "-o", str(tmp_path / "helpers")], check=True)
     assert subprocess.run([tmp_path / "helpers"]).returncode == 0
