@@ -43,8 +43,8 @@ TW_INLINE long tw_floord(long n, long d) { return n >= 0 ? n / d : -((d - 1 - n)
 #define TW_PANELS
 /* How many pieces of `d` cover `n`; and `n` in equal shares of about `most`, each a multiple of `unit`. */
 TW_INLINE long tw_panels(long n, long d) { return (n + d - 1) / d; }
-TW_INLINE long tw_share(long n, long most, long unit) { return tw_panels(
-                                                        tw_panels(n, tw_panels(n, most)), unit) * unit; }
+TW_INLINE long tw_share(long n, long most, long unit)
+{ return tw_panels(tw_panels(n, tw_panels(n, most)), unit) * unit; }
 #endif
 #ifndef TW_ALLOC
 #define TW_ALLOC
