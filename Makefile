@@ -6,11 +6,6 @@ OUT    ?= build/quickstart
 # Modules and templates, as bytecode: what is up to date is not compiled again, and where Python is told not to write any,
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
-# An editable install leaves out what lies beside a package: where find_package(), man and shells look.
-SHARE = for pair in cmake/.:cmake/Tilewright man/.:man/man1 completions/tilewright:bash-completion/completions \
-    completions/_tilewright:zsh/site-functions completions/tilewright.fish:fish/vendor_completions.d; do \
-  mkdir -p $(VENV)/share/$${pair\#*:} && cp -r codegen/share/$${pair%%:*} $(VENV)/share/$${pair\#*:}/; done
-
 .DELETE_ON_ERROR:
 .PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
@@ -30,14 +25,12 @@ $(PY):
 $(VENV)/.installed: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
-	@$(SHARE)
 	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(PY)
 	@echo "installing tilewright and its test tools into $(VENV)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(SHARE)
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 

@@ -27,21 +27,38 @@ def sh(*words: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of an environment that has the wheel and nothing of the tree."""
-    base = tmp_path_factory.mktemp("wheel")
+def copied(base: Path) -> Path:
+    """What a package is made from, in a folder of its own: builds leave files behind."""
     tree = base / "tree"
     tree.mkdir()
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, tree / part)
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    sh(*pip, "wheel", "--no-deps", "--wheel-dir", base, tree, cwd=base)
+    return tree
+
+
+def found_by_cmake(binaries: Path, folder: Path) -> str:
+    """The command that find_package(Tilewright) finds, with nothing said but PATH."""
+    (folder / "find.cmake").write_text(
+        "find_package(Tilewright 0.1 REQUIRED)\nmessage(STATUS ${Tilewright_COMMAND})\n", encoding="utf-8")
+    return sh("env", f"PATH={binaries}{os.pathsep}{os.environ['PATH']}", "cmake", "-P", "find.cmake", cwd=folder)
+
+
+def pip(binaries: Path, *words: str | Path, cwd: Path) -> None:
+    sh(binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", *words, cwd=cwd)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of an environment that has the wheel and nothing of the tree; it also has what builds packages,
+    which each build would fetch again."""
+    base = tmp_path_factory.mktemp("wheel")
     venv.create(base / "venv", with_pip=True)
     binaries = base / "venv" / "bin"
+    pip(binaries, "install", "setuptools>=64", "wheel", cwd=base)
+    pip(binaries, "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", base, copied(base), cwd=base)
     (wheel,) = base.glob("tilewright-*.whl")
-    sh(binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "install", wheel, cwd=base)
+    pip(binaries, "install", wheel, cwd=base)
     return binaries
 
 
@@ -76,10 +93,19 @@ def test_installed_data(installed: Path, tmp_path: Path) -> None:
     # Where find_package() looks by itself when the environment's bin is on PATH.
     assert (installed.parent / "share" / "cmake" / "Tilewright" / "TilewrightConfig.cmake").exists()
     if shutil.which("cmake"):
-        (tmp_path / "find.cmake").write_text(
-            "find_package(Tilewright 0.1 REQUIRED)\nmessage(STATUS ${Tilewright_COMMAND})\n", encoding="utf-8")
-        path = f"PATH={installed}{os.pathsep}{os.environ['PATH']}"
-        assert str(installed / "tilewright") in sh("env", path, "cmake", "-P", "find.cmake", cwd=tmp_path)
+        assert str(installed / "tilewright") in found_by_cmake(installed, tmp_path)
+
+
+@pytest.mark.slow
+def test_an_editable_installation_has_what_lies_beside_packages(installed: Path, tmp_path: Path) -> None:
+    """Rules for CMake, the manual page, completions: `pip install -e .` alone, and so `make`, bring them."""
+    prefix = tmp_path / "a prefix"
+    pip(installed, "install", "--no-build-isolation", "--no-deps", "--ignore-installed", "--prefix", prefix,
+        "--editable", copied(tmp_path), cwd=tmp_path)
+    for place in ("cmake/Tilewright/TilewrightConfig.cmake", "man/man1/tilewright.1", "zsh/site-functions/_tilewright"):
+        assert (prefix / "share" / place).exists()
+    if shutil.which("cmake"):
+        assert str(prefix / "bin" / "tilewright") in found_by_cmake(prefix / "bin", tmp_path)
 
 
 @pytest.mark.slow
