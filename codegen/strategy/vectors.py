@@ -9,8 +9,9 @@ from codegen.plan.model import LoopRef, ScalarReplace, Vector
 from codegen.recognize.access.work import leaves_out, next_by_step
 from codegen.recognize.access.wraps import usual_move
 from codegen.recognize.reductions import find_reductions
-from codegen.scop.expr import DataLoop, Ref
+from codegen.scop.expr import Binary, DataLoop, Ref
 from codegen.scop.expr import walk as walk_expr
+from codegen.scop.model import Scop
 from codegen.scop.tree import INTERLEAVED, Band, enclosing, has_band, loops, statements
 from codegen.strategy.author import Author
 from codegen.strategy.cost.predicted import iteration_cycles
@@ -198,7 +199,18 @@ EXPLICIT = Technique(
 )
 
 
+def multiplies_complex(scop: Scop, name: str) -> bool:
+    """Compilers warn where they are told to make lanes of such a statement."""
+    s = scop.statement(name)
+    if not any("_Complex" in scop.arrays[a.array].elem.spelling for a in s.accesses):
+        return False
+    return any(isinstance(e, Binary) and e.op in ("*", "/") for e in walk_expr(s.rhs))
+
+
 def _marked(author: Author, site: Site) -> None:
+    if any(multiplies_complex(author.p.scop, name) for name in site.stmts):
+        author.why = "C multiplies and divides complex numbers by calls (Annex G), which have no lanes"
+        raise Unsuited(author.why)
     carry_out_steps(author, Vector(_ref(site)))
     author.remark("passed", "vector", f"loop {site.band.loops[-1].name} is marked for the vectorizer", site.stmts[0])
 

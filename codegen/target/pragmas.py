@@ -18,6 +18,7 @@ from codegen.scop.expr import Call, DataLoop, Gather
 from codegen.scop.expr import walk as parts
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import PARALLEL, PARALLEL_VECTOR, PIPELINED, SHARED, VECTOR
+from codegen.target.captures import copied
 from codegen.target.text.cexpr import IntPrinter
 
 
@@ -108,7 +109,7 @@ def _parallel(scop: Scop, node: For, ints: IntPrinter, words: str) -> Pragma:
         ints.helpers.add("tw_parallel_min")
         test = f"{work} >= TW_PARALLEL_MIN"
     alone = _simd(scop, node).text if node.loop.kind == PARALLEL_VECTOR else ""
-    return Pragma(f"#pragma omp {words}", test, f"{_schedule_clause(node)}{_clauses(node)}", alone)
+    return Pragma(f"#pragma omp {words}", test, f"{_schedule_clause(node)}{_clauses(node)}{copied(scop, node)}", alone)
 
 
 def shared_by_team(scop: Scop, code: CNode) -> bool:

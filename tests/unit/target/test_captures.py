@@ -1,0 +1,64 @@
+"""Which variables threads get copies of."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from codegen.options import GenOptions
+from codegen.pipeline import generate
+
+LOOP = """
+{before}
+void f({params})
+{{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      {body}
+#pragma endscop
+}}
+"""
+
+COMPLEX = """
+void f(int n, double _Complex *z, double _Complex *w)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    w[i] = z[i] * z[i] + w[i];
+#pragma endscop
+}
+"""
+
+
+def clause(params: str, body: str, before: str = "") -> str:
+    text = generate("f.c", LOOP.format(params=params, body=body, before=before), GenOptions()).text
+    found = re.search(r"#pragma omp parallel for.*?(firstprivate\(.*?\))?$", text, re.MULTILINE)
+    assert found
+    return found[1] or ""
+
+
+@pytest.mark.parametrize(
+    ("params", "body", "expected"),
+    [
+        # A byte may be a part of any variable: of counts and of pointers.
+        ("int n, int m, unsigned char *x, unsigned char *y", "y[i * m + j] = x[i * m + j] / 2;", "m, n, x, y"),
+        # Integers may be other integers of their size, but no pointers.
+        ("int n, int m, int x[n][m], int y[n][m]", "y[i][j] = x[i][j] / 2;", "m, n"),
+        ("int n, int m, short x[n][m], short y[n][m]", "y[i][j] = x[i][j] / 2;", ""),
+        ("int n, int m, double x[n][m], double y[n][m]", "y[i][j] = x[i][j] / 2;", ""),
+        # Arrays are no pointers: a copy would be another array.
+        ("int n, int m", "y[i][j] = x[i][j] / 2;", "m, n"),
+        # A struct that is passed by value has its array in it.
+        ("int n, int m, rows y, rows *x", "y.row[i][j] = x->row[i][j] / 2;", "m, n, x"),
+    ],
+)
+def test_copies(params: str, body: str, expected: str) -> None:
+    before = "unsigned char x[90][90], y[90][90]; typedef struct { unsigned char row[90][90]; } rows;"
+    assert clause(params, body, before) == (f"firstprivate({expected})" if expected else "")
+
+
+def test_no_lanes_of_complex_products() -> None:
+    assert "simd" not in generate("f.c", COMPLEX, GenOptions()).text
+    assert "simd" in generate("f.c", COMPLEX.replace("z[i] * z[i] +", "z[i] +"), GenOptions()).text
