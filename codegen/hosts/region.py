@@ -7,7 +7,7 @@ from dataclasses import replace
 from codegen.ast.ctree import walk
 from codegen.ast.generate import generate as generate_ast
 from codegen.ast.peel import has_tests
-from codegen.diagnostics import Diagnostic, Severity, Unsupported
+from codegen.diagnostics import Severity, Unsupported
 from codegen.machine import Machine
 from codegen.obeyed import no_effect, summarize
 from codegen.options import GenOptions
@@ -15,7 +15,6 @@ from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
-from codegen.scop.model import Scop
 from codegen.source.slice import RegionSlice
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
@@ -70,7 +69,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     names = names_for(options.prefix, (s.text[slice(*s.span)], original))
     around = Surroundings(fallback, indent(original, s.region.indent), summary, alias.text, names, s.language)
     emitted = emit_region(scop, made.code, around, threads, alone)
-    problem, unread = read_back(emitted)
+    problem = read_back(emitted)
     if emitted.locals is not None and not problem:
         from codegen.verify.locals import wrong_locals
 
@@ -90,7 +89,7 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
         text, links = at_statements(text, links, lines, first, line_name(s.file, options, s.region))
     idle = no_effect(plan, scop, made.code, bool(threads))
     done = (d for d in made.remarks if threads or d.id != "parallel")
-    remarks = (*model.remarks, *done, *alias.remarks, *idle, *_not_read_back(scop, unread))
+    remarks = (*model.remarks, *done, *alias.remarks, *idle)
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -108,27 +107,13 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
     )
 
 
-def read_back(emitted: RegionText) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What is wrong with the text, and which of its products were not read back, and why."""
+def read_back(emitted: RegionText) -> str:
+    """What is wrong with the text; empty when nothing is."""
     if not (emitted.products or emitted.sweeps or emitted.kernels or emitted.nests):
-        return "", ()
-    from codegen.verify.text.check import not_read, wrong_text  # only then: start-up time counts in a build
+        return ""
+    from codegen.verify.text.check import wrong_text  # only then: start-up time counts in a build
 
-    return wrong_text(emitted), not_read(emitted)
-
-
-def _not_read_back(scop: Scop, unread: tuple[tuple[str, str], ...]) -> tuple[Diagnostic, ...]:
-    """Remarks on products of which the tree alone is proven."""
-    return tuple(
-        Diagnostic(
-            Severity.REMARK,
-            "not-read-back",
-            f"the text of the product {name} was not read back, only its loops are proven: {why}",
-            scop.statement(name).loc,
-            kind="analysis",
-        )
-        for name, why in unread
-    )
+    return wrong_text(emitted)
 
 
 def _threads_only(source: Program, made: Made) -> bool:

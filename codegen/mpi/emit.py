@@ -10,7 +10,7 @@ from codegen.mpi.phases import Cut, NotShared
 from codegen.mpi.views import RankViews
 from codegen.record import record
 from codegen.region import indent
-from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper
+from codegen.target.emit import SUPPORT, Kernel, RegionText, all_views, deeper, exact_calls
 from codegen.target.finish.names import names_for
 from codegen.target.finish.wrap import wrap
 from codegen.target.guards.alias import alias_test
@@ -105,6 +105,8 @@ def _check_text(text: str, views: tuple[View, ...], helpers: frozenset[str], ker
     inside = tuple(all_views(views))
     products = tuple(v.product for v in inside if v.product is not None)
     sweeps = tuple(v.matvec for v in inside if v.matvec is not None)
-    problem, _ = read_back(RegionText(text, helpers, kernels, plain=text, products=products, sweeps=sweeps))
+    nests = tuple(x for v in inside for x in exact_calls(v))
+    made = RegionText(text, helpers, kernels, plain=text, products=products, sweeps=sweeps, nests=nests)
+    problem = read_back(made)
     if problem:
         raise NotShared(f"what was printed for ranks could not be proven: {problem}")

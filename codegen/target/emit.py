@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from codegen.target.matvec.sweep import MatvecView
     from codegen.target.nest.product import NestKernel
     from codegen.target.product.microkernel import MicroKernel
-    from codegen.target.product.view import ProductView
+    from codegen.target.product.view import ExactCall, ProductView
 
 # Instruction set, vector width for `generic`, and what it computes.
 Kernel: TypeAlias = "tuple[str, int, MicroKernel | MatvecKernel | NestKernel]"
@@ -90,7 +90,7 @@ class RegionText:
     plain: str = ""  # the text with the tool's own names
     products: tuple[ProductView, ...] = ()  # the blocked products in it, in order
     sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
-    nests: tuple[str, ...] = ()  # statements that run in nests of a given order
+    nests: tuple[ExactCall, ...] = ()  # calls of kernels for certain sizes, in order
     locals: Locals | None = None  # members of structs that are read ahead of it
 
 
@@ -175,7 +175,7 @@ def emit_region(
     every = tuple(all_views(views))
     products = tuple(v.product for v in every if v.product is not None)
     sweeps = tuple(v.matvec for v in every if v.matvec is not None)
-    nests = tuple(v.stmt for v in every if v.nested is not None or (v.product is not None and v.product.exact))
+    nests = tuple(x for v in every for x in exact_calls(v))
     kernels = frozenset(builder.kernels)
     first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
     return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first)
@@ -226,6 +226,13 @@ def _unused(scop: Scop, views: Sequence[View], kept: bool, ahead: str = "") -> l
             bound.add(found.group(1))
     only_set = scop.read - reads_of(views) if not any(map(_templated, all_views(views))) else frozenset()
     return [n for n in scop.outside if n not in words or n in bound or (n in only_set and n not in before)]
+
+
+def exact_calls(v: View) -> tuple[ExactCall, ...]:
+    """The calls that are printed of it: none behind one that always fits."""
+    if v.nested is not None:
+        return v.nested.exact[:1] if v.nested.always else v.nested.exact
+    return v.product.exact if v.product is not None else ()
 
 
 def _templated(view: View) -> bool:

@@ -13,22 +13,19 @@ from codegen.ast.ctree import Bin, CExpr, CNode, For, If, Instance, Int, Name, P
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import C_TYPES
 from codegen.recognize.access.extent import longest
-from codegen.recognize.access.pitches import pitches
 from codegen.recognize.products.contraction import unit_stride
 from codegen.record import mutable, record
 from codegen.scop.expr import Expr
 from codegen.scop.lanes import Lane
 from codegen.scop.model import Scop, Statement
-from codegen.scop.product import Blocking, Exact, Nested
-from codegen.target.nest.contraction import TENSORS, strides
-from codegen.target.nest.loops import show_nest
+from codegen.scop.product import Blocking, Nested
+from codegen.target.product.calls import exact_call
 from codegen.target.product.corners import Bundle, CornerTexts, CutPrinter
-from codegen.target.product.exact import exact_kernel, operands
 from codegen.target.product.microkernel import asked_sizes, columns_text, is_rolled, micro_kernel, nr_max, nr_text
 from codegen.target.product.microkernel import name as kernel_name
 from codegen.target.product.packing import STEPS, Packing, along, always_read, lines, slivers
 from codegen.target.product.tiles import edges, in_place, micro_kernel_of
-from codegen.target.product.view import ExactCall, Made, NestsView, ProductView, Table, Wanted, WantedTable
+from codegen.target.product.view import ExactCall, NestsView, ProductView, Table, Wanted, WantedTable
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 from codegen.target.text.scalar import scalar
@@ -150,43 +147,7 @@ class ProductPrinter:
         return corners
 
     def _calls(self, how: Blocking | Nested, corners: tuple[CExpr, ...]) -> tuple[ExactCall, ...]:
-        return () if corners else tuple(self._exact(how, x) for x in how.exact)
-
-    def _exact(self, how: Blocking | Nested, x: Exact) -> ExactCall:
-        """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses,
-        unless declarations say so."""
-        kernel = exact_kernel(self.scop, self.s, self.what, how, x)
-        problem, names = kernel.nest.problem, [self.s.iterators[d] for d in self.what.inner]
-        counts = dict(problem.sizes)
-        first = {lp.var: lp.lower for lp in self.loops}
-        numbers = (*operands(self.scop, self.s, self.what, bool(x.pitches)), self.s.target)
-        bundles = (self.rows, self.depth, self.columns)
-        tests = [] if x.pitches else [f"{b.size} == {counts[n]}" for n, b in zip(names, bundles, strict=True)]
-        for tensor, number in zip(TENSORS, numbers, strict=True):
-            if number is None or (x.pitches and pitches(self.scop, self.s, number) is not None):
-                continue
-            here = self._with(number, first)
-            for n, d, lp in zip(names, self.what.inner, self.loops, strict=True):
-                step = strides(problem, tensor)[n]
-                there = self._with(number, {**first, lp.var: _plus(lp.lower, Int(1))})
-                sure = there == here if not step else step == 1 and unit_stride(self.scop, self.s, number, d)
-                if not sure and counts[n] > 1:
-                    tests.append(f"&{there} - &{here} == {step}")
-        made = tuple(self._made(k, counts) for k, n in zip(("left", "right"), numbers, strict=False) if n is None)
-        buffers = ("tw_left", "tw_right", "")
-        given = (f"&{self._with(n, first)}" if n is not None else b for n, b in zip(numbers, buffers, strict=True))
-        return ExactCall(made, " && ".join(tests), show_nest(kernel.nest.compute), kernel, *given)
-
-    def _made(self, side: str, counts: Mapping[str, int]) -> Made:
-        """The buffer of an operand in the order of its loops."""
-        what = self.what
-        y, x = (self.rows, self.depth) if side == "left" else (self.depth, self.columns)
-        place = {b.name: _plus(b.loops[0].lower, Name(n)) for b, n in ((y, "tw_y"), (x, "tw_x"))}
-        (e,) = what.step.left if side == "left" else what.step.right
-        value = self._printer(place)._text(e, self.s, self._at(place), 1)
-        d = (what.rows, what.depth) if side == "left" else (what.depth, what.columns)
-        rows, columns = (counts[self.s.iterators[k[0]]] for k in d)
-        return Made(f"tw_{side}", rows, columns, value)
+        return () if corners else tuple(exact_call(self, how, x) for x in how.exact)
 
     def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> CornerTexts:
         step = self._one_step(mr, nr, copies, narrow)
@@ -399,12 +360,6 @@ class _TablePrinter(BodyPrinter):
     def access(self, s: Statement, at: Instance, number: int) -> str:
         return self.owner.by_table(number, self.place) or BodyPrinter.access(self, s, at, number)
 
-
-def _plus(first: CExpr, x: CExpr) -> CExpr:
-    """A sum without what adds nothing."""
-    if isinstance(first, Int) and isinstance(x, Int):
-        return Int(first.value + x.value)
-    return x if first == Int(0) else Bin("+", first, x)
 
 
 def _open(node: CNode) -> tuple[tuple[For, ...], Instance, tuple[CExpr, ...]]:

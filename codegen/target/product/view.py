@@ -31,6 +31,19 @@ class Made:
 
 
 @record
+class WantedCall:
+    """What a kernel for certain sizes is called for, as C texts: its loops, each from one value up to before another,
+    in the source's order, which of them are summed over, and left, right and target where these loops are at tw_V0,
+    tw_V1, ..., with the extents of their arrays behind the first."""
+
+    elem: str
+    loops: tuple[tuple[str, str, str], ...]
+    depth: tuple[str, ...]
+    elements: tuple[str, str, str]
+    extents: tuple[tuple[str, ...], ...]
+
+
+@record
 class ExactCall:
     """When the code for certain sizes runs, always where there is no test, and what it is called with."""
 
@@ -41,6 +54,7 @@ class ExactCall:
     left: str
     right: str
     target: str
+    wanted: WantedCall
 
 
 @record

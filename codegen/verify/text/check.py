@@ -19,6 +19,7 @@ from codegen.verify.text.proven import block_key, is_proven, kernel_key, made
 
 if TYPE_CHECKING:
     from codegen.target.matvec.kernel import MatvecKernel
+    from codegen.target.nest.product import NestKernel
 
 # Proofs are modules of their own, and most texts are in the list of those that were proven; start-up time counts in a
 # build.
@@ -28,6 +29,7 @@ def wrong_text(emitted: RegionText) -> str:
     """Why a region's text does not do what was proven of its tree; empty when it does."""
     problem = _unless_proven(_product_keys(emitted), lambda: _wrong_products(emitted))
     problem = problem or _unless_proven(_sweep_keys(emitted), lambda: _wrong_sweeps(emitted))
+    problem = problem or _wrong_calls(emitted)
     for kernel in sorted(emitted.kernels, key=repr):
         problem = problem or _wrong_kernel(kernel)
     return problem
@@ -85,9 +87,12 @@ def _wrong_sweeps(emitted: RegionText) -> str:
     return wrong_sweeps(emitted.plain, emitted.sweeps)
 
 
-def not_read(emitted: RegionText) -> tuple[tuple[str, str], ...]:
-    """Statements whose printed text no proof reads back yet, and why; what was proven of their trees holds for all."""
-    return tuple((name, "it runs in nests of a given order") for name in dict.fromkeys(emitted.nests))
+def _wrong_calls(emitted: RegionText) -> str:
+    if not emitted.nests:
+        return ""
+    from codegen.verify.text.nest.call import wrong_calls
+
+    return wrong_calls(emitted.plain, emitted.nests)
 
 
 @cache
@@ -106,7 +111,7 @@ def _wrong_kernel(kernel: Kernel) -> str:
         return _unless_proven(
             [kernel_key(isa, what, matvec_kernel(isa, what))], lambda: _wrong_matvec_kernel(isa, what)
         )
-    return ""
+    return _wrong_nest(isa, what)
 
 
 def _wrong_micro_kernel(isa: Isa, what: MicroKernel) -> str:
@@ -115,6 +120,14 @@ def _wrong_micro_kernel(isa: Isa, what: MicroKernel) -> str:
 
     problem = wrong_kernel(isa, what, micro_kernel(isa, what))
     return f"the kernel {name(isa, what)}: {problem}" if problem else ""
+
+
+def _wrong_nest(isa: Isa, what: NestKernel) -> str:
+    from codegen.target.nest.product import nest_kernel
+    from codegen.verify.text.nest.kernel import wrong_nest
+
+    problem = wrong_nest(isa, what, nest_kernel(isa, what))
+    return f"the kernel {what.name}: {problem}" if problem else ""
 
 
 def _wrong_matvec_kernel(isa: Isa, what: MatvecKernel) -> str:

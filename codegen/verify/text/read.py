@@ -322,6 +322,9 @@ class _Reader:
         words = []
         while self.kind == "name" or self.text == "*":
             words.append(self.next())
+        if self.accept("["):  # of an array
+            words.append(f"[{self.next()}]")
+            self.expect("]")
         return " ".join(words)
 
     def _postfix(self) -> Node:
