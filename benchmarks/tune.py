@@ -31,8 +31,8 @@ from random import Random
 from benchmarks.tensor_build import ROOT
 from benchmarks.tune_race import race
 from benchmarks.tune_report import SEARCHES, Case, as_data, table
+from codegen.lower.nest.kernel import KEPT
 from codegen.machine.detect import detect
-from codegen.target.nest.product import KEPT
 from codegen.tune.contraction import Contraction
 from codegen.tune.cost import Model
 from codegen.tune.learn import shapes

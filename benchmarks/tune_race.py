@@ -11,11 +11,12 @@ import numpy as np
 
 from benchmarks.tune_report import Case
 from codegen.api.generate import generate
-from codegen.target.nest.emit import c_for, prelude
+from codegen.target.nest.emit import prelude
 from codegen.tune.children import alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.clock import Effort, figures
 from codegen.tune.measure.measurer import Measurer
+from codegen.tune.measure.texts import c_for
 from codegen.tune.measure.workshop import clock_text
 from codegen.tune.tree import Tree, key, show_nest
 

@@ -15,6 +15,7 @@ from codegen.scop.tree import Loop
 
 if TYPE_CHECKING:
     from codegen.ast.lowered import Ahead, Form
+    from codegen.lower.nest.kernel import NestKernel
 
 
 @record
@@ -155,10 +156,11 @@ class Declare:
 @record
 class ProductNode:
     """A product carried out in blocks. `body` is the plain nest (rows, columns, depth) that it stands for: what the
-    proofs read, and what runs where no memory for packing can be had."""
+    proofs read, and what runs where no memory for packing can be had. `exact` are kernels for certain sizes."""
 
     product: Product
     body: "CNode"
+    exact: "tuple[NestKernel, ...]" = ()
 
 
 CNode = Union[For, If, Block, Instance, Declare, ProductNode]

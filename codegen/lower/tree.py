@@ -6,6 +6,7 @@ A pure pass over the tree, ahead of the proofs: it writes forms (`ast/lowered.py
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Block, CNode, Declare, For, If, ProductNode, with_loop
 from codegen.ast.lowered import Form
@@ -19,7 +20,11 @@ from codegen.lower.reductions import reduction_strips
 from codegen.lower.shift import runs_for_sure
 from codegen.lower.subscripts import with_lets
 from codegen.scop.model import Scop
+from codegen.scop.product import Sweep
 from codegen.scop.tree import THREADED, VECTOR
+
+if TYPE_CHECKING:
+    from codegen.lower.nest.kernel import NestKernel
 
 
 def lowered(scop: Scop, node: CNode) -> CNode:
@@ -29,9 +34,20 @@ def lowered(scop: Scop, node: CNode) -> CNode:
     if isinstance(node, If):
         orelse = None if node.orelse is None else lowered(scop, node.orelse)
         return If(node.cond, lowered(scop, node.then), orelse)
-    if isinstance(node, (Declare, ProductNode)):
+    if isinstance(node, Declare):
         return replace(node, body=lowered(scop, node.body))
+    if isinstance(node, ProductNode):
+        return replace(node, body=lowered(scop, node.body), exact=_kernels(scop, node))
     return _loop(scop, node) if isinstance(node, For) else node
+
+
+def _kernels(scop: Scop, node: ProductNode) -> tuple[NestKernel, ...]:
+    """Kernels for certain sizes, with what stays in registers."""
+    if isinstance(node.product.how, Sweep) or not node.product.how.exact:
+        return ()
+    from codegen.lower.nest.exact import exact_kernels  # only then: start-up time counts in a build
+
+    return exact_kernels(scop, node.product)
 
 
 def _loop(scop: Scop, node: For) -> For:

@@ -35,9 +35,9 @@ from codegen.target.view import ViewBuilder, reserved
 
 if TYPE_CHECKING:
     from codegen.isa.model import Isa
+    from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel
     from codegen.target.matvec.sweep import MatvecView
-    from codegen.target.nest.product import NestKernel
     from codegen.target.product.microkernel import MicroKernel
     from codegen.target.product.view import ExactCall, ProductView
 
@@ -368,9 +368,10 @@ def _test(isa: Isa, require: bool) -> list[str]:
 def _kernel_texts(kernels: frozenset[Kernel], require: bool) -> list[str]:
     """For each instruction set what its kernels need, then the kernels."""
     from codegen.isa.load import load as load_isa  # what few files need; start-up time counts in a build
+    from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel, matvec_kernel, matvec_prelude
+    from codegen.target.nest.emit import nest_kernel
     from codegen.target.nest.emit import prelude as nest_prelude
-    from codegen.target.nest.product import NestKernel, nest_kernel
     from codegen.target.product.microkernel import MicroKernel, micro_kernel, prelude
 
     out: list[str] = []

@@ -43,8 +43,8 @@ from codegen.target.text.code import code_views
 from codegen.target.text.pieces import View, fresh, words_of
 
 if TYPE_CHECKING:
+    from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.nest.product import NestKernel
     from codegen.target.product.microkernel import MicroKernel
 
 SHORT = 6  # lines of a loop's body that are printed a second time for little work

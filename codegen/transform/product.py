@@ -10,6 +10,7 @@ import islpy as isl
 
 from codegen.isa.known import known as known_isas
 from codegen.isa.load import load as load_isa
+from codegen.lower.nest.exact import unfit
 from codegen.plan.model import LoopRef, Multiply
 from codegen.recognize.access.strides import coefficients
 from codegen.recognize.products.contraction import NoContraction, contraction
@@ -18,7 +19,6 @@ from codegen.scop.model import Statement
 from codegen.scop.product import Blocking, Contraction, Nested, Product, Sweep, in_registers
 from codegen.scop.tree import BLOCKED, FOLDED, PACKED, Band, Leaf, Loop, enclosing
 from codegen.scop.tree import loops as tree_loops
-from codegen.target.product.exact import unfit
 from codegen.transform.find import chains, illegal, rebuild
 from codegen.transform.matvec import check_sweep, has_width, kept, reduced_array
 from codegen.transform.program import Program, carried

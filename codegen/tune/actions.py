@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codegen.lower.nest.loops import THREADS
 from codegen.record import record
-from codegen.target.nest.loops import THREADS
 from codegen.tune.tree import Loop, Tree, inner, loops, shared
 
 LIMIT = 10  # loops that an observation has room for

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.target.nest.contraction import (
+from codegen.lower.nest.contraction import (
     TENSORS,
     BadContraction,
     Contraction,

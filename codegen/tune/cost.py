@@ -12,10 +12,10 @@ from functools import lru_cache
 from math import ceil, gcd, prod
 
 from codegen.isa.model import Isa, bits_of
+from codegen.lower.nest.kernel import check
+from codegen.lower.nest.schedule import INDEPENDENT, CannotEmit, RegisterDemand, Schedule, schedule, shape
 from codegen.machine.model import Cache, Machine
 from codegen.record import record
-from codegen.target.nest.emit import CannotEmit, check
-from codegen.target.nest.schedule import INDEPENDENT, RegisterDemand, Schedule, schedule, shape
 from codegen.tune.contraction import TENSORS, Contraction, extents, strides
 from codegen.tune.tree import Tree
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from codegen.target.nest.contraction import Contraction
-from codegen.target.nest.contraction import show as show_problem
-from codegen.target.nest.loops import BadTree, Loop, check_nest, inner, joined, parse_nest, show_nest, steps
+from codegen.lower.nest.contraction import Contraction
+from codegen.lower.nest.contraction import show as show_problem
+from codegen.lower.nest.loops import BadTree, Loop, check_nest, inner, joined, parse_nest, show_nest, steps
 
 __all__ = [
     "BadTree", "Loop", "Tree", "inner", "joined", "key", "loops", "parse", "shared", "show", "show_nest", "start",

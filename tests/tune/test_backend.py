@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from codegen.isa.load import load
-from codegen.target.nest.emit import CannotEmit, Options, c_for, file_for
-from codegen.target.nest.schedule import schedule
+from codegen.lower.nest.kernel import Options
+from codegen.lower.nest.schedule import CannotEmit, schedule
+from codegen.target.nest.emit import file_for
 from codegen.tune.actions import ACTION_SETS, allowed
 from codegen.tune.contraction import Contraction, extents, matmul, strides
 from codegen.tune.contraction import parse as parse_problem
+from codegen.tune.measure.texts import c_for
 from codegen.tune.tree import Tree, parse, show_nest, start
 
 NATIVE = {"aarch64": ("neon", "generic"), "arm64": ("neon", "generic"), "x86_64": ("avx2", "generic")}

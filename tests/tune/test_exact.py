@@ -178,9 +178,9 @@ def test_check_runs_them(
     plan = blocks + " nest i:1 + 3 pack left, j:1 + 8, k:9, i:4, j:16\n    or nest k:4, i:5 pack right, j:12\n"
     assert opened(RECTANGLE).carried_out(plan).plan.endswith(plan.partition("product")[2])
     assert _check(tmp_path, plan) == 0
-    from codegen.target.nest import product
+    from codegen.target.nest import emit
 
-    right = product.nest_kernel
-    monkeypatch.setattr(product, "nest_kernel", lambda isa, k: right(isa, k).replace("{\n", "{\n  *c += 1;\n", 1))
+    right = emit.nest_kernel
+    monkeypatch.setattr(emit, "nest_kernel", lambda isa, k: right(isa, k).replace("{\n", "{\n  *c += 1;\n", 1))
     assert _check(tmp_path, plan) == 4
     assert "C[0][0] is" in capsys.readouterr().out

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codegen.target.nest import emit
-from codegen.target.nest.writer import Options
+from codegen.lower.nest.kernel import Options
 from codegen.tune.contraction import matmul
 from codegen.tune.measure import measurer as measurer_module
-from codegen.tune.measure import workshop
+from codegen.tune.measure import texts, workshop
 from codegen.tune.measure.cache import Cache, Measured
 from codegen.tune.measure.clock import Effort, Figure
 from codegen.tune.measure.measurer import Measurer
@@ -77,7 +76,7 @@ def test_a_failure_is_no_figure_and_takes_nobody_along(measurer: Measurer, monke
 
     def bad(tree, isa, name, options):  # type: ignore[no-untyped-def]
         body = bodies.get(key(tree))
-        return f"void {name}(void) {{ {body} }}\n" if body else emit.c_for(tree, isa, name, options)
+        return f"void {name}(void) {{ {body} }}\n" if body else texts.c_for(tree, isa, name, options)
 
     monkeypatch.setattr(workshop, "c_for", bad)
     found = measurer.figures([crash, fine, hang, broken])

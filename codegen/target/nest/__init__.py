@@ -1,1 +1,1 @@
-"""C for exactly the loop order of a tree: registers, vectors and unrolling are chosen here, the order is not."""
+"""C for exactly the loop order of a tree, in the registers and vectors that were chosen for it."""

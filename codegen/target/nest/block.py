@@ -7,10 +7,10 @@ from itertools import groupby
 
 from codegen.isa.model import Isa, Vec
 from codegen.isa.text import BARRIER, Operand, bare, call, expression, takes
+from codegen.lower.nest.contraction import TENSORS
+from codegen.lower.nest.schedule import Level, Schedule
 from codegen.record import record
 from codegen.scop.lanes import Lane
-from codegen.target.nest.contraction import TENSORS
-from codegen.target.nest.schedule import Level, Schedule
 
 STEP = Lane("add", (Lane("acc"), Lane("mul", (Lane("a"), Lane("b")))))
 # Groups of multiply-adds that an operand is loaded before its use, where there are registers for it.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 
+from codegen.lower.nest.contraction import strides
+from codegen.lower.nest.schedule import Schedule
 from codegen.record import record
 from codegen.target.nest.block import place
-from codegen.target.nest.contraction import strides
-from codegen.target.nest.schedule import Schedule
 
 
 @record

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call
+from codegen.lower.nest.schedule import INDEPENDENT, Schedule, shape
 from codegen.record import record
 from codegen.target.nest.block import BlockWriter, Point, place, points
-from codegen.target.nest.schedule import INDEPENDENT, Schedule, shape
 
 
 @record

@@ -6,23 +6,13 @@ from collections.abc import Mapping
 
 from codegen.isa.model import Isa, bits_of
 from codegen.isa.text import LINE_BYTES, PREFETCH
-from codegen.record import record
+from codegen.lower.nest.contraction import TENSORS, elements
+from codegen.lower.nest.kernel import Options
+from codegen.lower.nest.schedule import Level, Schedule, shape
 from codegen.target.nest.block import place
-from codegen.target.nest.contraction import TENSORS, elements
 from codegen.target.nest.packing import Packing, PrintedLoop
-from codegen.target.nest.schedule import Level, Schedule, shape
 from codegen.target.nest.tile import AccumulatorTile, tile
 
-
-@record
-class Options:
-    """`fresh`: the result replaces what is in C, else it is added to it. `reassociate`: sums may be kept in parts."""
-
-    fresh: bool = False
-    reassociate: bool = True
-
-
-ADDED = Options()
 # Turns of the innermost sum between asking for a line and using it. f32 on a Neoverse N1, with and without asking:
 # j8 i32 k160 i6 j16 34.3 and 32.2 GFLOPS, i42+4[B] j16 k256 i6 j16 36.5 and 35.8; where packed panels are near, asking
 # costs 1 %: j16 i42+4[B] k256 i6 j16 36.2 and 36.4.

@@ -138,6 +138,7 @@ class ProductPrinter:
     def _read(self, node: ProductNode) -> tuple[CExpr, ...]:
         """Open the plain nest; gives the conditions that cut corners off."""
         self.what = what = node.product.what
+        self.kernels = node.exact
         self.s = self.scop.statement(what.stmt)
         self.loops, self.instance, corners = _open(node.body)
         r, k = len(what.rows), len(what.rows) + len(what.depth)
@@ -147,7 +148,7 @@ class ProductPrinter:
         return corners
 
     def _calls(self, how: Blocking | Nested, corners: tuple[CExpr, ...]) -> tuple[ExactCall, ...]:
-        return () if corners else tuple(exact_call(self, how, x) for x in how.exact)
+        return () if corners else tuple(exact_call(self, x, k) for x, k in zip(how.exact, self.kernels, strict=True))
 
     def _cut(self, corners: tuple[CExpr, ...], mr: int, nr: str, copies: int, narrow: bool) -> CornerTexts:
         step = self._one_step(mr, nr, copies, narrow)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from codegen.ast.ctree import Bin, CExpr, Int, Name
 from codegen.isa.model import C_TYPES
+from codegen.lower.nest.contraction import TENSORS, strides
+from codegen.lower.nest.exact import operands
+from codegen.lower.nest.kernel import NestKernel
+from codegen.lower.nest.loops import show_nest
 from codegen.recognize.access.pitches import pitches
 from codegen.recognize.products.contraction import unit_stride
-from codegen.scop.product import Blocking, Exact, Nested
-from codegen.target.nest.contraction import TENSORS, strides
-from codegen.target.nest.loops import show_nest
-from codegen.target.product.exact import exact_kernel, operands
+from codegen.scop.product import Exact
 from codegen.target.product.view import ExactCall, Made, WantedCall
 from codegen.target.text.body import BodyPrinter
 
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
     from codegen.target.product.blocked import ProductPrinter
 
 
-def exact_call(p: ProductPrinter, how: Blocking | Nested, x: Exact) -> ExactCall:
+def exact_call(p: ProductPrinter, x: Exact, kernel: NestKernel) -> ExactCall:
     """A call for products of certain sizes. Whether arrays lie as its code takes them to is seen from addresses,
     unless declarations say so."""
-    kernel = exact_kernel(p.scop, p.s, p.what, how, x)
     problem, names = kernel.nest.problem, [p.s.iterators[d] for d in p.what.inner]
     counts = dict(problem.sizes)
     first = {lp.var: lp.lower for lp in p.loops}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from codegen.lower.nest.kernel import NestKernel
 from codegen.record import record
 from codegen.scop.product import Blocking, Contraction
-from codegen.target.nest.product import NestKernel
 from codegen.target.product.corners import Bundle, CornerTexts
 from codegen.target.product.packing import Packing
 from codegen.target.product.tiles import Edge

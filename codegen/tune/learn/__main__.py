@@ -14,8 +14,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from codegen.isa.model import Isa
+from codegen.lower.nest.kernel import KEPT
 from codegen.machine.detect import detect
-from codegen.target.nest.product import KEPT
 from codegen.tune import contraction, tree
 from codegen.tune.actions import LANES
 from codegen.tune.cost import Model

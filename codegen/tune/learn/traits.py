@@ -10,7 +10,7 @@ from math import ceil, log2, prod
 from typing import TYPE_CHECKING
 
 from codegen.isa.model import Isa
-from codegen.target.nest.schedule import Schedule, schedule
+from codegen.lower.nest.schedule import Schedule, schedule
 from codegen.tune.contraction import TENSORS, strides
 from codegen.tune.cost import Model, filled, parts
 from codegen.tune.tree import Tree, inner, joined

@@ -8,11 +8,10 @@ from pathlib import Path
 from types import TracebackType
 
 from codegen.isa.model import Isa
+from codegen.lower.nest.kernel import ADDED, Options, check
+from codegen.lower.nest.schedule import CannotEmit, schedule
 from codegen.machine.detect import detect
 from codegen.record import record
-from codegen.target.nest.emit import CannotEmit, check
-from codegen.target.nest.schedule import schedule
-from codegen.target.nest.writer import ADDED, Options
 from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.cache import Cache, Measured

@@ -14,14 +14,15 @@ from codegen.checking.build import find_compiler, first_error
 from codegen.isa.model import Isa
 from codegen.isa.text import bare, call, expression
 from codegen.limits import COMPILER, LimitPassed, run
+from codegen.lower.nest.kernel import ADDED, Options
 from codegen.options import CppOptions
 from codegen.record import record
 from codegen.resources import templates_dir
 from codegen.target import nest
 from codegen.target.nest.block import STEP
-from codegen.target.nest.emit import c_for, prelude
-from codegen.target.nest.writer import ADDED, Options
+from codegen.target.nest.emit import prelude
 from codegen.target.text.templates import environment
+from codegen.tune.measure.texts import c_for
 from codegen.tune.plans.build import FLAGS, Failed, compiler_version
 from codegen.tune.tree import Tree
 

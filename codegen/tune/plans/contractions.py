@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from codegen.checking.vectors.ranges import fixed
 from codegen.checking.vectors.survey import extents
+from codegen.lower.nest.exact import lying_apart, nest_of, problem_of
 from codegen.plan.model import Multiply, Plan
 from codegen.record import record
 from codegen.scop.product import Blocking, Exact, Nested, Sweep
 from codegen.scop.tree import Band, statements, walk
-from codegen.target.product.exact import lying_apart, nest_of, problem_of
 from codegen.transform.product import backwards
 from codegen.tune.contraction import TENSORS, Contraction, strides
 from codegen.tune.plans.bases import Base

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.isa.model import Isa
+from codegen.lower.nest.schedule import in_registers, shape
 from codegen.record import record
-from codegen.target.nest.schedule import in_registers, shape
 from codegen.tune.contraction import Contraction, strides
 from codegen.tune.search.frame import Trial, Value
 from codegen.tune.tree import Loop, Tree, start

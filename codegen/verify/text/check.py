@@ -18,8 +18,8 @@ from codegen.verify.text.printed import product_blocks, sweep_blocks
 from codegen.verify.text.proven import block_key, is_proven, kernel_key, made
 
 if TYPE_CHECKING:
+    from codegen.lower.nest.kernel import NestKernel
     from codegen.target.matvec.kernel import MatvecKernel
-    from codegen.target.nest.product import NestKernel
 
 # Proofs are modules of their own, and most texts are in the list of those that were proven; start-up time counts in a
 # build.
@@ -123,7 +123,7 @@ def _wrong_micro_kernel(isa: Isa, what: MicroKernel) -> str:
 
 
 def _wrong_nest(isa: Isa, what: NestKernel) -> str:
-    from codegen.target.nest.product import nest_kernel
+    from codegen.target.nest.emit import nest_kernel
     from codegen.verify.text.nest.kernel import wrong_nest
 
     problem = wrong_nest(isa, what, nest_kernel(isa, what))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
-from codegen.target.nest.loops import THREADS
-from codegen.target.nest.product import KEPT
+from codegen.lower.nest.kernel import KEPT
+from codegen.lower.nest.loops import THREADS
 from codegen.tune.contraction import show as show_problem
 from codegen.tune.cost import Model
 from codegen.tune.learn.answer import answers

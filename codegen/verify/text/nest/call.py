@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from codegen.target.nest.contraction import TENSORS, strides
+from codegen.lower.nest.contraction import TENSORS, strides
 from codegen.target.product.view import ExactCall, WantedCall
 from codegen.verify.text.compare import distances, same
 from codegen.verify.text.facts import Facts

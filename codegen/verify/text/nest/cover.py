@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple, Union
 
-from codegen.target.nest.contraction import TENSORS, Contraction, strides
+from codegen.lower.nest.contraction import TENSORS, Contraction, strides
 from codegen.verify.text.poly import Poly
 from codegen.verify.text.read import Unread
 

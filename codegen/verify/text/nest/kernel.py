@@ -12,7 +12,7 @@ from typing import NamedTuple, Union
 
 from codegen.isa.model import Isa
 from codegen.isa.text import BARRIER, PREFETCH
-from codegen.target.nest.product import NestKernel
+from codegen.lower.nest.kernel import NestKernel
 from codegen.verify.text.lanes import show, vector_types
 from codegen.verify.text.nest.cover import Cover, Step, Turns, Update
 from codegen.verify.text.nest.packs import Element, Pack

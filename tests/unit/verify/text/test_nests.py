@@ -10,15 +10,16 @@ import pytest
 
 from codegen.isa.load import load as load_isa
 from codegen.isa.model import Isa
+from codegen.lower.nest.contraction import parse
+from codegen.lower.nest.kernel import NestKernel, OrderedContraction, kernel_of
+from codegen.lower.nest.loops import parse_nest
 from codegen.machine.load import load_for
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.region import make
 from codegen.region_model import model_region
 from codegen.target.emit import RegionText, Surroundings, emit_region
-from codegen.target.nest.contraction import parse
-from codegen.target.nest.loops import parse_nest
-from codegen.target.nest.product import NestKernel, OrderedContraction, nest_kernel
+from codegen.target.nest.emit import nest_kernel
 from codegen.verify.text.check import wrong_text
 from codegen.verify.text.nest.call import wrong_calls
 from codegen.verify.text.nest.kernel import wrong_nest
@@ -35,7 +36,7 @@ NESTS = {
 @cache
 def kernel(name: str, isa: str = "avx2") -> tuple[Isa, NestKernel, str]:
     problem = parse(NESTS[name][0])
-    made = NestKernel("k", OrderedContraction(problem, parse_nest(NESTS[name][1], problem)[0]))
+    made = kernel_of("k", OrderedContraction(problem, parse_nest(NESTS[name][1], problem)[0]), load_isa(isa))
     return load_isa(isa), made, nest_kernel(load_isa(isa), made)
 
 

@@ -8,16 +8,15 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.isa.load import load as load_isa
+from codegen.lower.nest import contraction as problems
+from codegen.lower.nest.kernel import KEPT, NestKernel, OrderedContraction, check, kernel_of
+from codegen.lower.nest.loops import Loop, check_nest, show_nest
+from codegen.lower.nest.schedule import schedule
 from codegen.recognize.access.pitches import box, pitches
 from codegen.recognize.access.strides import coefficients
 from codegen.scop.expr import Expr, Ref
 from codegen.scop.model import Access, Scop, Statement
-from codegen.scop.product import Blocking, Contraction, Exact, Nested
-from codegen.target.nest import contraction as problems
-from codegen.target.nest.emit import check
-from codegen.target.nest.loops import Loop, check_nest, show_nest
-from codegen.target.nest.product import KEPT, NestKernel, OrderedContraction
-from codegen.target.nest.schedule import schedule
+from codegen.scop.product import Blocking, Contraction, Exact, Nested, Product, Sweep
 
 STEP = "add(acc, mul(a, b))"
 SIDES = ("left", "right", "target")
@@ -160,7 +159,15 @@ def exact_kernel(scop: Scop, s: Statement, what: Contraction, how: Blocking | Ne
     text = f"{problems.show(nest.problem)} : {show_nest(nest.compute)}"
     sizes = "x".join(str(n) for _, n in nest.problem.sizes)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return NestKernel(f"{isa.prefix}_nest_{nest.problem.elem}_{sizes}_{digest}", nest)
+    return kernel_of(f"{isa.prefix}_nest_{nest.problem.elem}_{sizes}_{digest}", nest, isa)
+
+
+def exact_kernels(scop: Scop, product: Product) -> tuple[NestKernel, ...]:
+    """The kernels of all nests that a product has."""
+    what, how = product.what, product.how
+    if isinstance(how, Sweep):
+        return ()
+    return tuple(exact_kernel(scop, scop.statement(what.stmt), what, how, x) for x in how.exact)
 
 
 def unfit(scop: Scop, s: Statement, what: Contraction, how: Blocking | Nested, x: Exact) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Protocol
 
-from codegen.target.nest.contraction import Contraction
+from codegen.lower.nest.contraction import Contraction
 
 THREADS = "T"
 

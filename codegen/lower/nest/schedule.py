@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from math import ceil, prod
 
 from codegen.isa.model import Isa
+from codegen.lower.nest.contraction import TENSORS, Contraction, strides
+from codegen.lower.nest.loops import THREADS, Loop, Ordered, inner, joined, steps
 from codegen.record import record
-from codegen.target.nest.contraction import TENSORS, Contraction, strides
-from codegen.target.nest.loops import THREADS, Loop, Ordered, inner, joined, steps
 
 CAP = 320  # vector multiply-adds in one block
 # Accumulators that keep two units busy when a multiply-add takes four cycles: the least of processors in use.

@@ -1,0 +1,1 @@
+"""Contractions in exactly the loop order of a tree: registers, vectors and unrolling are chosen here."""
