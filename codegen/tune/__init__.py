@@ -12,7 +12,7 @@ The types, in the order in which they are used (each file says more):
                     legal(tree, actions, lanes, limit) -> tuple of bools     what a policy may choose
     observe.py      observe(tree) -> 200 numbers (NumPy);  histogram(...)
     graph.py        graph(tree) -> nodes and edges, with strides
-    backend/emit.py c_for(tree, isa, name, options) -> C text of exactly this loop order; file_for(functions, isa)
+    measure/texts.py c_for(tree, isa, name, options) -> C text of exactly this loop order
     measure/        Measurer(effort=Effort(busy=True), cache=FILE): a value; .figures(trees), .peak(), .confirm(winner)
     cost.py         Model(machine, isa): a value that runs nothing
     search/         run(METHODS[name], start, value, Budget(60.0), progress, Space("v1")) -> Found(best, value, history)
