@@ -1,10 +1,11 @@
 """Which tests a run takes. The fast lane, `make test-fast`: everything but the functions in slow.txt, and a few cases
-of those. `make test`: everything but the longest cases, and of slow functions with many cases a part. `make test-all`:
-everything.
+of those. `make test`: everything but the longest cases, and of functions that take long in all a part of their cases.
+`make test-all`: everything.
 
-slow.txt is made from what a whole run took; tests that are not in it count as fast.
+slow.txt is made from what a whole run took; tests that are not in it count as fast. Its limits are those of a
+processor of 2024, sixteen tests at a time; two cores of a small machine take twice as long.
 
-    python -m pytest --durations=0 -vv tests > times.txt
+    python -m pytest -n 16 --all --durations=0 -vv tests > times.txt
     python -m tests.fast times.txt
 """
 
@@ -13,15 +14,16 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from zlib import crc32
 
 LIST = Path(__file__).parent / "slow.txt"
-SLOW = 0.4  # seconds of its longest case that make a function slow
-LEAST = 2.5  # seconds of a case that stands for a module whose functions are all slow
-FEW, THIN = 4, 6  # of slow functions with more cases than this, one in so many
-LONGEST = 12  # seconds of a case that only `make test-all` has
+SLOW = 0.15  # seconds of its longest case that make a function slow
+LEAST = 1.0  # seconds of a case that stands for a module whose functions are all slow
+LONG = 2  # seconds of all its cases that make a function long
+FEW, THIN = 2, 6  # of long functions with more cases than this, one in so many
+LONGEST = 5  # seconds of a case that only `make test-all` has, where the function has others
 WHOLE = 3000  # tests: a run of all of them, not of a folder
 _LINE = re.compile(r"([\d.]+)s (?:setup|call|teardown) +(\S.*)")
 
@@ -35,9 +37,9 @@ def listed() -> frozenset[str]:
 
 
 def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
-    """All tests but the longest (with a minus in the list), and of slow functions with many cases every sixth case,
-    spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen files take
-    all."""
+    """All tests but the longest cases (with a minus in the list), and of long functions (with a slash) every sixth
+    case, spread over them: a run of all tests, as on every change, takes those. `make test-all` and runs of chosen
+    files take all."""
     cases: dict[str, list[str]] = defaultdict(list)
     for nodeid in nodeids:
         if f"-{nodeid}" in listed:
@@ -45,34 +47,54 @@ def some_of_each(nodeids: Sequence[str], listed: frozenset[str]) -> set[str]:
         cases[nodeid.partition("[")[0]].append(nodeid)
     out: set[str] = set()
     for function, own in cases.items():
-        many = function in listed and len(own) > FEW
+        many = f"/{function}" in listed and len(own) > FEW
         out |= set(sorted(own, key=lambda n: crc32(n.encode()))[:: THIN if many else 1])
     return out
 
 
-def slow(report: Iterable[str]) -> list[str]:
-    """The lines of the list: slow functions, and with a plus cases of them that are tried nevertheless."""
+def seconds_of(report: Iterable[str]) -> dict[str, float]:
+    """What each case took, with what was set up for it."""
     cases: dict[str, float] = defaultdict(float)
     for line in report:
         found = _LINE.match(line.strip())
         if found:
             cases[found[2]] += float(found[1])
-    functions: dict[str, float] = defaultdict(float)
-    for case, seconds in cases.items():
-        function = case.partition("[")[0]
-        functions[function] = max(functions[function], seconds)
-    out = {function for function, seconds in functions.items() if seconds > SLOW}
-    for module in sorted({f.partition("::")[0] for f in functions}):
-        own = {c: s for c, s in cases.items() if c.startswith(f"{module}::")}
-        least = min(sorted(own), key=lambda c: own[c])
-        if all(f in out for f in functions if f.startswith(f"{module}::")) and own[least] < LEAST:
+    return cases
+
+
+def slow(cases: Mapping[str, float]) -> set[str]:
+    """The lines of the list: slow functions, with a plus cases of them that are tried nevertheless, with a minus those
+    that take longest, and with a slash functions that take long in all."""
+    functions: dict[str, dict[str, float]] = defaultdict(dict)
+    modules: dict[str, dict[str, float]] = defaultdict(dict)
+    for case, seconds in sorted(cases.items()):
+        functions[case.partition("[")[0]][case] = seconds
+        modules[case.partition("::")[0]][case] = seconds
+    out = {function for function, own in functions.items() if max(own.values()) > SLOW}
+    for own in modules.values():
+        least = min(own, key=lambda c: own[c])
+        if all(case.partition("[")[0] in out for case in own) and own[least] < LEAST:
             out.add(f"+{least}")
-    return sorted(out | {f"-{case}" for case, seconds in cases.items() if seconds > LONGEST})
+    out |= {f"/{function}" for function, own in functions.items() if sum(own.values()) > LONG and len(own) > FEW}
+    for own in functions.values():
+        if min(own.values()) <= LONGEST:
+            out |= {f"-{case}" for case, seconds in own.items() if seconds > LONGEST}
+    return out
+
+
+def kept(before: Iterable[str], cases: Mapping[str, float]) -> set[str]:
+    """What stays of a list: its longest cases, some of them written in by hand, and what was not run this time."""
+    functions = {case.partition("[")[0] for case in cases}
+    return {x for x in before if x.startswith("-") or x.lstrip("+/").partition("[")[0] not in functions}
 
 
 if __name__ == "__main__":
-    lines = slow(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
-    head = f"# Functions with a case of more than {SLOW} s, with + cases of them that the fast lane has, and with -\n"
-    head += f"# cases that take more than {LONGEST} s, which only make test-all has:\n"
+    cases = seconds_of(Path(sys.argv[1]).read_text(encoding="utf-8").splitlines())
+    lines = sorted(slow(cases) | kept(listed(), cases))
+    head = (
+        f"# Functions with a case of more than {SLOW} s; with + cases of them that the fast lane has, with - cases of\n"
+        f"# more than {LONGEST} s that have siblings, which only make test-all has, and with / functions of more than\n"
+        f"# {LONG} s, of which make test has one case in {THIN}.\n"
+    )
     LIST.write_text(head + "# python -m tests.fast TIMES writes this file.\n" + "".join(f"{x}\n" for x in lines),
                     encoding="utf-8")

@@ -3,44 +3,43 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-CODEGEN = Path(__file__).parents[2] / "codegen"
+from tests.unit.trees import CODEGEN, SOURCES, nodes_of, tree_of
+
 # Position of the id among the arguments of the classes that carry one.
 _CLASSES = {"Unsupported": 0, "InputError": 0, "InternalError": 0, "TilewrightError": 0, "Diagnostic": 1}
-
-
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
 def ids_in_source() -> dict[str, str]:
     """Every id with a place that uses it. Raises when an id is neither a literal nor passed on under its name."""
     found: dict[str, str] = {}
-    for path in sorted(CODEGEN.rglob("*.py")):
-        tree = _tree(path)
-        positions = {**_CLASSES, **_functions(tree), **_imported(tree)}
+    for path in SOURCES:
+        positions = {**_CLASSES, **_functions(path), **_imported(path)}
         file = path.relative_to(CODEGEN.parent)
-        for node in ast.walk(tree):
+        for node in nodes_of(path):
             if not isinstance(node, (ast.Call, ast.Assign)):
                 continue
             place = f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and _called(node) in positions:
                 found.update(dict.fromkeys(_literals(_argument(node, positions[_called(node)]), place), place))
             if isinstance(node, ast.Assign):
-                found.update(dict.fromkeys(_unpacked(tree, node), place))
+                found.update(dict.fromkeys(_unpacked(path, node), place))
     return found
 
 
 @cache
-def _functions(tree: ast.AST) -> dict[str, int]:
+def _functions(path: Path) -> dict[str, int]:
     """Functions with a parameter called `id`, and its position in a call."""
+    return _with_id(nodes_of(path))
+
+
+def _with_id(nodes: Iterable[ast.AST]) -> dict[str, int]:
     out = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
             names = [a.arg for a in node.args.args if a.arg != "self"]
             if "id" in names:
@@ -48,19 +47,18 @@ def _functions(tree: ast.AST) -> dict[str, int]:
     return out
 
 
-def _imported(tree: ast.AST) -> dict[str, int]:
+def _imported(path: Path) -> dict[str, int]:
     """Such functions of other modules of the tool, and such methods of their classes."""
     out = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("codegen"):
-            path = CODEGEN.parent / ((node.module or "").replace(".", "/") + ".py")
-            if path.exists():
-                module = _tree(path)
-                known, names = _functions(module), {a.name for a in node.names}
+            other = CODEGEN.parent / ((node.module or "").replace(".", "/") + ".py")
+            if other.exists():
+                known, names = _functions(other), {a.name for a in node.names}
                 out.update({name: known[name] for name in names if name in known})
-                for part in module.body:
+                for part in tree_of(other).body:
                     if isinstance(part, ast.ClassDef) and part.name in names:
-                        out.update(_functions(part))
+                        out.update(_with_id(ast.walk(part)))
     return out
 
 
@@ -83,7 +81,7 @@ def _literals(node: ast.expr | None, place: str) -> Iterator[str]:
         raise AssertionError(f"{place}: write the id of a message as a literal")
 
 
-def _unpacked(tree: ast.AST, node: ast.Assign) -> Iterator[str]:
+def _unpacked(path: Path, node: ast.Assign) -> Iterator[str]:
     """`id, message, hint = TABLE[key]`: the ids in TABLE."""
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Subscript):
@@ -91,7 +89,7 @@ def _unpacked(tree: ast.AST, node: ast.Assign) -> Iterator[str]:
     names = [getattr(e, "id", "") for e in target.elts]
     if "id" not in names:
         return
-    for other in ast.walk(tree):
+    for other in nodes_of(path):
         if isinstance(other, ast.Assign) and getattr(other.targets[0], "id", "") == getattr(value.value, "id", "?"):
             assert isinstance(other.value, ast.Dict)
             for row in other.value.values:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import codegen
+from tests.unit.trees import CODEGEN, SOURCES, tree_of
 
 UNIT = Path(__file__).parent
-CODEGEN = UNIT.parents[1] / "codegen"
 # From the ground up. A room may use what stands before it; a room is a folder, or a module beside them. Targets are
 # loaded by name (targets/registry.py), so that hosts/ and sunway/ may stand above what asks for them.
 ROOMS = (
@@ -37,6 +38,11 @@ LINES = 430  # of a file; most have half of that and less
 CALLED_BY_NAME = ("Converter.__init__", "KernelCall.__init__")  # users give what they want by its name
 
 
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
+    return tuple(imports(tree_of(path)))
+
+
 def imports(tree: ast.AST) -> Iterator[str]:
     """All modules that are imported anywhere, but for annotations."""
     for node in ast.iter_child_nodes(tree):
@@ -47,7 +53,8 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{a.name}" for a in node.names)
         elif isinstance(node, ast.Import):
             yield from (a.name for a in node.names)
-        yield from imports(node)
+        elif not isinstance(node, (ast.expr, ast.expr_context)):
+            yield from imports(node)
 
 
 def room_of(module: str) -> str:
@@ -67,11 +74,11 @@ def test_no_room_hides_a_public_name() -> None:
 
 def test_imports_go_down() -> None:
     wrong = []
-    for path in sorted(CODEGEN.rglob("*.py")):
+    for path in SOURCES:
         room = path.relative_to(CODEGEN).with_suffix("").parts[0]
         if room in ("__init__", "__main__"):
             continue
-        for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        for name in imports_of(path):
             other = room_of(name)
             if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
                 wrong.append(f"{path.relative_to(CODEGEN)} uses {name}")
@@ -84,7 +91,7 @@ def test_imports_go_down_within_rooms() -> None:
         assert set(folders) == {p.parent.name for p in (CODEGEN / room).glob("*/__init__.py")}
         for path in sorted((CODEGEN / room).glob("*/**/*.py")):
             folder = path.relative_to(CODEGEN / room).parts[0]
-            for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+            for name in imports_of(path):
                 other = (name.split(".") + [""] * 3)[2] if room_of(name) == room else ""
                 if other in folders and folders.index(other) > folders.index(folder):
                     wrong.append(f"{path.relative_to(CODEGEN)} uses {name}")
@@ -102,14 +109,15 @@ def functions(tree: ast.AST, within: str = "") -> Iterator[tuple[str, ast.Functi
         name = f"{within}.{node.name}" if isinstance(node, (ast.ClassDef, ast.FunctionDef)) else within
         if isinstance(node, ast.FunctionDef):
             yield name.lstrip("."), node
-        yield from functions(node, name)
+        if not isinstance(node, (ast.expr, ast.expr_context)):
+            yield from functions(node, name)
 
 
 def test_no_function_has_many_parameters() -> None:
     """What belongs together is a record, which has a name and a sentence."""
     wrong = []
-    for path in sorted(CODEGEN.rglob("*.py")):
-        for name, f in functions(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in SOURCES:
+        for name, f in functions(tree_of(path)):
             given = [a.arg for a in (*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs)]
             count = len([a for a in given if a not in ("self", "cls")])
             if count > PARAMETERS and name not in CALLED_BY_NAME:
@@ -118,7 +126,7 @@ def test_no_function_has_many_parameters() -> None:
 
 
 def test_no_file_is_long() -> None:
-    sizes = {p: p.read_text(encoding="utf-8").count("\n") for p in sorted(CODEGEN.rglob("*.py"))}
+    sizes = {p: p.read_text(encoding="utf-8").count("\n") for p in SOURCES}
     assert not {str(p.relative_to(CODEGEN)): n for p, n in sizes.items() if n > LINES}
 
 
