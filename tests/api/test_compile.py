@@ -13,7 +13,9 @@ from pycparser import CParser
 
 import codegen
 import tilewright
+from codegen.api.call import Callee, Given, caller_text
 from codegen.api.display import region_texts
+from codegen.api.signature import signature
 from codegen.api.writes import written
 
 np = pytest.importorskip("numpy")
@@ -161,6 +163,54 @@ def test_types_and_extents(types: Any) -> None:
     d, t, c = np.zeros(3), np.array([True, False, True]), np.full(3, 2 + 1j)
     types.kept(d, t, c)
     assert (d == 3).all() and t.tolist() == [False, True, False]
+
+
+def test_extents_from_shapes_that_are_not_there(gemm: Any) -> None:
+    a = np.zeros((2, 2))
+    with pytest.raises(TypeError, match="A must be a NumPy array of float64, not list"):
+        gemm(1.0, 0.0, [[1.0]], a, a)
+    with pytest.raises(ValueError, match=r"A must have 2 dimensions \(C: `.*A\[n\]\[n\]`\), not 0"):
+        gemm(1.0, 0.0, np.float64(1), a, a)
+
+
+def test_unusual_arguments_that_fit(types: Any, gemm: Any) -> None:
+    """They do not pass the short checks, and are right all the same."""
+    class Own(np.ndarray):
+        pass
+
+    out = np.zeros((3, 3))
+    gemm(np.int64(3), np.float32(2), True, np.eye(3).view(Own), np.ones((3, 3)), out)
+    assert (out == 2).all()
+    constant = np.arange(4, dtype=np.float32)
+    constant.flags.writeable = False
+    types.f32(np.uint8(4), out32 := np.zeros(4, np.float32), constant)
+    assert out32.tolist() == [1, 2, 3, 4]
+
+
+SHAPES = """enum { N = 7 };
+extern int far;
+void f(int n, int m, double a[n], double b[][n * m - 1], double c[far][N], double d[N + m])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] = b[0][i] + c[0][0] + d[0];
+#pragma endscop
+}
+"""
+
+
+def test_extents_of_every_kind() -> None:
+    """Parameters, computed ones, numbers, and those that C or the call does not say."""
+    parsed = CParser().parse("\n".join(line for line in SHAPES.splitlines() if not line.startswith("#")))
+    text = caller_text(Callee(signature(parsed, "f"), None, None, ()), [Given(k) for k in range(6)])
+    assert "v2.shape == (v0,)" in text and "v3.ndim == 2 and v3.shape[1] == e3_1({'N': 7, 'n': v0, 'm': v1})" in text
+    assert "v4.ndim == 2 and v4.shape[1] == 7" in text and "v5.shape == (e5_0({'N': 7, 'n': v0, 'm': v1}),)" in text
+    f = codegen.compile(SHAPES).f
+    a, b, c, d = np.zeros(2), np.ones((4, 3)), np.ones((9, 7)), np.ones(9)
+    f(2, 2, a, b, c, d)
+    assert a.tolist() == [3, 3]
+    for wrong_one in ({"b": np.ones((4, 4))}, {"c": np.ones((9, 6))}, {"d": np.ones(8)}, {"a": np.ones((2, 1))}):
+        with pytest.raises(ValueError, match="must have the shape"):
+            f(**{"n": 2, "m": 2, "a": a, "b": b, "c": c, "d": d} | wrong_one)
 
 
 def test_what_cannot_be_called_says_why(types: Any) -> None:
