@@ -61,7 +61,7 @@ def _compile(command: list[str], scratch: str) -> None:
     if done.code:
         said = done.err.decode("utf-8", "replace").replace(scratch + os.sep, "").strip()[:2000]
         raise InputError("cannot-compile", f"the C compiler failed: {said}", loc,
-                         "set CC to a C11 compiler with OpenMP, or use target='c'")
+                         "the source must compile by itself, CC must be a C11 compiler, with OpenMP unless target='c'")
 
 
 def load(library: Path, declared: str) -> tuple[Any, Any]:
@@ -71,4 +71,9 @@ def load(library: Path, declared: str) -> tuple[Any, Any]:
 
     ffi = FFI()
     ffi.cdef(declared)
-    return ffi, ffi.dlopen(str(library), ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0))
+    try:
+        return ffi, ffi.dlopen(str(library), ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0))
+    except OSError as error:
+        said = str(error).partition(".  Additionally")[0].replace(f"{library}: ", "")
+        raise InputError("cannot-compile", said, Loc("tilewright"),
+                         "what the file calls must be in it, or in a library: cflags=['-O3', '-lname']") from None
