@@ -157,7 +157,7 @@ def _multiply(d: Multiply, scop: Scop | None) -> list[str]:
     tile = f"tile {h.mr} by {h.nv} vectors{' spread' if h.spread else ''}"
     return [
         head,
-        f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc},",
+        f"  isa {h.isa} bits {h.bits} {tile}, block {h.mc} by {h.kc} by {h.nc}{f' run {h.run}' if h.run else ''},",
         f"  direct {h.direct} threads {h.threads}",
         *nests,
     ]

@@ -31,9 +31,10 @@ def multiply(r: Reader, at: Loc) -> Directive:
     spread = r.accept("spread")
     r.take(",")
     mc, kc, nc = r.size("block"), r.size("by"), r.size("by")
+    run = r.size("run") if r.peek() == "run" else 0
     r.take(",")
     direct, threads = r.size("direct"), r.size("threads")
-    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(_others(r)))
+    how = Blocking(isa, bits, mr, nv, mc, kc, nc, direct, threads, spread, tuple(_others(r)), run)
     return Multiply(stmt, rows, columns, depth, how, at)
 
 

@@ -78,7 +78,9 @@ class Blocking:
 
     `direct` is the number of steps up to which operands are used where they lie, without packing; from `threads`
     steps on, threads share the work. `spread` packs every value of the left operand as often as a vector has lanes.
-    Products of certain sizes may have loops of their own, `exact`.
+    With `run`, so many columns of the right operand stay in the second cache, while tiles are gone through along rows
+    of the result; with 0, a sliver of them stays in the first cache, and tiles are gone through down columns. Products
+    of certain sizes may have loops of their own, `exact`.
     """
 
     isa: str
@@ -92,6 +94,7 @@ class Blocking:
     threads: int = 0
     spread: bool = False
     exact: tuple[Exact, ...] = ()
+    run: int = 0
 
 
 @record

@@ -103,7 +103,7 @@ def _kinds(
 def _check_blocks(found: Contraction, d: Multiply, how: Blocking) -> None:
     if not (1 <= how.mr <= 32 and 1 <= how.nv <= 16 and min(how.mc, how.kc, how.nc) > 0):
         raise illegal(f"these sizes make no blocks of {d.stmt}", d.loc, "a tile has at most 32 by 16 vectors")
-    if how.kc * max(how.mc, how.nc) > LARGEST:
+    if how.kc * max(how.mc, how.nc, how.run) > LARGEST:
         raise illegal(f"blocks of {d.stmt} have more than {LARGEST} elements", d.loc, "use smaller blocks")
     if how.spread and not load_isa(how.isa, how.bits).bits:
         raise illegal(f"vectors of {how.isa} have no length that values could be spread over", d.loc)

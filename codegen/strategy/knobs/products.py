@@ -13,7 +13,7 @@ from codegen.transform.program import Program
 
 NEVER = 1 << 40  # steps beyond which a product uses threads: more than any has
 _RANKS = {"kc": 3, "streams": 3, "mc": 4, "nc": 4, "ahead": 4, "block": 4, "near": 5, "vectors": 5, "direct": 6,
-          "spread": 6, "threads": 0}  # fmt: skip
+          "spread": 6, "run": 5, "threads": 0}  # fmt: skip
 
 
 def panels(plan: Plan, p: Program) -> Iterator[Knob]:
@@ -68,6 +68,7 @@ def _blocking(k: int, d: Multiply, h: Blocking) -> Iterator[Knob]:
     yield _field(k, d, "kc", around(h.kc, 16, HUGE, 8))
     yield _field(k, d, "mc", around(h.mc, h.mr, HUGE, max(1, h.mr)))
     yield _field(k, d, "nc", around(h.nc, h.nv * lanes, 1 << 16, h.nv * lanes))
+    yield _field(k, d, "run", (0, *around(h.run or 256, h.nv * lanes, 1 << 12, h.nv * lanes)))
     yield _field(k, d, "direct", (0, *around(h.direct, 64, 1 << 30)))
     yield _field(k, d, "threads", (0, *around(h.threads, 64, 1 << 30), NEVER))
     yield _field(k, d, "spread", (False, True))

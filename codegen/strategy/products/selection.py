@@ -239,7 +239,9 @@ def _how(p: Program, what: Contraction, machine: Machine) -> tuple[How, str]:
 
 def _words(how: Blocking) -> str:
     spread = ", the left operand spread over vectors" if how.spread else ""
-    return f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors{spread}, blocks of {how.mc} x {how.kc} x {how.nc}"
+    run = f", along rows by {how.run} columns" if how.run else ""
+    tiles = f"{how.isa} tiles of {how.mr} rows by {how.nv} vectors{spread}"
+    return f"{tiles}, blocks of {how.mc} x {how.kc} x {how.nc}{run}"
 
 
 def _directive(tree: Node, what: Contraction, how: How) -> Multiply:
@@ -265,7 +267,7 @@ def blocking(what: Contraction, machine: Machine) -> Blocking:
     # Two threads halve the time: work of twice the cost of starting them breaks even.
     threads = int(2 * machine.parallel_overhead_cycles * cpu.lanes * cpu.throughput)
     direct = int(FIXED_CYCLES * cpu.lanes * cpu.throughput / 4)
-    return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread)
+    return Blocking(machine.isa, machine.vector_bits, mr, nv, b.mc, b.kc, b.nc, direct, threads, spread, run=b.run)
 
 
 def _needs(isa: Isa, step: ProductStep) -> Needs:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.ast.ctree import Bin, CExpr, For, Int, Name, Neg, substitute
+from codegen.ast.linear import linear
 from codegen.record import mutable, record
 from codegen.target.text.cexpr import IntPrinter
 
@@ -43,6 +44,8 @@ class CornerTexts:
     runs: str  # one element runs at one depth
     step: str  # the statement for one element at one depth
     deep: bool  # the depth is cut
+    top: str  # steps of the first row
+    bottom: str  # steps of the last row, about
 
 
 @mutable
@@ -77,7 +80,30 @@ class CutPrinter:
             self._all([f"{self._text(e, one)} >= 0" for e in corners]),
             step,
             bool(deep),
+            self._work(corners, self.rows.loops[0].lower),
+            self._work(corners, Bin("-", self.rows.loops[0].upper, Int(1))),
         )
+
+    def _work(self, corners: tuple[CExpr, ...], row: CExpr) -> str:
+        """The steps of one row, but for factors that all rows have, and for corners of columns and depth together: only
+        the threads' parts hang on it."""
+        sides = ((self.columns, self.depth), (self.depth, self.columns))
+        found = [self._length(corners, row, b) for b, other in sides if self._mine(corners, b, other)]
+        return " * ".join(found) or "1"
+
+    def _mine(self, corners: tuple[CExpr, ...], b: Bundle, other: Bundle) -> list[CExpr]:
+        """Corners that cut one coordinate alone."""
+        return [e for e in corners if abs(self._slope(e, b)) == 1 and not self._slope(e, other)]
+
+    def _length(self, corners: tuple[CExpr, ...], row: CExpr, b: Bundle) -> str:
+        """How much of a coordinate a row has."""
+        other = self.depth if b is self.columns else self.columns
+        env = {self.rows.loops[0].var: row, b.loops[0].var: Int(0)}
+        ends = [(self._slope(e, b), linear(substitute(e, env))) for e in self._mine(corners, b, other)]
+        low = [self.ints.wide(x.scaled(-1).expression()) for by, x in ends if x is not None and by > 0]
+        high = [self.ints.wide(x.shifted(1).expression()) for by, x in ends if x is not None and by < 0]
+        first = self._fold("tw_max", b.first, low)
+        return f"tw_max(0, {self._fold('tw_min', b.past, high)}{f' - {first}' if first != '0' else ''})"
 
     def _all(self, conditions: list[str]) -> str:
         return " && ".join(conditions)

@@ -153,6 +153,20 @@ class Facts:
     def rest(self, n: Poly, d: Poly) -> Poly:
         return self.places[n, d][1] if (n, d) in self.places else n - d * self.quotient(n, d)
 
+    def balance(self, part: Poly, parts: Poly, panels: Poly, *work: Poly) -> Poly:
+        """tw_balance: parts begin in order, the first at 0, every part at one of the panels, and behind the last there
+        is none."""
+        if part in (ZERO, parts):
+            return ZERO if part == ZERO else panels
+        m = self._name("balance", part, parts, panels, *work)
+        self.learn(m, panels - m)
+        if self.holds(parts - 1 - part) and self.holds(panels - 1):
+            self.learn(panels - 1 - m)
+        before = short_name("balance", (part - 1, parts, panels, *work))
+        if before in self.defined:
+            self.learn(m - var(before))
+        return m
+
     def bounded(self, p: Poly) -> None:
         """A minimum or maximum that is used as a bound: facts that mention it."""
         for x in sorted(p.names):
@@ -195,6 +209,8 @@ class Facts:
         if d is None or not any(self.mentions(a, values) for a in d.args):
             return var(x)
         args = [self.put(a, values) for a in d.args]
+        if d.op == "balance":
+            return self.balance(*args)
         known = {"min": self.minimum, "max": self.maximum, "div": self.quotient}.get(d.op)
         return known(*args) if known else self.opaque(d.op, *args)
 

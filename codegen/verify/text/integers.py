@@ -157,6 +157,12 @@ class Integers:
             return f.quotient(args[0] + args[1] - 1, args[1])
         if name == "tw_share":
             return self._share(*args)
+        if name == "tw_balance":
+            for x in args[1:3]:
+                self._positive(name, x)
+            if not (f.holds(args[0]) and f.holds(args[1] - args[0])):
+                raise Unread(f"part {args[0]} of {args[1]}")
+            return f.balance(*args)
         if name == "tw_max_threads":
             team = f.opaque(name)
             f.learn(team - 1)

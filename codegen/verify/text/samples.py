@@ -136,6 +136,8 @@ class Samples:
             return args[0]
         if op == "div":
             return list(map(_quotient, *args))
+        if op == "balance":
+            return list(map(_balance, *args[:3]))
         if op == "tw_share":
             return list(map(_share, *args))
         if op == "?":
@@ -152,3 +154,7 @@ def _share(n: int, most: int, unit: int) -> int:
         return 1
     shares = (n + most - 1) // most
     return ((n + shares - 1) // shares + unit - 1) // unit
+
+
+def _balance(part: int, parts: int, panels: int) -> int:
+    return panels if part >= parts else max(0, min(panels - 1, part * panels // max(1, parts)))

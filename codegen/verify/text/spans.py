@@ -123,7 +123,8 @@ def over_team(e: Effect, thread: str, threads: Poly, facts: Facts) -> Effect:
 
 
 def _shares(p: Poly, thread: str, threads: Poly, facts: Facts) -> None:
-    """Of quotients pieces * thread / threads it helps to know that they are less than all pieces, if that is so."""
+    """Of quotients pieces * thread / threads it helps to know that they are less than all pieces, if that is so; and of
+    tw_balance."""
     for x in sorted(p.names):
         op, args = facts.defined.get(x, ("", ()))
         for a in args:
@@ -132,6 +133,8 @@ def _shares(p: Poly, thread: str, threads: Poly, facts: Facts) -> None:
             less = args[0].part(thread) - 1 - var(x)
             if facts.holds(less):
                 facts.learn(less)
+        if op == "balance" and facts.holds(threads - 1 - args[0]):
+            facts.learn(args[2] - 1 - var(x))
 
 
 def in_sequence(one: Effect, two: Effect, facts: Facts) -> Effect:

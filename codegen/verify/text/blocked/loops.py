@@ -67,7 +67,7 @@ class Loops(Cases):
         for kind, e in found.items():
             if kind == TARGET:
                 e = self._team(e, lp, facts)
-            whole = over_loop(e, self._dealt(lp, kind), facts, shared)
+            whole = over_loop(e, lp, facts, shared)
             if whole is not None:
                 out[kind] = self._with_none(whole, lp) if kind == TARGET else whole
             elif kind == TARGET:
@@ -86,18 +86,6 @@ class Loops(Cases):
             if across is not None and parts and not facts.mentions(lp.first + lp.past + lp.step, (h,)):
                 return over_team(e, h, across, facts)
         return e
-
-    def _dealt(self, lp: CountedLoop, kind: str) -> CountedLoop:
-        """Blocks that threads take in turn, as one loop over all of them."""
-        size, me = var("tw_team_size()"), "tw_thread()"
-        dealt = me in lp.first.names and "tw_team_size()" in lp.step.names
-        if kind != TARGET or self.team.most is None or not dealt:
-            return lp
-        by = lp.step.over(size)
-        base = self.facts.put(lp.first, {me: ZERO})
-        if by is None or lp.first - base != var(me) * by:
-            raise Unread("threads do not take blocks in turn")
-        return CountedLoop(lp.name, base, lp.past, by)
 
     def _head(self, node: Node) -> CountedLoop:
         first, cond, step, _ = node.kids
@@ -170,4 +158,6 @@ class Loops(Cases):
         for thread, threads in (("column of tw_me", "across"), ("row of tw_me", "down")):
             if e is not None and threads in self.team.grid:
                 e = over_team(e, thread, self.team.grid[threads], self.facts)
+        if e is not None and not self.team.grid:
+            e = over_team(e, "tw_thread()", var("tw_team_size()"), self.facts)
         return {TARGET: e} if e is not None else {}

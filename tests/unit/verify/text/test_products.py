@@ -218,8 +218,12 @@ CORNERS = {
         "if (ib + it + ir - (jb + jt + jr) >= 1) tw_tile",
         0,
     ),
-    "a thread takes every block": ("ib += tw_size * tw_mc", "ib += tw_mc", 0),
-    "blocks of a thread are lost": ("ib += tw_size * tw_mc", "ib += 2 * tw_size * tw_mc", 0),
+    "blocks of a thread are lost": ("ib += tw_mc", "ib += 2 * tw_mc", 0),
+    "threads overlap": ("tw_balance(tw_me + 1, tw_size", "tw_balance(tw_me + 2, tw_size + 1", 0),
+    "a part too few": ("tw_balance(tw_me, tw_size", "tw_balance(tw_me + 1, tw_size", 0),
+    "more parts than threads": ("tw_balance(tw_me, tw_size", "tw_balance(tw_me, tw_size + 1", -1),
+    "parts of other work": ("tw_me + 1, tw_size, tw_parts, tw_top", "tw_me + 1, tw_size, tw_parts, 2", 0),
+    "parts of fewer panels": ("tw_parts = tw_panels(tw_rows, 6)", "tw_parts = tw_panels(tw_rows, 12)", 0),
 }
 
 
