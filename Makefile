@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -124,9 +124,14 @@ sunway-corpus: venv
 bench-sparse: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sparse $(B)
 
-# docs/measured.svg and the README's figures, from whole runs of the two benches (not --quick, not --busy).
+# docs/measured.svg, docs/polybench.svg and the README's figures, from whole runs of the two benches (not --quick, not --busy).
 picture: venv
 	$(PY) -m benchmarks.picture $(wildcard build/bench/tensor.json build/bench/kernels.json)
+
+# PolyBench against gcc and clang with Polly, and from it the README's picture and table: all in one, on a machine with nothing else to do.
+bench-polybench: venv
+	$(PY) -m benchmarks.kernels --set polybench --peers $(B)
+	$(PY) -m benchmarks.picture build/bench/kernels.json
 
 # The example at the top of the README, on this machine; H='one core of a ...' says what that is.
 bench-readme: venv

@@ -50,6 +50,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="DIRECTIVES",
         help="also measure plans without these, as in copy,jam; or without all that ownership brings (default); or ''",
     )
+    parser.add_argument(
+        "--peers", action="store_true", help="gcc and Polly alone beside ours: no other plans, no loops by hand"
+    )
     parser.add_argument("--options", default="", metavar="WORDS", help="further options for tilewright gen")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder for results")
     given = parser.parse_args(words)
@@ -71,9 +74,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> int:
     given = arguments(words)
-    without = tuple(x for x in given.without.split(",") if x)
+    without = tuple(x for x in given.without.split(",") if x and not given.peers)
     name = f"kernels-{given.real}" if given.real else "kernels"
-    shop = Shop(given.out / name, given.busy, tuple(given.options.split()), without=without)
+    shop = Shop(given.out / name, given.busy, tuple(given.options.split()), without=without, peers=given.peers)
     shop.out.mkdir(parents=True, exist_ok=True)
     polly = "Polly left out" if given.no_polly else shop.find_polly(given.clang)
     load = os.getloadavg()[0]
@@ -85,7 +88,7 @@ def main(words: Sequence[str] | None = None) -> int:
         cases, others = of_type(cases, given.real)
         if others:
             print(f"not with {given.real}: {', '.join(others)}")
-    product = _product(cases)
+    product = None if given.peers else _product(cases)
     shop.build({c.name: c for c in (*cases, *([product] if product else []))}.values(), max(given.threads) > 1)
     print(f"built in {time.perf_counter() - start:.0f} s: {shop.version()}; {polly}; {_host()}", flush=True)
     found: list[Best] = []

@@ -41,6 +41,7 @@ class Shop:
     clang: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
     plans: dict[str, str] = field(default_factory=dict)  # kernel: its plan in a word
+    peers: bool = False  # nothing but gcc and Polly beside ours
     without: tuple[str, ...] = ()  # directives to leave out of plans, or OWNERSHIP, for a program to compare with
     said: dict[str, str] = field(default_factory=dict)  # kernel: remarks on variables of its iterations' own
     brought: dict[str, str] = field(default_factory=dict)  # kernel: what its plan has that was left out for comparison
@@ -71,8 +72,9 @@ class Shop:
         """The programs of a kernel; those for several threads only where asked for."""
         polly = ["polly", *(["polly-threads"] if threads else [])] if self.clang else []
         before = ["before"] if self.without else []
-        free = ["free"] if FREE not in self.options else []
-        return ["ours", *before, *free, "gcc", *polly, *(["hand"] if case.by_hand and threads else [])]
+        free = ["free"] if FREE not in self.options and not self.peers else []
+        hand = ["hand"] if case.by_hand and threads and not self.peers else []
+        return ["ours", *before, *free, "gcc", *polly, *hand]
 
     def run(self, side: str, case: Case, threads: int, limit: float = _RUN_SECONDS) -> tuple[float, str]:
         """The seconds that the kernel's main() reports, and the checksums that it prints."""

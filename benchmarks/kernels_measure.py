@@ -103,6 +103,6 @@ def _programs(shop: Shop, case: Case, threads: tuple[int, ...]) -> dict[tuple[st
             out["free", t] = "free"
         if shop.clang:
             out["polly", t] = "polly-threads" if t > 1 else "polly"
-        if case.by_hand and t > 1:
+        if t > 1 and "hand" in shop.sides(case, True):
             out["hand", t] = "hand"
     return out

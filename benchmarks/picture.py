@@ -1,10 +1,11 @@
 """The README's picture: what the benchmarks measured, each group against its peer, drawn from their JSON.
 
-    python -m benchmarks.picture build/bench/tensor.json [build/bench/kernels.json]
+    python -m benchmarks.picture [build/bench/tensor.json] [build/bench/kernels.json]
 
-writes docs/measured.json (the ratios alone), docs/measured.svg and the sentence between the README's two `measured`
-comments, and from kernels.json the table between the two `owners` comments of docs/measurements.md. Without arguments
-only the drawing is made again from docs/measured.json.
+puts what the given runs measured into docs/measured.json, draws docs/measured.svg (from tensor.json) and
+docs/polybench.svg (from kernels.json), writes the lines between the README's two `measured` comments, and from
+kernels.json the table between the two `owners` comments of docs/measurements.md. What is not given is taken from
+docs/measured.json, as it was measured before.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from benchmarks import bars
+from benchmarks.bars import mean
 from benchmarks.kernels_gains import gains, gains_markdown
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +35,8 @@ _TENSOR = (
     ("semiring", r".*", "semirings", "a loop in registers"),
     ("integer", r".*", "integer products", "a loop in registers"),
 )
-GCC, POLLY = "gcc -O3 of the source", "clang -O3 with Polly"
+GCC = "gcc -O3 of the source"
+BARS = "![PolyBench, kernel by kernel: times the speed of gcc -O3, Polly beside it](docs/polybench.svg)\n\n"
 _LEFT, _RIGHT, _TOP, _STEP, _WIDTH = 190.0, 560.0, 46.0, 21.0, 760.0
 _FROM, _TO = 0.5, 128.0
 _STYLE = """\
@@ -49,17 +53,22 @@ text { font: 12px system-ui, sans-serif; fill: #24292f; }
 
 def main(words: Sequence[str]) -> int:
     kept = ROOT / "docs" / "measured.json"
-    if words:
-        runs = [json.loads(Path(w).read_text(encoding="utf-8")) for w in words]
-        kept.write_text(json.dumps(condense(runs), indent=1) + "\n", encoding="utf-8")
-        for run in runs:
-            _tell_owners(run)
     data = json.loads(kept.read_text(encoding="utf-8"))
+    for run in (json.loads(Path(w).read_text(encoding="utf-8")) for w in words):
+        data = with_run(data, run)
+        _tell_owners(run)
+    kept.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (ROOT / "docs" / "measured.svg").write_text(draw(data), encoding="utf-8")
+    if "kernels" in data:
+        (ROOT / "docs" / "polybench.svg").write_text(bars.draw(data["kernels"]), encoding="utf-8")
     readme = ROOT / "README.md"
-    readme.write_text(with_sentence(readme.read_text(encoding="utf-8"), data), encoding="utf-8")
-    print(f"docs/measured.json, docs/measured.svg and README.md: {len(data['rows'])} groups")
+    readme.write_text(with_figures(readme.read_text(encoding="utf-8"), data), encoding="utf-8")
+    print(f"docs/measured.json, its pictures and README.md:\n{_means(data)}{sentence(data)}")
     return 0
+
+
+def _means(data: dict[str, Any]) -> str:
+    return bars.table(data["kernels"]) if "kernels" in data else ""
 
 
 def _tell_owners(run: dict[str, Any]) -> None:
@@ -70,23 +79,18 @@ def _tell_owners(run: dict[str, Any]) -> None:
         page.write_text(between(page.read_text(encoding="utf-8"), "owners", gains_markdown(found)), encoding="utf-8")
 
 
-def condense(runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Rows of ratios by threads, from whole runs only: quick or busy ones are no figures to show."""
-    rows: list[dict[str, Any]] = []
-    known: dict[str, Any] = {}
-    for run in runs:
-        if run["quick"] or run["busy"]:
-            raise SystemExit("a run with --quick or --busy is no measurement to show")
-        known = {"host": run["host"].removeprefix("this host: "), "compiler": known.get("compiler") or _compiler(run)}
-        rows += _kernels(run) if "compilers" in run else _tensor(run)
-    if not any(r["peer"].startswith("gcc") for r in rows):
-        rows += [r for run in runs for r in _originals(run)]
-    return {**known, "rows": rows}
+def with_run(data: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """The figures with those of a whole run in place of what they were: quick or busy ones are no figures to show."""
+    if run["quick"] or run["busy"]:
+        raise SystemExit("a run with --quick or --busy is no measurement to show")
+    if "compilers" in run:
+        return {**data, "kernels": bars.condensed(run)}
+    host = run["host"].removeprefix("this host: ")
+    return {**data, "host": host, "compiler": _compiler(run), "rows": _tensor(run) + _originals(run)}
 
 
 def _compiler(run: dict[str, Any]) -> str:
-    text = str(run.get("compiler") or run["compilers"][0])
-    return re.sub(r"\s*\([^)]*\)", "", text)
+    return re.sub(r"\s*\([^)]*\)", "", str(run["compiler"]))
 
 
 def _tensor(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -102,28 +106,11 @@ def _originals(run: dict[str, Any]) -> list[dict[str, Any]]:
     return _row("kernels with products", GCC, ((r["threads"], r["ratio"]) for r in found))
 
 
-def _kernels(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """Whole kernels against one thread of gcc, and against Polly on as many threads."""
-    ratios: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for r in run["rows"]:
-        best = {(s["side"], s["threads"]): s["best"] for s in r["seconds"]}
-        kind = "other kernels" if r["group"] == "more" else "PolyBench kernels"
-        ours = [(t, s) for (side, t), s in best.items() if side == "ours"]
-        for t, s in ours:
-            for peer, other in ((GCC, best.get(("gcc", 1))), (POLLY, best.get(("polly", t)))):
-                ratios.setdefault((kind, peer), []).extend([(t, other / s)] if other else [])
-    return [row for (kind, peer), pairs in ratios.items() for row in _row(kind, peer, pairs)]
-
-
 def _row(label: str, peer: str, pairs: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
     by: dict[str, list[float]] = {}
     for threads, ratio in pairs:
         by.setdefault(str(threads), []).append(round(ratio, 3))
     return [{"label": label, "peer": peer, "ratios": dict(sorted(by.items()))}] if by else []
-
-
-def mean(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def draw(data: dict[str, Any]) -> str:
@@ -174,7 +161,7 @@ def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> st
 
 def _short(peer: str) -> str:
     return {"our matrix product": "of our product", "a loop in registers": "of registers",
-            GCC: "of gcc -O3", POLLY: "of Polly"}.get(peer, f"of {peer}")
+            GCC: "of gcc -O3"}.get(peer, f"of {peer}")
 
 
 def sentence(data: dict[str, Any]) -> str:
@@ -191,14 +178,13 @@ def sentence(data: dict[str, Any]) -> str:
         values = last["ratios"]["1"]
         said += (f"; {len(values)} {last['label']} at {mean(values):.1f} times the speed that gcc -O3 gives the source "
                  f"(geometric mean)")
-    polly = next((r for r in data["rows"] if r["peer"] == POLLY and last and r["label"] == last["label"]), None)
-    if polly is not None:
-        said += f" and {mean(polly['ratios']['1']):.1f} times that of clang with Polly"
     return said + ". All with `--machine native`; the default, `generic`, gives the same bytes on every host."
 
 
-def with_sentence(readme: str, data: dict[str, Any]) -> str:
-    return between(readme, "measured", _wrapped(sentence(data)) + "\n")
+def with_figures(readme: str, data: dict[str, Any]) -> str:
+    """PolyBench's picture and means, where they were measured, and the sentence."""
+    shown = f"{BARS}{_means(data)}\n" if "kernels" in data else ""
+    return between(readme, "measured", f"{shown}{_wrapped(sentence(data))}\n")
 
 
 def between(page: str, name: str, text: str) -> str:

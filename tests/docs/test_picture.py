@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.picture import between, condense, draw, mean, sentence, with_sentence
+from benchmarks import bars
+from benchmarks.kernels_cases import thirty
+from benchmarks.picture import between, draw, mean, sentence, with_figures, with_run
 from benchmarks.readme import COMMAND, block
 from tests.docs.runner import ROOT
 
@@ -17,7 +19,9 @@ DATA: dict[str, Any] = json.loads((ROOT / "docs" / "measured.json").read_text(en
 def test_the_files_agree() -> None:
     assert (ROOT / "docs" / "measured.svg").read_text(encoding="utf-8") == draw(DATA)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert with_sentence(readme, DATA) == readme and "docs/measured.svg" in readme
+    assert with_figures(readme, DATA) == readme and "docs/measured.svg" in readme
+    if "kernels" in DATA:
+        assert (ROOT / "docs" / "polybench.svg").read_text(encoding="utf-8") == bars.draw(DATA["kernels"])
     assert sentence(DATA) in " ".join(readme.split())
 
 
@@ -52,21 +56,42 @@ def tensor(**more: Any) -> dict[str, Any]:
     return {**head, "rows": rows, **more}
 
 
-def test_condensing() -> None:
-    made = condense([tensor()])
-    assert (made["host"], made["compiler"]) == ("x, 2 cores", "gcc 12")
+def test_figures_of_a_run() -> None:
+    made = with_run({"host": "another", "kernels": {}}, tensor())
+    assert (made["host"], made["compiler"], made["kernels"]) == ("x, 2 cores", "gcc 12", {})
     assert [(r["label"], r["ratios"]) for r in made["rows"]] == [
         ("matrix product, f64", {"1": [0.5, 2.0], "2": [3.0]}), ("kernels with products", {"1": [7.0]})]
     assert mean([0.5, 2.0]) == pytest.approx(1)
-    seconds = [{"side": "gcc", "threads": 1, "best": 6.0}, {"side": "ours", "threads": 1, "best": 2.0},
-               {"side": "polly", "threads": 1, "best": 1.0}]
-    kernels = {"quick": False, "busy": False, "host": "x", "compilers": ["gcc 12"],
-               "rows": [{"group": "blas", "seconds": seconds}, {"group": "more", "seconds": seconds}]}
-    both = condense([tensor(), kernels])["rows"]
-    assert [(r["label"], r["ratios"]) for r in both[1:]] == [
-        ("PolyBench kernels", {"1": [3.0]}), ("PolyBench kernels", {"1": [0.5]}),
-        ("other kernels", {"1": [3.0]}), ("other kernels", {"1": [0.5]})]
-    said = sentence({**made, "rows": both})
-    assert "3.0 times the speed that gcc -O3" in said and "and 0.5 times that of clang with Polly" in said
+    assert "1 kernels with products at 7.0 times the speed that gcc -O3" in sentence(made)
     with pytest.raises(SystemExit, match="no measurement to show"):
-        condense([tensor(quick=True)])
+        with_run({}, tensor(quick=True))
+
+
+def kernels(names: list[str]) -> dict[str, Any]:
+    """A run in which ours takes a third of gcc's time, and Polly half of it, but fails on two threads of the first."""
+    seconds = [{"side": side, "threads": t, "best": best} for side, t, best in (
+        ("gcc", 1, 6.0), ("ours", 1, 2.0), ("ours", 2, 1.0), ("polly", 1, 3.0), ("polly", 2, 2.0), ("free", 1, 1.0))]
+    rows = [{"kernel": k, "group": "more" if k == "dot" else "blas", "seconds": seconds,
+             "wrong": [{"side": "polly", "threads": 2}] if k == names[0] else []} for k in names]
+    head = {"quick": False, "busy": False, "host": "x, 2 cores", "size": "large"}
+    return {**head, "compilers": ["gcc (Some) 12", "clang 19"], "rows": rows}
+
+
+def test_polybench_with_polly() -> None:
+    part = with_run({}, kernels([*thirty(), "dot"]))["kernels"]
+    assert part["compilers"] == ["gcc 12", "clang 19"] and "free" not in part["rows"][0]["seconds"]
+    assert set(bars.speeds(part, "ours", "gcc", "2").values()) == {6.0}
+    assert len(bars.speeds(part, "ours", "polly", "2")) == 29  # what failed is no peer
+    assert bars.table(part).splitlines()[2:] == [
+        "| PolyBench, 30 kernels, 1 thread | 3.0 | 1.5 |", "| PolyBench, 30 kernels, 2 threads | 6.0 | 2.0 |",
+        "| 1 other kernels, 1 thread | 3.0 | 1.5 |", "| 1 other kernels, 2 threads | 6.0 | 2.0 |"]
+    picture = ET.fromstring(bars.draw(part))
+    boxes = picture.findall(".//{*}rect")
+    assert len(boxes) == 2 + 4 * 30 - 1  # the legend; two panels, two sides; not what failed
+    width, height = (float(x) for x in picture.attrib["viewBox"].split()[2:])
+    assert all(0 <= float(b.attrib["x"]) <= width - float(b.attrib["width"]) for b in boxes)
+    assert all(0 <= float(b.attrib["y"]) <= height - float(b.attrib["height"]) for b in boxes)
+    page = with_figures("<!-- measured -->\n<!-- end -->\n", {**DATA, "kernels": part})
+    assert page.startswith("<!-- measured -->\n![PolyBench") and "(docs/polybench.svg)" in page
+    with pytest.raises(SystemExit, match="this run misses seidel-2d"):
+        bars.condensed(kernels(thirty()[:-1]))
