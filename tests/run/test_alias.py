@@ -132,8 +132,8 @@ def test_a_promise_takes_the_tests_away() -> None:
 
 def test_both_refusing_and_testing() -> None:
     """What no test can tell is taken not to overlap, with a word about it; --check-alias refuses it."""
-    rows = "void f(int n, double **a, const double *b)\n{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
-    rows += "    a[i][0] = b[i];\n#pragma endscop\n}\n"
+    rows = "void f(int n, double ***a, const double *b)\n{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
+    rows += "    a[i][0][0] = b[i];\n#pragma endscop\n}\n"
     made = generate("new.c", rows, GenOptions())
     assert made.regions[0].transformed and "tw_apart" not in made.text
     assert [d.loc.line for d in made.diagnostics if d.id == "overlap"] == [5]
@@ -292,11 +292,11 @@ int main(void)
 
 
 def test_an_array_that_is_passed_twice_is_found(tmp_path: Path) -> None:
-    """The pointers to rows are compared, and where an array begins that data choose from."""
+    """Rows are compared, or else the pointers to them, and where an array begins that data choose from."""
     made = generate("new.c", TWICE, GenOptions())
     assert all(r.transformed for r in made.regions)
     texts = [" ".join(t.split()) for t in made.text.split("\nvoid ")[1:]]
-    assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (long)n - 1)" in texts[0]
+    assert "TW_TABLE(a, a[0], 1, n, 0, m), TW_TABLE(b, b[0], 0, (long)n - 1, 0, m)" in texts[0]
     assert "TW_SPAN(a, 1, n), TW_SPAN(b, 0, (long)n - 1)" in texts[1]
     assert "TW_SPAN(a, 1, n), TW_SPAN(at, 1, n), TW_SPAN(b, 0, 2)" in texts[2]
     parts = [re.sub(r"\bvoid (\w+)\(", rf"void {p}_\1(", t) for p, t in (("old", TWICE), ("new", made.text))]

@@ -18,7 +18,7 @@ _ROWS = re.compile(
     r"^(?P<head> *(?P<type>[A-Za-z_][\w ]*?) \(\*const (?:__restrict )?\w+\)(?P<rows>(?:\[[^\]]*\])+) = )"
     r"\(void \*\)(?P<value>\(.*\));$", re.M)  # fmt: skip
 # A list of values without a name, of which C++ has no address.
-_LIST = re.compile(r"\(tw_span\[\]\)\{ ([^{}]*) \}")
+_LIST = re.compile(r"\(tw_(?:span|table)\[\]\)\{ ([^{}]*) \}")
 
 
 def in_language(text: str, language: Language) -> str:

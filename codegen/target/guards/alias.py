@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 import islpy as isl
@@ -15,6 +15,7 @@ from codegen.scop.model import Access, Array, Scop
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
 from codegen.target.guards.pointers import pointer_of, table_of
+from codegen.target.guards.row_tables import RowTable, row_table, table_text
 from codegen.target.guards.spans import (
     cell_text,
     is_followed,
@@ -55,8 +56,9 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     pairs = _pairs(scop, trust)
     tested: dict[str, Array] = {}
     remarks: dict[Diagnostic, None] = {}
+    tables = _tables(scop, trust, pairs)
     for p in pairs:
-        hidden = [x for x in (p.one, p.two) if not span_pointer(scop, x)]
+        hidden = [x for x in (p.one, p.two) if not span_pointer(scop, x) and x.name not in tables]
         if not hidden:
             tested |= {p.one.name: p.one, p.two.name: p.two}
             if p.shown:
@@ -73,20 +75,45 @@ def alias_test(scop: Scop, trust: bool, strict: bool) -> AliasTest:
     for cell, names in cells.items():
         if unsure := [over[n] for n in names if may_lead_nowhere(scop, over[n])]:
             raise _may_not_be_followed(scop, unsure[0], cell.removeprefix("&"))
-    tested |= over
+    tested |= over | {n: scop.arrays[n] for n in tables if n in written}
     if not tested:
         return AliasTest(remarks=tuple(remarks))
     ints = IntPrinter({p.name: p for p in scop.params}, {})
     spans: dict[str, list[Array]] = {}
     for name in sorted(tested, key=lambda n: (n not in written, n)):
-        x = tested[name]
-        spans.setdefault(span_pointer(scop, x) or start_pointer(scop, x), []).append(x)
+        spans.setdefault(_memory(scop, tested[name], tables), []).append(tested[name])
     first = sum(any(x.name in written for x in same) for same in spans.values())
-    texts = [span_text(scop, same, ints) for same in spans.values()]
+    texts = [_entry(scop, same, tables, ints) for same in spans.values()]
     texts += [cell_text(scop, c, ints) for c in sorted(cells) if c not in spans]
-    text = f"tw_apart({first}, {len(texts)}, (tw_span[]){{ {', '.join(texts)} }})"
-    helpers = {"tw_apart", *(x.lower() for x in ("TW_ROWS", "TW_NOWHERE") if x in text)}
-    return AliasTest(text, frozenset(ints.helpers) | helpers, tuple(remarks))
+    return AliasTest(*_call(first, texts, ints), tuple(remarks))
+
+
+def _tables(scop: Scop, trust: bool, pairs: Sequence[_Pair]) -> dict[str, RowTable]:
+    """Of arrays whose rows may overlap with others, or with each other, those that a test can look at row by row."""
+    names = {x.name for p in pairs for x in (p.one, p.two)} | (frozenset() if trust else _written(scop))
+    found = ((n, row_table(scop, scop.arrays[n])) for n in sorted(names) if not span_pointer(scop, scop.arrays[n]))
+    return {n: t for n, t in found if t is not None}
+
+
+def _memory(scop: Scop, array: Array, tables: Mapping[str, RowTable]) -> str:
+    """The pointer that the test asks for an array's memory."""
+    return tables[array.name].row if array.name in tables else span_pointer(scop, array) or start_pointer(scop, array)
+
+
+def _entry(scop: Scop, same: Sequence[Array], tables: Mapping[str, RowTable], ints: IntPrinter) -> str:
+    """What arrays behind the same pointer touch, in the test's list."""
+    table = tables.get(same[0].name)
+    return span_text(scop, same, ints) if table is None else table_text(scop, same, table, ints)
+
+
+def _call(first: int, texts: Sequence[str], ints: IntPrinter) -> tuple[str, frozenset[str]]:
+    """The test, and the helpers it calls. With tables of rows, other memory counts as one row."""
+    tables = any("TW_TABLE" in t for t in texts)
+    entries = [t if not tables or "TW_TABLE" in t else f"tw_line({t})" for t in texts]
+    how = "tw_rows_apart" if tables else "tw_apart"
+    text = f"{how}({first}, {len(texts)}, ({'tw_table' if tables else 'tw_span'}[]){{ {', '.join(entries)} }})"
+    named = {x.lower() for x in ("TW_ROWS", "TW_NOWHERE", "TW_TABLE") if re.search(rf"\b{x}\b", text)}
+    return text, frozenset(ints.helpers) | {"tw_apart"} | named
 
 
 # -- which arrays may overlap --------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def start_pointer(scop: Scop, array: Array) -> str:
     at = table_of(scop, array.name)
     if at is None or (array.opaque and array.scattered) or any(x.base == array.base for x in _others(scop, array)):
         return ""
-    uses = (s.instances(a).params() for s, a in _uses(scop, [array]))
+    uses = (s.instances(a).params() for s, a in uses_of(scop, [array]))
     return at.text if "->" not in at.text or is_followed(scop, at.text, uses) else ""
 
 
@@ -53,7 +53,7 @@ def may_lead_nowhere(scop: Scop, array: Array) -> bool:
     at = None if array.opaque and not _bounded(scop, array) else table_of(scop, array.name)
     if at is None or "->" not in at.text:
         return False
-    return not is_followed(scop, at.text, (s.instances(a).params() for s, a in _uses(scop, [array])))
+    return not is_followed(scop, at.text, (s.instances(a).params() for s, a in uses_of(scop, [array])))
 
 
 def is_followed(scop: Scop, text: str, uses: Iterable[isl.Set]) -> bool:
@@ -89,10 +89,10 @@ def _span(scop: Scop, arrays: Sequence[Array], name: str, ints: IntPrinter) -> s
     at = table_of(scop, arrays[0].name)
     if arrays[0].rank == 0 or at is None:
         return f"TW_SPAN({name}, 0, 1)"
-    uses = [(s, a) for s, a in _uses(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
+    uses = [(s, a) for s, a in uses_of(scop, arrays) if not a.relation.intersect_domain(s.domain).is_empty()]
     if not uses:
         return f"TW_SPAN({name}, 0, 0)"
-    low, past = _bound(scop, uses, at.first, False, ints), _bound(scop, uses, at.first, True, ints)
+    low, past = bound_text(scop, uses, at.first, False, ints), bound_text(scop, uses, at.first, True, ints)
     stride = next((x.strides[0] for _, a in uses for x in a.path if x.kind == "flat"), "")
     if stride:
         wide = f"(unsigned long){stride}" if "*" in stride else stride
@@ -132,13 +132,20 @@ def _written_from(scop: Scop) -> int:
     return max(found)
 
 
-def _uses(scop: Scop, arrays: Sequence[Array]) -> Uses:
+def uses_of(scop: Scop, arrays: Sequence[Array]) -> Uses:
     names = {x.name for x in arrays}
     return [(s, a) for s, a in scop.accesses() if a.array in names]
 
 
-def _bound(scop: Scop, uses: Uses, pos: int, past: bool, ints: IntPrinter) -> str:
+def bound_text(scop: Scop, uses: Uses, pos: int, past: bool, ints: IntPrinter) -> str:
     """The first element, or the one past the last. Where some use does not run, it may be too wide."""
+    build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
+    texts = tuple(expression(build.expr_from_pw_aff(v)) for v in bounds(uses, pos, past))
+    return ints.text(texts[0] if len(texts) == 1 else Fun("max" if past else "min", texts))
+
+
+def bounds(uses: Uses, pos: int, past: bool) -> list[isl.PwAff]:
+    """Values of which the least is the first element, or the greatest the one past the last."""
     found: list[isl.PwAff] = []
     for s, a in uses:
         image = a.relation.intersect_domain(s.domain).range()
@@ -151,9 +158,7 @@ def _bound(scop: Scop, uses: Uses, pos: int, past: bool, ints: IntPrinter) -> st
     for v in found:
         if any(w is not v and _covers(w, v, past) for w in kept):
             kept.remove(v)
-    build = isl.AstBuild.from_context(isl.Set.universe(scop.context.get_space()))
-    texts = tuple(expression(build.expr_from_pw_aff(v)) for v in kept)
-    return ints.text(texts[0] if len(texts) == 1 else Fun("max" if past else "min", texts))
+    return kept
 
 
 def _end(line: isl.Set, past: bool) -> isl.PwAff:
