@@ -277,6 +277,19 @@ class TimeSteps:
 
 
 @record
+class InLanes:
+    """On a core group: iterations of the loop around one statement run in the lanes of vectors. Where other loops leave
+    the statement's element alone, a block stays in registers while these run: `vectors` side by side, for as many
+    iterations of the loop `row` as `rows` says."""
+
+    loop: LoopRef
+    vectors: int = 1
+    row: str = ""
+    rows: int = 1
+    loc: Loc = NOWHERE
+
+
+@record
 class Grid:
     """On a device: run the iterations of loops, each right inside the one before, on a grid of threads, as many in a
     block along each loop as it says. Neighbouring threads take neighbouring iterations of the last one."""
@@ -298,7 +311,7 @@ class Multiply:
 
 
 # What a plan says about the local memory of cores, beside tiles that stay.
-LocalMemory = Union[StageIn, OnMesh, TimeSteps]
+LocalMemory = Union[StageIn, OnMesh, TimeSteps, InLanes]
 Directive = Union[
     Forward,
     Expand,
@@ -326,6 +339,7 @@ Directive = Union[
     StageIn,
     OnMesh,
     TimeSteps,
+    InLanes,
     Grid,
     Multiply,
 ]

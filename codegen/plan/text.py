@@ -16,6 +16,7 @@ from codegen.plan.model import (
     Expand,
     Forward,
     Grid,
+    InLanes,
     Interleave,
     Jam,
     LoopRef,
@@ -135,6 +136,11 @@ def _keep(d: CopyReads, scop: Scop | None) -> list[str]:
     return [f"copy {d.name}{cells} = {d.array}{read} for {', '.join(d.stmts)}"]
 
 
+def _lanes(d: InLanes) -> str:
+    block = f" by {d.vectors}" if d.vectors > 1 or d.row else ""
+    return f"lanes {d.loop}{block}" + (f" with {d.row} by {d.rows}" if d.row else "")
+
+
 def _stage(d: StageIn, scop: Scop | None) -> list[str]:
     where = f"at {LoopRef(d.loop, d.stmt)}" if d.loop else f"in {d.stmt}"
     return [f"stage {d.array} {where}" + (" ahead" if d.ahead else "")]
@@ -215,6 +221,7 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     StoreIn: _store,
     StageIn: _stage,
     OnMesh: lambda d, s: [f"mesh {d.stmt}"],
+    InLanes: lambda d, s: [_lanes(d)],
     TimeSteps: lambda d, s: [f"steps {d.loop} by {d.steps} of {', '.join(map(str, d.sides))}"],
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
     Grid: lambda d, s: ["grid " + ", ".join(f"{ref}:{n}" for ref, n in d.loops)],

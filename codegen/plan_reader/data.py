@@ -10,6 +10,7 @@ from codegen.plan.model import (
     Directive,
     Expand,
     Forward,
+    InLanes,
     OnMesh,
     StageIn,
     Stay,
@@ -64,6 +65,13 @@ def steps(r: Reader, at: Loc) -> Directive:
     while r.accept(","):
         sides.append(r.number())
     return TimeSteps(loop, count, tuple(sides), at)
+
+
+def lanes(r: Reader, at: Loc) -> Directive:
+    loop = r.loop()
+    vectors = r.size("by") if r.peek() == "by" else 1
+    row = r.word("a loop").text if r.accept("with") else ""
+    return InLanes(loop, vectors, row, r.size("by") if row else 1, at)
 
 
 def stay(r: Reader, at: Loc) -> Directive:

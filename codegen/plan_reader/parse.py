@@ -110,6 +110,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "stage": data.stage,
     "mesh": data.mesh,
     "steps": data.steps,
+    "lanes": data.lanes,
     "grid": loops.grid,
     "product": products.multiply,
 }

@@ -11,6 +11,7 @@ from codegen.plan.model import (
     Expand,
     Forward,
     Grid,
+    InLanes,
     Interleave,
     Jam,
     LoopRef,
@@ -104,6 +105,9 @@ def _data(d: Directive) -> str:
         return f"Copies what {where} uses of `{d.array}` to local memory" + (", one tile ahead." if d.ahead else ".")
     if isinstance(d, TimeSteps):
         return f"Takes tiles through {d.steps} iterations of `{d.loop.name}` at once, in local memory."
+    if isinstance(d, InLanes):
+        block = f" of {d.rows * d.vectors} in registers" if d.rows * d.vectors > 1 else ""
+        return f"Runs iterations of {_names(d.loop)} in vectors{block}, on local data."
     if isinstance(d, OnMesh):
         return f"Cores share the operands of {d.stmt} across the mesh."
     if isinstance(d, Stay):

@@ -10,7 +10,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Block, CNode, Declare, For, Held, If
 from codegen.diagnostics import Unsupported
-from codegen.plan.model import LocalMemory, LoopRef, OnMesh, TimeSteps
+from codegen.plan.model import InLanes, LocalMemory, LoopRef, OnMesh, TimeSteps
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop
@@ -79,6 +79,7 @@ class Launch:
     tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
     movers: dict[int, MoverTask] = field(default_factory=dict)  # functions that move tiles that stay
     root: tuple[CNode, Point] | None = None  # what every core runs
+    lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
 
     def __post_init__(self) -> None:
         self.source = self.scop
@@ -117,14 +118,15 @@ class Launch:
 
     @property
     def staged(self) -> tuple[LocalMemory, ...]:
-        """What is in local memory, as a plan says it."""
+        """What is in local memory, and runs in vectors on it, as a plan says it."""
         steps = (
             TimeSteps(LoopRef(s.loop.loop.name, first_statement(s.loop)), shape.steps, shape.sides)
             for s, shape in self.stencils
         )
         sites = self.survey.sites.values()
         shared = (OnMesh(s.mesh.plan.nest.instance.stmt) for s in sites if s.mesh is not None)
-        return (*merged(d for s in sites for d in as_directives(s.tree)), *dict.fromkeys(shared), *steps)
+        stages = merged(d for s in sites for d in as_directives(s.tree))
+        return (*stages, *dict.fromkeys(shared), *steps, *dict.fromkeys(self.lanes))
 
     @property
     def task(self) -> LaunchTask:
@@ -256,8 +258,10 @@ class Launch:
         phase = Phase(
             self.scop, self.group, self.grid, self.helpers, alone, self.words, frozenset(self.shared),
             self.style, self.model, width_of(node), mesh, site.in_turn, {r.array: r.slots for r in mine},
+            staging=self.staging,
         )
         body = phase.views(tree, names, dict(self.shared))
+        self.lanes += phase.lanes
         title = f"{self.name}_k{number}"
         self.kernels.append(KernelInfo(title, tuple(phase.buffers), left, tree, stager.touched, mesh is not None))
         words = set(re.findall(r"\w+", " ".join(texts(body))))

@@ -12,7 +12,7 @@ from codegen.diagnostics import Diagnostic, InputError, Unsupported
 from codegen.machine import load as load_machine
 from codegen.obeyed import summarize
 from codegen.options import GenOptions
-from codegen.plan.model import Directive, LocalMemory, OnMesh, Parallel, Plan, StageIn, Stay, TimeSteps
+from codegen.plan.model import Directive, InLanes, OnMesh, Parallel, Plan, StageIn, Stay, TimeSteps
 from codegen.plan.text import show
 from codegen.recognize.stores import conditional, left_alone
 from codegen.record import record
@@ -58,6 +58,7 @@ class FixedSizes:
 
 # Parts of local memory that tiles are planned for, one after the other: boxes may turn out larger than estimated.
 SHARES = (1.0, 0.5, 0.25)
+OPERANDS = 8  # registers beside those of a block: its operands, and what is on its way
 
 
 def author_of(options: GenOptions, share: float = 1.0) -> tuple[Grid, CoreGroup, Sizes]:
@@ -144,7 +145,7 @@ def _on_cores(
         raise Unsupported(
             "isl-failed", f"isl could not find its footprints: {str(error).splitlines()[0]}", scop.loc
         ) from None
-    plan = replace(plan, directives=_with_local_memory(plan, text))
+    plan = replace(plan, directives=_with_local_memory(plan, text, group))
     return RegionOutcome(
         s.region.index,
         s.region.first_line,
@@ -197,21 +198,39 @@ def _check_wide(made: Made) -> None:
         raise InputError("illegal-plan", why, shared[-1].loc, "leave the directive out")
 
 
-def _with_local_memory(plan: Plan, text: SunwayText) -> tuple[Directive, ...]:
+def _with_local_memory(plan: Plan, text: SunwayText, group: CoreGroup) -> tuple[Directive, ...]:
     """The directives with those about local memory, as they came out. What a plan asks for must have come out."""
     for d in plan.directives:
-        if isinstance(d, (StageIn, OnMesh, TimeSteps)):
+        if isinstance(d, InLanes):
+            _check_lanes(d, text, group)
+        elif isinstance(d, (StageIn, OnMesh, TimeSteps)):
             _check_staged(d, text)
     done = {(d.array, d.stmt) for d in text.stays}
     for d in plan.directives:
         if isinstance(d, Stay) and (d.array, d.stmt) not in done:
             why = text.missed.get(d.array, f"no kernels hand it on that use it first in {d.stmt}")
             raise InputError("illegal-plan", f"`{d.array}` cannot stay on its cores: {why}", d.loc, "leave it out")
-    others = (d for d in plan.directives if not isinstance(d, (Stay, StageIn, OnMesh, TimeSteps)))
+    others = (d for d in plan.directives if not isinstance(d, (Stay, StageIn, OnMesh, TimeSteps, InLanes)))
     return (*others, *text.staged, *text.stays)
 
 
-def _check_staged(d: LocalMemory, text: SunwayText) -> None:
+def _check_lanes(d: InLanes, text: SunwayText, group: CoreGroup) -> None:
+    lanes = [x for x in text.staged if isinstance(x, InLanes)]
+    done = [x for x in lanes if x.loop.name == d.loop.name and d.loop.stmt in ("", x.loop.stmt)]
+    if d.vectors * d.rows > group.registers - OPERANDS:
+        why = f"{d.vectors * d.rows} vectors do not stay in {group.registers} registers, beside operands"
+        raise InputError("illegal-plan", why, d.loc, "make the block smaller")
+    if not done:
+        why = "vectors need one statement in loops of step one, on local data that it does not read again"
+        raise InputError("illegal-plan", f"loop `{d.loop.name}` cannot run in lanes: {why}", d.loc, "leave it out")
+    if not any((x.vectors, x.row, x.rows) == (d.vectors, d.row, d.rows) for x in done):
+        x = done[0]
+        block = f"stays in registers, for rows of {f'`{x.row}`' if x.row else 'no loop'}"
+        why = f"a block {block}" if x.vectors > 1 or x.row else "nothing is added up that could stay in registers"
+        raise InputError("illegal-plan", f"loop `{d.loop.name}` has no such block: {why}", d.loc, "leave the block out")
+
+
+def _check_staged(d: StageIn | OnMesh | TimeSteps, text: SunwayText) -> None:
     hint = "leave it out"
     if isinstance(d, TimeSteps):
         if not any(isinstance(x, TimeSteps) and x.loop.name == d.loop.name for x in text.staged):

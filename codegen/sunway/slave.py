@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codegen.ast.ctree import Block, Declare, For, Held, If, Instance, ProductNode, walk
+from codegen.plan.model import InLanes
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.mesh.panels import Mesh
@@ -14,6 +15,7 @@ from codegen.sunway.plan.cost import cost_text
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.plan.style import OURS, Style
 from codegen.sunway.plan.threads import Grid
+from codegen.sunway.staging.asked import Staging
 from codegen.sunway.staging.local import Buffer, SNode, Stage, staged_nodes
 from codegen.sunway.staging.moves import geometry_of, moves, pointer, sides, stay_transfers
 from codegen.sunway.staging.transfer import Transfer
@@ -46,7 +48,9 @@ class Phase:
     stay: Mapping[str, int] = field(default_factory=dict)  # arrays of which so many tiles stay on this core
     only: str = ""  # nothing but their transfers: they "come" or "go"
     fetched: frozenset[str] = frozenset()  # those whose values matter when they come
+    staging: Staging | None = None  # what a plan says about local memory and vectors
     buffers: list[Buffer] = field(default_factory=list)
+    lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
     _bound: int = 0
     _one: bool = False  # inside of what one core runs for all that share its tile
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codegen.sunway.emit import SlavePart
     from codegen.target.finish.names import Names
 
-_CHOOSES = "chooses vectors and registers by itself"
+_CHOOSES = "has `lanes` for vectors and what stays in registers"
 _PROGRAM = ("_master.c", "_slave.c", "_args.h")
 
 

@@ -28,6 +28,7 @@ STAYS = {
     "stage": "has no local memory of cores",
     "mesh": "has no mesh of cores",
     "steps": "has no local memory of cores",
+    "lanes": "has no local memory of cores",
 }
 
 

@@ -18,6 +18,7 @@ from codegen.plan.model import (
     Expand,
     Forward,
     Grid,
+    InLanes,
     Interleave,
     Jam,
     LoopRef,
@@ -205,6 +206,17 @@ def _steps(p: Program, d: TimeSteps) -> Program:
     return replace(p, staging=(*p.staging, d))
 
 
+def _lanes(p: Program, d: InLanes) -> Program:
+    find(p.tree, d.loop, d.loc)
+    if d.row:
+        find(p.tree, LoopRef(d.row, d.loop.stmt), d.loc)
+    if d.row == d.loop.name:
+        raise illegal(f"loop `{d.row}` cannot be the one of the rows, too", d.loc, "name another loop behind `with`")
+    if min(d.vectors, d.rows) < 1:
+        raise illegal("there is one vector in one row at least", d.loc)
+    return replace(p, staging=(*p.staging, d))
+
+
 def _stay(p: Program, d: Stay) -> Program:
     _check_array(p, d.array, d.loc)
     if d.tiles <= 0:
@@ -252,6 +264,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     StageIn: _stage,
     OnMesh: _mesh,
     TimeSteps: _steps,
+    InLanes: _lanes,
     Grid: _by("grid"),
     Multiply: _by("product"),
 }

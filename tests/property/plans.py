@@ -216,6 +216,7 @@ _MAKE: Mapping[str, Callable[[_Nest], list[str]]] = {
     "stay": _stay,
     "stage": lambda n: [f"stage {n.rng.choice([name for name, _ in n.names.places] or ['A'])} in {n.stmt}"],
     "mesh": lambda n: [f"mesh {n.stmt}"],
+    "lanes": lambda n: [f"lanes {n.ref(n.one())}" + n.rng.choice(("", " by 2"))],
     "steps": lambda n: [f"steps {n.ref(n.one())} by {n.size()} of {n.size()}, {n.size()}"],
     "grid": lambda n: [f"grid {n.ref(n.one())}:{n.size()}"],
     "ranks": lambda n: [f"ranks {n.ref(n.one())}"],

@@ -91,7 +91,7 @@ LINES = {
     "interleave": "interleave j", "jam": "jam i by 4", "parallel": "parallel i", "parallel by": "parallel i by 4",
     "parallel with": "parallel i with j", "pipeline": "pipeline i along j", "ranks": "ranks S1.i",
     "scalar_replace": "scalar_replace j", "stay": "stay A from S1 by 2", "stage": "stage A in S1", "mesh": "mesh S1",
-    "steps": "steps S1.i by 4 of 32, 32", "unroll": "unroll j by 4",
+    "lanes": "lanes S1.j", "steps": "steps S1.i by 4 of 32, 32", "unroll": "unroll j by 4",
     "vector": "vector j",
     "product": "product S1 rows i columns j depth j isa neon bits 128 nest i:4, j:4",
 }  # fmt: skip

@@ -1,11 +1,12 @@
-"""What a plan says about local memory: which arrays are staged where, and which products cores share on the mesh."""
+"""What a plan says about local memory: which arrays are staged where, which products cores share on the mesh, and what
+runs in vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from codegen.ast.ctree import CNode, For, Instance, node_kids, walk
-from codegen.plan.model import LocalMemory, OnMesh, StageIn, TimeSteps
+from codegen.plan.model import InLanes, LocalMemory, OnMesh, StageIn, TimeSteps
 from codegen.record import record
 from codegen.sunway.staging.local import SNode, Stage
 
@@ -17,6 +18,7 @@ class Staging:
     stages: tuple[StageIn, ...]
     meshes: tuple[OnMesh, ...]
     steps: tuple[TimeSteps, ...]
+    lanes: tuple[InLanes, ...]
 
     def asked(self, array: str, below: CNode, loop: str = "") -> StageIn | None:
         """The directive for an array in a tile loop with this body, or in a whole kernel."""
@@ -27,11 +29,16 @@ class Staging:
         """Is a product shared across the mesh?"""
         return any(d.stmt == stmt for d in self.meshes)
 
-
     def steps_of(self, loop: For) -> TimeSteps | None:
         """The directive for a loop over time."""
         stmts = {n.stmt for n in walk(loop) if isinstance(n, Instance)}
         return next((d for d in self.steps if d.loop.name == loop.loop.name and d.loop.stmt in ("", *stmts)), None)
+
+
+    def lanes_of(self, stmt: str, loops: Iterable[For]) -> InLanes | None:
+        """The directive for a statement in its loops."""
+        names = {lp.loop.name for lp in loops}
+        return next((d for d in self.lanes if d.loop.name in names and d.loop.stmt in ("", stmt)), None)
 
 
 def staging_of(directives: Iterable[LocalMemory]) -> Staging | None:
@@ -41,7 +48,8 @@ def staging_of(directives: Iterable[LocalMemory]) -> Staging | None:
         return None
     stages = tuple(d for d in found if isinstance(d, StageIn))
     meshes = tuple(d for d in found if isinstance(d, OnMesh))
-    return Staging(stages, meshes, tuple(d for d in found if isinstance(d, TimeSteps)))
+    steps = tuple(d for d in found if isinstance(d, TimeSteps))
+    return Staging(stages, meshes, steps, tuple(d for d in found if isinstance(d, InLanes)))
 
 
 def as_directives(tree: SNode, loop: str = "") -> Iterator[StageIn]:

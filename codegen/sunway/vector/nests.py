@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 from codegen.ast.ctree import Bin, CExpr, CNode, For, Instance, Int, Name, Neg, expr_names
+from codegen.plan.model import InLanes, LoopRef
 from codegen.recognize.lanes import has_vectors, plainly, same
 from codegen.record import record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Unary
 from codegen.scop.expr import walk as walk_expr
 from codegen.scop.model import Scop, Statement
 
-ROWS, VECTORS = 4, 4  # the block of the target that stays in registers: 16 accumulators hide a latency of 7
+ROWS, VECTORS = 4, 4  # the usual block of the target that stays in registers: 16 accumulators hide a latency of 7
 
 
 @record
@@ -72,7 +73,7 @@ def motion(index: Sequence[CExpr], var: str) -> str:
 
 @record
 class Blocked:
-    """A nest with lanes along `lane`. With `depth` loops innermost, ROWS x VECTORS vectors of the target stay in
+    """A nest with lanes along `lane`. With `depth` loops innermost, `tall` x `wide` vectors of the target stay in
     registers (`row` is the loop of the rows; None: one row)."""
 
     nest: VectorNest
@@ -82,10 +83,21 @@ class Blocked:
     outer: tuple[For, ...]
     vectors: tuple[int, ...]  # accesses loaded as vectors
     turned: tuple[int, ...]  # accesses that need a transposed copy
+    tall: int = 1
+    wide: int = 1
+
+    @property
+    def directive(self) -> InLanes:
+        """The nest as a plan says it."""
+        ref = LoopRef(self.lane.loop.name, self.nest.instance.stmt)
+        return InLanes(ref, self.wide, "" if self.row is None else self.row.loop.name, self.tall)
 
 
-def plan_nest(scop: Scop, node: CNode, writable: Callable[[int], bool]) -> Blocked | None:
-    """How a nest runs in vectors, or None. `writable(k)` tells whether access k may change while it runs."""
+def plan_nest(
+    scop: Scop, node: CNode, writable: Callable[[int], bool], asked: InLanes | None = None
+) -> Blocked | None:
+    """How a nest runs in vectors, or None. `writable(k)` tells whether access k may change while it runs; `asked` is
+    what a plan says of it."""
     nest = nest_of(node)
     if nest is None:
         return None
@@ -95,8 +107,8 @@ def plan_nest(scop: Scop, node: CNode, writable: Callable[[int], bool]) -> Block
     if not _arithmetic(scop, s) or not target or any(writable(k) for k in used):
         return None
     lanes = [lp for lp in nest.loops if motion(target, lp.var) == "unit"]
-    for lane in lanes:
-        found = _with_lane(s, nest, lane, used)
+    for lane in (lp for lp in lanes if asked is None or asked.loop.name == lp.loop.name):
+        found = _with_lane(s, nest, lane, used, asked)
         if found is not None and keeps_order_of_sums(found, target):
             return found
     return None
@@ -128,7 +140,9 @@ def _used(s: Statement) -> list[int]:
         s.accesses[k].array == s.accesses[s.target].array and s.accesses[k].relation.is_equal(own)))  # fmt: skip
 
 
-def _with_lane(s: Statement, nest: VectorNest, lane: For, used: Sequence[int]) -> Blocked | None:
+def _with_lane(
+    s: Statement, nest: VectorNest, lane: For, used: Sequence[int], asked: InLanes | None
+) -> Blocked | None:
     kinds = {k: motion(nest.instance.accesses[k], lane.var) for k in used}
     others = [lp for lp in nest.loops if lp is not lane]
     if "else" in kinds.values() or any(lane.var in expr_names(e) for lp in others for e in (lp.lower, lp.upper)):
@@ -144,8 +158,11 @@ def _with_lane(s: Statement, nest: VectorNest, lane: For, used: Sequence[int]) -
             return None
         return Blocked(nest, lane, None, (), tuple(others), vectors, ())
     rest = [lp for lp in others if lp not in depth]
-    row = next((lp for lp in reversed(rest) if _rectangular(lp, nest) and _still(nest, vectors, lp)), None)
-    return Blocked(nest, lane, row, depth, tuple(lp for lp in rest if lp is not row), vectors, turned)
+    rows = [lp for lp in rest if asked is None or asked.row == lp.loop.name]
+    row = next((lp for lp in reversed(rows) if _rectangular(lp, nest) and _still(nest, vectors, lp)), None)
+    wide, tall = (VECTORS, ROWS) if asked is None else (asked.vectors, asked.rows)
+    outer = tuple(lp for lp in rest if lp is not row)
+    return Blocked(nest, lane, row, depth, outer, vectors, turned, 1 if row is None else tall, wide)
 
 
 def _rectangular(lp: For, nest: VectorNest) -> bool:

@@ -37,9 +37,13 @@ def vectorized(
             return array not in held or array == s.accesses[s.target].array
         return mine is not None and place.view == mine.view
 
-    plan = plan_nest(p.scop, node, changes)
+    asked = None if p.staging is None else p.staging.lanes_of(s.name, nest.loops)
+    if p.staging is not None and asked is None:
+        return None
+    plan = plan_nest(p.scop, node, changes, asked)
     if plan is None:
         return None
+    p.lanes.append(plan.directive)
     used = set(taken)
 
     def new(name: str) -> str:

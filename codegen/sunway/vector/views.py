@@ -12,7 +12,7 @@ from codegen.scop.model import Scop
 from codegen.sunway.plan.cost import arithmetic, point_cost, trips
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.text.views import KernelView, line
-from codegen.sunway.vector.nests import ROWS, VECTORS, Blocked, Lanes, vector_type
+from codegen.sunway.vector.nests import Blocked, Lanes, vector_type
 from codegen.target.text.body import BodyPrinter
 from codegen.target.text.cexpr import IntPrinter
 
@@ -72,11 +72,11 @@ class VectorPrinter:
         self.helpers.add("tw_max")
         depth = " * ".join(n[lp.var] for lp in b.depth)
         rows = n[b.row.var] if b.row is not None else "1"
-        u = ROWS if b.row is not None else 1
-        wide = VECTORS * lanes
+        u = b.tall
+        wide = b.wide * lanes
         loads = sum(8 if k in b.turned else 2 for k in b.vectors)
-        step = max(u * VECTORS * arithmetic(s), loads * VECTORS + u)
-        block = f"({depth} * {step} + {u * VECTORS * 5 + 8})"
+        step = max(u * b.wide * arithmetic(s), loads * b.wide + u)
+        block = f"({depth} * {step} + {u * b.wide * 5 + 8})"
         blocks = f"{rows} / {u} * ({n[b.lane.var]} / {wide})"
         left = f"({rows} * {n[b.lane.var]} - {blocks} * {u * wide})"
         return f"{around} * ({blocks} * {block} + {left} * {depth} * {plain:g})"
@@ -192,20 +192,20 @@ class _Nest:
     def blocked(self) -> tuple[KernelView, ...]:
         """Blocks of the target in registers over the whole depth; edges one by one."""
         b = self.b
-        lane, wide = self.names[b.lane.var], VECTORS * self.lanes
+        lane, wide = self.names[b.lane.var], b.wide * self.lanes
         ints = self.p.ints(self.names)
         start = line(f"long {lane} = {ints.text(b.lane.lower)};")
         blocks = KernelView("for", f"; {lane} + {wide} <= {self._end(b.lane)}; {lane} += {wide}", self._block(),
-                      comment=f"{ROWS if b.row is not None else 1} x {wide} elements in registers")
+                      comment=f"{b.tall} x {wide} elements in registers")
         depth = self._around(b.depth, (self._plain(),))
         if b.row is None:
             rest = KernelView("for", f"; {lane} < {self._end(b.lane)}; {lane}++", depth)
             return self._around(b.outer, (KernelView("block", body=(start, blocks, rest)),))
         row = self.names[b.row.var]
-        edge = KernelView("for", f"long {row}_e = {row}; {row}_e < {row} + {ROWS}; {row}_e++",
+        edge = KernelView("for", f"long {row}_e = {row}; {row}_e < {row} + {b.tall}; {row}_e++",
                     (line(f"const long {row} = {row}_e;"), KernelView("for", f"long {lane}_e = {lane}; {lane}_e < "
                      f"{self._end(b.lane)}; {lane}_e++", (line(f"const long {lane} = {lane}_e;"), *depth))))
-        full = KernelView("for", f"; {row} + {ROWS} <= {self._end(b.row)}; {row} += {ROWS}", (start, blocks, edge))
+        full = KernelView("for", f"; {row} + {b.tall} <= {self._end(b.row)}; {row} += {b.tall}", (start, blocks, edge))
         left = KernelView(
             "for", f"; {row} < {self._end(b.row)}; {row}++", (KernelView("for", self._head(b.lane), depth),)
         )
@@ -216,10 +216,10 @@ class _Nest:
         b, s = self.b, self._s
         u, w, acc_ = self.own["u"], self.own["w"], self.own["acc"]
         tall = b.row is not None
-        rows = ROWS if tall else 1
+        rows = b.tall
         down = {b.row.var: u} if b.row is not None else {}
         acc = f"{acc_}[{u}][{w} / {self.lanes}]" if tall else f"{acc_}[{w} / {self.lanes}]"
-        each = f"long {w} = 0; {w} < {VECTORS * self.lanes}; {w} += {self.lanes}"
+        each = f"long {w} = 0; {w} < {b.wide * self.lanes}; {w} += {self.lanes}"
         rows_head = f"int {u} = 0; {u} < {rows}; {u}++"
 
         def grid(view: KernelView, *before: KernelView) -> tuple[KernelView, ...]:
@@ -227,11 +227,11 @@ class _Nest:
             return (KernelView("for", rows_head, (*before, inner)),) if tall else (*before, inner)
 
         target = self._access(s.target, {b.lane.var: w, **down})
-        declare = f"{self.kind} {acc_}[{rows}][{VECTORS}];" if tall else f"{self.kind} {acc_}[{VECTORS}];"
+        declare = f"{self.kind} {acc_}[{rows}][{b.wide}];" if tall else f"{self.kind} {acc_}[{b.wide}];"
         loads: list[KernelView] = []
         for k in b.vectors:
             loads += [
-                line(f"{self.kind} {self.own[f'v{k}']}[{VECTORS}];"),
+                line(f"{self.kind} {self.own[f'v{k}']}[{b.wide}];"),
                 KernelView("for", each, (line(self._load(k)),)),
             ]
         scalars: dict[str, str] = {}
