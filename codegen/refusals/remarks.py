@@ -136,10 +136,9 @@ REMARKS: tuple[Entry, ...] = (
     Entry(
         "not-read-back",
         REMARK,
-        "What is printed of products and matrix-vector products is read back and proven once more, from the text. This "
-        "one has a form that the reading does not know yet: its loops are proven as always, the text of its blocks is "
-        "trusted. On core groups: kernels that share panels of a product across the mesh, and tiles that take several "
-        "time steps at once.",
+        "What is printed for core groups is read back and proven once more, from the text. This kernel has a form that "
+        "the reading does not know yet, it shares panels of a product across the mesh: its loops are proven as always, "
+        "its text is trusted.",
         "Run `check` on it, which compares it with the original.",
     ),
     Entry(

@@ -38,11 +38,12 @@ from codegen.target.text.pieces import texts_of
 from codegen.target.text.templates import environment
 from codegen.target.view import View as MasterView
 from codegen.target.view import ViewBuilder
-from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, wrong_entry
+from codegen.verify.cores.check import EntryTask, KernelTask, proven_kernel, proven_steps, wrong_entry
 from codegen.verify.cores.kernel import Kernel
 from codegen.verify.cores.launches.arguments import wrong_launch
-from codegen.verify.cores.launches.movers import MoverTask
+from codegen.verify.cores.launches.entry import Stepped
 from codegen.verify.cores.records import Words
+from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread
 
@@ -193,7 +194,6 @@ def _not_read(scop: Scop, launches: Sequence[Launch]) -> Iterator[Diagnostic]:
     """Text that no proof reads."""
     for x in launches:
         unread = [f"the kernel {k.name} shares panels across the mesh" for k in x.kernels if k.mesh]
-        unread += [f"tiles of {x.name} take {shape.steps} time steps at once" for _, shape in x.stencils]
         for what in unread if not x.model else ():
             text = f"{what}: that text was not read back, only its loops are proven"
             yield Diagnostic(Severity.REMARK, "not-read-back", text, scop.loc, kind="analysis")
@@ -301,7 +301,9 @@ def _functions(scop: Scop, launch: Launch, body: tuple[KernelView, ...]) -> tupl
         (line(f"const int {w.id} = athread_get_id(-1);"), *_unpacked(fields, body), *body), False,
     )  # fmt: skip
     moves = {_title(made[k].head): (task, _text(made[k])) for k, task in launch.movers.items()}
-    _prove_entry(launch, known, moves, entry)
+    stepped = {} if launch.model else {
+        _title(made[k].head): _prove_steps(launch, task, made[k]) for k, task in launch.stepped.items()}  # fmt: skip
+    _prove_entry(launch, EntryTask(*launch.root, known, moves, stepped) if launch.root else None, entry)
     return fields, [*made, entry]
 
 
@@ -315,15 +317,21 @@ def _prove(launch: Launch, task: KernelTask, f: Function) -> Kernel:
         ) from None
 
 
-def _prove_entry(
-    launch: Launch, known: Mapping[str, tuple[str, KernelTask, Kernel | None]],
-    moves: Mapping[str, tuple[MoverTask, str]], entry: Function,
-) -> None:  # fmt: skip
+def _prove_steps(launch: Launch, task: SteppedTask, f: Function) -> Stepped:
+    """Raises Unsupported unless the text of many time steps is shown to do what the loop over them does."""
+    try:
+        return proven_steps(launch.source, launch.deps, task, _text(f), _own_words(launch))
+    except Unread as problem:
+        raise Unsupported(
+            "no-proof", f"many time steps at once could not be proven: {problem}", launch.scop.loc
+        ) from None
+
+
+def _prove_entry(launch: Launch, task: EntryTask | None, entry: Function) -> None:
     """Raises Unsupported unless kernels are called, cores wait for each other, and tiles that stay come and go as the
-    tree needs it. Many steps at once are not read."""
-    if launch.stencils or launch.model or launch.root is None:
+    tree needs it."""
+    if launch.model or task is None:
         return
-    task = EntryTask(*launch.root, known, moves)
     problem = wrong_entry(launch.source, launch.deps, task, _text(entry), _own_words(launch))
     if problem:
         raise Unsupported("no-proof", f"what all cores would run could not be proven: {problem}", launch.scop.loc)

@@ -37,6 +37,7 @@ from codegen.target.view import fresh, reserved
 from codegen.verify.cores.check import KernelTask
 from codegen.verify.cores.launches.arguments import LaunchTask
 from codegen.verify.cores.launches.movers import MoverTask
+from codegen.verify.cores.steps.read import SteppedTask
 from codegen.verify.readback import Point, enter
 
 
@@ -78,6 +79,7 @@ class Launch:
     missed: dict[str, str] = field(default_factory=dict)  # arrays that pass through main memory between kernels
     tasks: dict[int, KernelTask] = field(default_factory=dict)  # functions with a kernel of the tree, by their number
     movers: dict[int, MoverTask] = field(default_factory=dict)  # functions that move tiles that stay
+    stepped: dict[int, SteppedTask] = field(default_factory=dict)  # functions that take many time steps at once
     root: tuple[CNode, Point] | None = None  # what every core runs
     lanes: list[InLanes] = field(default_factory=list)  # what runs in vectors
 
@@ -190,9 +192,11 @@ class Launch:
         """Many steps at once where there is memory for second copies; else one step after the other."""
         title = f"{self.name}_steps{len(self.functions)}"
         body = stencil_views(self, found, shape)
+        head = f"void {title}({self.name}_args *{self.words.args}, int {self.words.id})"
+        self.stepped[len(self.functions)] = SteppedTask(node, at, head)
         self.functions.append(
             Function(
-                f"void {title}({self.name}_args *{self.words.args}, int {self.words.id})",
+                head,
                 f"{shape.steps} time steps at once on tiles of {' x '.join(map(str, shape.sides))} and their margins",
                 body,
             )

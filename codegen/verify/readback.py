@@ -157,6 +157,11 @@ def runs(scop: Scop, tree: CNode) -> tuple[StatementRun, ...]:
     return tuple(_runs(tree, Point(start, (), (), (), ())))
 
 
+def runs_below(node: CNode, at: Point) -> tuple[StatementRun, ...]:
+    """All statements of a part of a tree, whose place is `at`."""
+    return tuple(_runs(node, at))
+
+
 def _runs(node: CNode, at: Point) -> Iterator[StatementRun]:
     if isinstance(node, Instance):
         yield StatementRun(node, at)

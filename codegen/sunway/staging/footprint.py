@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from codegen.ast.ctree import Bin, CExpr, CNode, Fun, Int
+from codegen.ast.ctree import Bin, CExpr, Fun, Int
 from codegen.ast.isl_expressions import box_set, value_expr
 from codegen.record import record
 from codegen.scop.model import Access, Scop
-from codegen.verify.readback import Point, StatementRun, _runs
+from codegen.verify.readback import Point, StatementRun
 
 # Sides of boxes that fall into more cases are taken from the hull.
 CASES = 8
@@ -36,10 +36,6 @@ class Use:
     @property
     def key(self) -> tuple[int, int]:
         return id(self.run.instance), self.number
-
-
-def runs_below(node: CNode, at: Point) -> tuple[StatementRun, ...]:
-    return tuple(_runs(node, at))
 
 
 def uses_below(scop: Scop, runs: Sequence[StatementRun], at: Point) -> list[Use]:

@@ -15,10 +15,10 @@ from codegen.scop.model import Array, Scop
 from codegen.scop.tree import THREADED
 from codegen.sunway.plan.machine import CoreGroup
 from codegen.sunway.staging.asked import Staging
-from codegen.sunway.staging.footprint import Use, box_of, level_domain, runs_below, unfed, uses_below
+from codegen.sunway.staging.footprint import Use, box_of, level_domain, unfed, uses_below
 from codegen.sunway.staging.local import Buffer, SNode, Stage, buffers_of, declared_bytes
 from codegen.sunway.staging.shared_boxes import gathered, nobody_else_writes, size, unfit, union, untouched
-from codegen.verify.readback import Point, StatementRun, enter
+from codegen.verify.readback import Point, StatementRun, enter, runs_below
 
 TABLE = 4096  # bytes of a table that stays in local memory for a whole kernel
 

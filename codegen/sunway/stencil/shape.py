@@ -13,8 +13,7 @@ from codegen.sunway.stencil.steps import Stencil
 
 # Grids are taken to have about this many points along each axis, by their number of axes.
 TYPICAL = {1: 4000, 2: 1300, 3: 120}
-# Sides of tiles that are tried, by the number of axes, and steps of a block. Plans choose among them, too: the text of
-# such tiles is tested with these, not read back.
+# Sides of tiles that are tried, by the number of axes, and steps of a block. Plans choose among them, too.
 SIDES = {1: (64, 128, 256, 512, 1024), 2: (12, 16, 20, 24, 28, 32, 40, 48, 64, 96, 128), 3: (4, 6, 8, 12, 16, 24)}
 STEPS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
 

@@ -17,9 +17,8 @@ from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Access, Scop, Statement
-from codegen.sunway.staging.footprint import runs_below
 from codegen.sunway.text.names import tuple_names
-from codegen.verify.readback import Point, enter
+from codegen.verify.readback import Point, enter, runs_below
 
 
 @record

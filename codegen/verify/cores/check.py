@@ -14,11 +14,12 @@ from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.verify.cores.kernel import Kernel
-from codegen.verify.cores.launches.entry import Callee, Entry
+from codegen.verify.cores.launches.entry import Callee, Entry, Stepped
 from codegen.verify.cores.launches.movers import MoverTask, kept_places, read_mover
 from codegen.verify.cores.order import check_order
 from codegen.verify.cores.records import Words
 from codegen.verify.cores.staging import check_staging
+from codegen.verify.cores.steps.read import SteppedTask, read_steps
 from codegen.verify.cores.values import Scope
 from codegen.verify.readback import Point
 from codegen.verify.text.read import Unread, read_statements
@@ -48,6 +49,7 @@ class EntryTask:
     at: Point
     functions: Mapping[str, tuple[str, KernelTask, Kernel | None]]
     movers: Mapping[str, tuple[MoverTask, str]] = field(default_factory=dict)  # of tiles that stay, with their texts
+    stepped: Mapping[str, Stepped] = field(default_factory=dict)  # functions that take many time steps at once
 
 
 def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> Kernel:
@@ -57,6 +59,14 @@ def proven_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, wo
         check_order(scop, deps, nest)
     check_staging(scop, deps, walk, len(task.at.vars))
     return walk
+
+
+def proven_steps(scop: Scop, deps: Dependences, task: SteppedTask, text: str, words: Words) -> Stepped:
+    """A function that takes tiles through many time steps, which does the same as the loop over them. Raises Unread."""
+    inside = _PARAMETERS.fullmatch(task.head)
+    if inside is None or (inside[2], inside[3], inside[4]) != (words.args, words.id, ""):
+        raise Unread("many time steps are taken by a function with another head")
+    return Stepped(task.node, read_steps(scop, deps, task, read_statements(_ATTRIBUTE.sub("", text)), words))
 
 
 def wrong_kernel(scop: Scop, deps: Dependences, task: KernelTask, text: str, words: Words) -> str:
@@ -90,7 +100,8 @@ def wrong_entry(scop: Scop, deps: Dependences, task: EntryTask, text: str, words
                 raise Unread(f"`{name}` has another head")
             found = read_mover(scop, move, body, words)
             movers[name] = found, kept_places(move.head)[0]
-        Entry(scop, deps, words, callees, movers).run(read_statements(_ATTRIBUTE.sub("", text)), task.node, task.at)
+        statements = read_statements(_ATTRIBUTE.sub("", text))
+        Entry(scop, deps, words, callees, movers, task.stepped).run(statements, task.node, task.at)
     except Unread as problem:
         return str(problem)
     return ""

@@ -103,7 +103,8 @@ def _command(sc: Scope, buffers: Mapping[str, Buffer], e: Node) -> Command | Non
         return None
     shared = mode.text == "BCAST_MODE"
     all_cores = mask == Node("cast", "char", (Node("number", "0xff"),))
-    if mode.text not in ("PE_MODE", "BCAST_MODE") or shared != all_cores or (shared and e.text != "athread_get"):
+    known = mode.text in ("PE_MODE", "BCAST_MODE") and (all_cores if shared else mask == Node("number", "0"))
+    if not known or (shared and e.text != "athread_get"):
         raise Unread(f"a command in another mode: {mode.text}")
     outside, at = _address(sc, mem)
     buffer, copy, offset = _local(sc, ldm)

@@ -144,7 +144,9 @@ class VectorBlock:
         if call.text == "simd_loadu":
             self.vectors[key] = elements
             return
-        for e, new in zip(elements, self.vectors.get(key, ()), strict=True):
+        if key not in self.vectors:
+            raise Unread(f"a vector `{key[0]}` that has no value")
+        for e, new in zip(elements, self.vectors[key], strict=True):
             if e in self.loaded:
                 if new != e:
                     raise Unread("a vector that is stored to other elements than it stands for")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Name, walk
+from codegen.record import record
 from codegen.scop.dependences import Dependences
 from codegen.scop.model import Scop
 from codegen.scop.tree import THREADED
@@ -39,6 +40,14 @@ class Callee:
     kept: Mapping[str, Buffer] = field(default_factory=dict)  # places for tiles, by parameter
 
 
+@record
+class Stepped:
+    """A function that runs a loop over time in blocks of steps, and the arrays of which it needs a second copy."""
+
+    node: For
+    others: frozenset[str]
+
+
 @dataclass
 class Entry:
     """The text of a launch's entry. Raises Unread with what it does differently."""
@@ -48,6 +57,7 @@ class Entry:
     words: Words
     callees: Mapping[str, Callee]
     movers: Mapping[str, tuple[Mover, Mapping[str, Buffer]]] = field(default_factory=dict)
+    stepped: Mapping[str, Stepped] = field(default_factory=dict)
     shared: dict[str, Held] = field(default_factory=dict)
     unpacked: tuple[Node, ...] = ()
     phases: dict[int, Phase] = field(default_factory=dict)  # by node of the tree
@@ -148,7 +158,32 @@ class Entry:
         if isinstance(node, If):
             return self._choice(s, node, at, sc, open_)
         assert isinstance(node, For)
+        if s.kind == "if":
+            return self._either(s, node, at, sc, open_)
         return self._loop(s, node, at, sc, open_)
+
+    def _either(self, s: Node, node: For, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
+        """Many steps at once where there is memory for second copies; else one step after the other."""
+        cond, many, single = s.kids
+        call = many.kids[0] if many.kind == "block" and len(many.kids) == 1 else many
+        call = call.kids[0] if call.kind == "do" else call
+        function = self.stepped.get(call.text) if call.kind == "call" else None
+        if function is None or function.node is not node:
+            raise Unread("another condition around kernels")
+        if call.kids != (Node("name", self.words.args), Node("name", self.words.id)):
+            raise Unread(f"`{call.text}` is called with other values")
+        asked = {_member(e, self.words.args) for e in _conjuncts(cond)}
+        if not {f"{a}_other" for a in function.others} <= asked:
+            raise Unread(f"`{call.text}` is called without second copies of its arrays")
+        self.phases.setdefault(id(node), phase_of(self.scop, node, None))
+        found = self._meet(id(node), open_)
+        self._choices += 1
+        body = list(_body(single))
+        if len(body) != 1:
+            raise Unread("a part of the launch is left out")
+        found |= self._loop(body[0], node, at, sc, open_)
+        self._choices -= 1
+        return found
 
     def _choice(self, s: Node, node: If, at: Point, sc: Scope, open_: frozenset[int]) -> frozenset[int]:
         if s.kind != "if" or not same(sc.integer(s.kids[0]), node.cond):
@@ -222,6 +257,12 @@ class Entry:
             if common:
                 raise Unread(f"cores do not wait between {a.title} and {b.title}, which both use `{common}`")
         return open_ | {mine}
+
+
+def _member(e: Node, args: str) -> str:
+    """The member of the arguments that an expression is."""
+    plain = e.kind == "member" and e.text == "->" and e.kids[0] == Node("name", args)
+    return e.kids[1].text if plain else ""
 
 
 def has_kernel(node: CNode) -> bool:
