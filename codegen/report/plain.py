@@ -47,8 +47,8 @@ def _loops(d: Directive) -> str:
     if isinstance(d, Schedule):
         return "Puts the statements into this order of loops."
     if isinstance(d, Tile):
-        sizes = " by ".join(str(n) for _, n in d.loops)
-        return f"Cuts {_names(*(r for r, _ in d.loops))} into tiles of {sizes} iterations (0: whole)."
+        sizes = " by ".join(str(n) if n else "all" for _, n in d.loops)
+        return f"Cuts {_names(*(r for r, _ in d.loops))} into tiles of {sizes} iterations."
     if isinstance(d, Balance):
         return f"Lets the first tile of {_names(d.loop)} be short, found at run time, so that threads get equal parts."
     if isinstance(d, Diamond):
