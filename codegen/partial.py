@@ -16,9 +16,9 @@ from pycparser import c_ast
 from codegen.diagnostics import Unsupported
 from codegen.frontend.build import extract
 from codegen.frontend.prepare import prepared
-from codegen.frontend.statements.constructs import check_constructs
-from codegen.frontend.statements.counted import assigned_in
-from codegen.frontend.symbols import RegionSite, part_of
+from codegen.frontend.rewrite.counted import assigned_in
+from codegen.frontend.syntax.constructs import check_constructs
+from codegen.frontend.syntax.symbols import RegionSite, part_of
 from codegen.record import record
 from codegen.source.layout.lexis import blank_comments
 from codegen.source.layout.outline import Compound, blocks, matched, outline

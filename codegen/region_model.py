@@ -13,10 +13,10 @@ from codegen.frontend.build import Extracted, extract
 from codegen.frontend.expressions.affine import c_text
 from codegen.frontend.parameters.plain import not_plain
 from codegen.frontend.prepare import declared_pure, prepared, pure_hint
-from codegen.frontend.rewrite.overloads import with_overloads
-from codegen.frontend.statements.constructs import check_constructs
+from codegen.frontend.statements.overloads import with_overloads
 from codegen.frontend.statements.team import check_shared, in_team
-from codegen.frontend.symbols import RegionSite, find_site, part_of
+from codegen.frontend.syntax.constructs import check_constructs
+from codegen.frontend.syntax.symbols import RegionSite, find_site, part_of
 from codegen.options import FUSIONS, GenOptions
 from codegen.plan_reader.hinted import plan_hint
 from codegen.recognize.privatize.lastprivate import lastprivates, privatization_remarks

@@ -19,7 +19,7 @@ from codegen.targets.registry import target_named
 from codegen.worker import Died, run_again_after_crashes, run_limited
 
 if TYPE_CHECKING:
-    from codegen.frontend.symbols import RegionSite
+    from codegen.frontend.syntax.symbols import RegionSite
     from codegen.opened import Opened
     from codegen.region import RegionOutcome
     from codegen.target.finish.links import Links
@@ -100,8 +100,8 @@ def _sought(s: RegionSlice, options: GenOptions, search: Callable[[RegionSite], 
     """What a search in the region finds, in a child process; nothing where the region cannot be read."""
 
     def work() -> RegionPieces:
-        from codegen.frontend.rewrite.overloads import with_overloads
-        from codegen.frontend.symbols import find_site
+        from codegen.frontend.statements.overloads import with_overloads
+        from codegen.frontend.syntax.symbols import find_site
         from codegen.source.parse import parse_with_gaps
 
         parsed, r = parse_with_gaps(s), s.region

@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from codegen.api.writes import written
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType, TypeTable, build_type_table, enum_constants, int_constant
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable, build_type_table, enum_constants, int_constant
 from codegen.record import record
 
 
@@ -81,18 +81,18 @@ def _parameter(node: c_ast.Node, types: TypeTable) -> Parameter:
     dtype = _dtype(shape, node.type, types)
     if not dtype:
         raise Uncallable(f"NumPy has no type for `{text}`")
-    kinds = [layer.kind for layer in shape.layers]
+    kinds = [declarator.kind for declarator in shape.declarators]
     if "pointer" in kinds[1:]:
         raise Uncallable(f"`{text}` is an array of pointers, and NumPy's arrays hold none")
-    extents = tuple(layer.dim for layer in shape.layers)
+    extents = tuple(declarator.dim for declarator in shape.declarators)
     return Parameter(node.name, text, dtype, bool(kinds), extents, _is_const(node.type), kinds == ["pointer"])
 
 
 def _result(node: c_ast.Node, types: TypeTable) -> str:
     shape = types.shape(node)
-    if shape.elem.spelling == "void" and not shape.layers:
+    if shape.elem.spelling == "void" and not shape.declarators:
         return ""
-    dtype = "" if shape.layers else _dtype(shape, node, types)
+    dtype = "" if shape.declarators else _dtype(shape, node, types)
     if not dtype or dtype.startswith("complex"):
         raise Uncallable("its result is no number that Python's foreign calls can return")
     return dtype
@@ -118,7 +118,7 @@ def _dtype(shape: DeclaredType, node: c_ast.Node, types: TypeTable) -> str:
         return {32: "float32", 64: "float64", 128: "longdouble"}[elem.bits]
     if elem.kind == "int" and not elem.enum:
         return f"{'' if elem.signed else 'u'}int{elem.bits}"
-    return "int32" if elem.enum and not shape.layers else ""
+    return "int32" if elem.enum and not shape.declarators else ""
 
 
 def _is_const(node: c_ast.Node) -> bool:

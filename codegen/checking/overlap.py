@@ -61,7 +61,7 @@ def _buffers(memory: Memory, scop: Scop, trust: bool) -> Iterator[tuple[int, int
 
 def _type(memory: Memory, buffer: int) -> tuple[object, ...]:
     elem = memory.buffers[buffer].elem
-    return (elem.elem, id(elem.struct), len(elem.layers))
+    return (elem.elem, id(elem.struct), len(elem.declarators))
 
 
 def _buffer(memory: Memory, scop: Scop, name: str) -> int | None:

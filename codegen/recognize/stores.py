@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.frontend.statements.constructs import constructs
-from codegen.frontend.symbols import RegionSite, escapes
+from codegen.frontend.syntax.constructs import constructs
+from codegen.frontend.syntax.symbols import RegionSite, escapes
 from codegen.recognize.access.exists import always, owned
 from codegen.scop.expr import Expr, Ref, Ternary, children, is_code, may_skip, with_parts
 from codegen.scop.model import Array, Scop, Statement
@@ -49,8 +49,8 @@ def _unshared(array: Array, site: RegionSite) -> bool:
         return False  # the threads of a construct share what was declared before it
     if var is None or var.static or var.place not in ("local", "param") or array.base in site.hidden:
         return False
-    return all(la.kind == "array" for la in var.shape.layers) and (
-        not (var.shape.layers and var.place == "param") and not escapes(site.function.body, var)
+    return all(la.kind == "array" for la in var.shape.declarators) and (
+        not (var.shape.declarators and var.place == "param") and not escapes(site.function.body, var)
     )
 
 

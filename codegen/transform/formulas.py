@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from codegen.frontend.parameters.guards import LIMIT, parameter_ranges
+from codegen.frontend.context.guards import LIMIT, parameter_ranges
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Node, loops, order
 

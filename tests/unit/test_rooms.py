@@ -24,6 +24,7 @@ ROOMS = (
 # Folders of a room among each other, in the same way. Modules right in the room bring them together.
 FOLDERS = {
     "source": ("layout", "cxx", "macros"),
+    "frontend": ("syntax", "context", "expressions", "parameters", "rewrite", "memory", "statements"),
     "recognize": ("access", "ownership", "privatize", "products"),
     "checking": ("harness", "vectors", "ranks"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),

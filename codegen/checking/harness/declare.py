@@ -12,7 +12,7 @@ from codegen.checking.harness.interface import Harness
 from codegen.checking.harness.memory import Buffer
 from codegen.checking.harness.paths import names_in
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
 
 
 def declarations(h: Harness) -> Iterator[str]:
@@ -142,8 +142,9 @@ def _inner_pointers(h: Harness, k: int, b: Buffer) -> str:
 def _typedef(k: int, b: Buffer) -> str:
     """The element type; a struct without a name is spelled out."""
     name = f"tw_e{k}"
-    for layer in b.elem.layers:
-        name = f"(*{name})" if layer.kind == "pointer" else f"{name}[{'' if layer.dim is None else c_text(layer.dim)}]"
+    for declarator in b.elem.declarators:
+        size = "" if declarator.dim is None else c_text(declarator.dim)
+        name = f"(*{name})" if declarator.kind == "pointer" else f"{name}[{size}]"
     text = b.elem.elem.spelling
     if b.elem.struct is not None and text in ("struct", "union"):
         text = _spelled(b.elem.struct)

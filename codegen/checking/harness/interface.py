@@ -8,7 +8,7 @@ from codegen.checking.harness.leaves import ScalarRun, leaves
 from codegen.checking.harness.memory import Memory
 from codegen.checking.harness.paths import follow
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import record
 from codegen.source.language import CXX, C, Language
 from codegen.target.guards.computed import ComputedText
@@ -63,12 +63,12 @@ class Harness:
         """First index and count of every array and pointer around the pointers that lead to a buffer."""
         b = self.memory.buffers[buffer]
         out = []
-        for at, layer, _ in follow(self.site.variables[b.base].shape, self.site.types, b.path):
+        for at, declarator, _ in follow(self.site.variables[b.base].shape, self.site.types, b.path):
             outer = self.memory.find(b.base, at)
             if outer is not None:
                 out.append((self.first(outer), self.rows(outer)))
             else:
-                out.append(("0", f"TW_POSITIVE({'0' if layer.dim is None else c_text(layer.dim)})"))
+                out.append(("0", f"TW_POSITIVE({'0' if declarator.dim is None else c_text(declarator.dim)})"))
         return out
 
     def sizes(self, buffer: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import DeclaredType, TypeTable
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable
 from codegen.record import record
 
 
@@ -24,8 +24,8 @@ class ScalarRun:
 
 def leaves(shape: DeclaredType, types: TypeTable, path: str = "") -> tuple[ScalarRun, ...]:
     """The leaves of an element, in order; pointers and bit-fields are none."""
-    arrays = [la for la in shape.layers if la.kind == "array"]
-    if len(arrays) != len(shape.layers):
+    arrays = [la for la in shape.declarators if la.kind == "array"]
+    if len(arrays) != len(shape.declarators):
         return ()
     if shape.struct is None:
         return (ScalarRun(path, "[0]" * len(arrays)),)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.checking.harness.paths import Path, follow, layers_on, names_in, nodes_in, paths_in
+from codegen.checking.harness.paths import Path, declarators_on, follow, names_in, nodes_in, paths_in
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType, Layer
 from codegen.frontend.parameters.prescan import member_type, prescan
-from codegen.frontend.symbols import RegionSite, Variable
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType
+from codegen.frontend.syntax.symbols import RegionSite, Variable
 from codegen.record import record
 from codegen.scop.types import CType
 from codegen.target.guards.computed import ComputedText
@@ -49,7 +49,7 @@ class Buffer:
 
     @property
     def of_structs(self) -> bool:
-        return self.elem.struct is not None and not self.elem.layers
+        return self.elem.struct is not None and not self.elem.declarators
 
 
 @record
@@ -83,8 +83,8 @@ def memory_of(site: RegionSite, ast: c_ast.FileAST, computed: Sequence[ComputedT
     names = {n for n in scan.mentioned if n in site.variables}
     paths = paths_in(site.statements, site.variables)
     shapes = {n: site.variables[n].shape for n in sorted(names)}
-    layers = [la for n in shapes for la in layers_on(shapes[n], site.types, paths.get(n, ()))]
-    sizes = [la.dim for la in layers if la.dim is not None]
+    declarators = [la for n in shapes for la in declarators_on(shapes[n], site.types, paths.get(n, ()))]
+    sizes = [la.dim for la in declarators if la.dim is not None]
     paths = paths_in([*site.statements, *sizes], site.variables)
     names |= names_in(sizes) & set(site.variables)
     names |= {text for d in computed for text, _, base in d.reads if not base and " - " not in text}
@@ -117,7 +117,7 @@ def _ints(
             ctype = member_type(node, site)
         elif isinstance(node, c_ast.ID) and node.name in site.variables:
             shape = site.variables[node.name].shape
-            ctype = None if shape.layers else shape.elem
+            ctype = None if shape.declarators else shape.elem
         if ctype is not None and ctype.is_int:
             found[c_text(node)] = ctype
     return tuple(Int(t, c, _how(t, site, fixed), t in found) for t, c in {**params, **found}.items())
@@ -170,25 +170,25 @@ def _is_const(node: c_ast.Node) -> bool:
 
 
 def _root(var: Variable) -> Buffer:
-    if not var.shape.layers:
+    if not var.shape.declarators:
         return Buffer(var.name, (), "global" if var.place == "global" else "value", "1", (), var.shape, False)
-    outer = var.shape.layers[0]
+    outer = var.shape.declarators[0]
     how = "pointer" if var.place != "global" else "global" if outer.kind == "array" else "extern"
     return _buffer(var.name, (), how, _size(var, (), outer), var.shape)
 
 
-def _size(var: Variable, at: Path, layer: Layer) -> str | None:
-    """The declared size of a layer; a global array that gets it from its initializer is asked for it."""
-    if layer.dim is not None:
-        return c_text(layer.dim)
-    if layer.kind == "array" and var.place == "global" and not at:
+def _size(var: Variable, at: Path, declarator: Declarator) -> str | None:
+    """The declared size of a declarator; a global array that gets it from its initializer is asked for it."""
+    if declarator.dim is not None:
+        return c_text(declarator.dim)
+    if declarator.kind == "array" and var.place == "global" and not at:
         return f"sizeof {var.name} / sizeof {var.name}[0]"
     return None
 
 
 def _buffer(base: str, path: Path, how: str, rows: str | None, shape: DeclaredType) -> Buffer:
-    """`shape` still has the outer layer."""
-    rest = list(shape.layers[1:])
+    """`shape` still has the outer declarator."""
+    rest = list(shape.declarators[1:])
     dims = []
     while rest and rest[0].kind == "array":
         dim = rest.pop(0).dim
@@ -199,8 +199,8 @@ def _buffer(base: str, path: Path, how: str, rows: str | None, shape: DeclaredTy
 def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Level]:
     """The declared sizes on the paths."""
     for path in paths:
-        for at, layer, _ in follow(var.shape, site.types, path):
-            size = _size(var, at, layer)
+        for at, declarator, _ in follow(var.shape, site.types, path):
+            size = _size(var, at, declarator)
             if size is not None:
                 yield Level(var.name, at, size)
 
@@ -208,8 +208,7 @@ def _levels(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[
 def _inner(var: Variable, paths: Sequence[Path], site: RegionSite) -> Iterator[Buffer]:
     """A buffer for every further pointer on the paths."""
     for path in paths:
-        for at, layer, inside in follow(var.shape, site.types, path):
-            if layer.kind == "pointer" and at:
-                yield _buffer(
-                    var.name, at, "inner", None, DeclaredType((layer, *inside.layers), inside.elem, inside.struct)
-                )
+        for at, declarator, inside in follow(var.shape, site.types, path):
+            if declarator.kind == "pointer" and at:
+                here = DeclaredType((declarator, *inside.declarators), inside.elem, inside.struct)
+                yield _buffer(var.name, at, "inner", None, here)

@@ -9,23 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import DeclaredType, Layer, TypeTable
-from codegen.frontend.memory.members import find_member
-from codegen.frontend.symbols import Variable
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType, TypeTable
+from codegen.frontend.syntax.members import find_member
+from codegen.frontend.syntax.symbols import Variable
 
 Path = tuple[str, ...]
 
 
-def follow(shape: DeclaredType, types: TypeTable, path: Path) -> Iterator[tuple[Path, Layer, DeclaredType]]:
+def follow(shape: DeclaredType, types: TypeTable, path: Path) -> Iterator[tuple[Path, Declarator, DeclaredType]]:
     """The arrays and pointers on a path: where each is, what it is, and what is inside it."""
     for k, step in enumerate(path):
         if step == "*":
-            if not shape.layers:
+            if not shape.declarators:
                 return
-            layer, shape = shape.layers[0], DeclaredType(shape.layers[1:], shape.elem, shape.struct)
-            yield path[:k], layer, shape
+            declarator, shape = shape.declarators[0], DeclaredType(shape.declarators[1:], shape.elem, shape.struct)
+            yield path[:k], declarator, shape
         else:
-            member = None if shape.layers else find_member(types, shape.struct, step[1:])
+            member = None if shape.declarators else find_member(types, shape.struct, step[1:])
             if member is None:
                 return
             shape = member.shape
@@ -65,9 +65,9 @@ def _chain(node: c_ast.Node) -> tuple[str, Path] | None:
     return None if outer is None else (outer[0], outer[1] + steps)
 
 
-def layers_on(shape: DeclaredType, types: TypeTable, paths: Sequence[Path]) -> Iterator[Layer]:
+def declarators_on(shape: DeclaredType, types: TypeTable, paths: Sequence[Path]) -> Iterator[Declarator]:
     """All arrays and pointers of a variable and those met on its paths, in no particular order."""
-    yield from shape.layers
+    yield from shape.declarators
     for path in paths:
-        for _, layer, inside in follow(shape, types, path):
-            yield from (layer, *inside.layers)
+        for _, declarator, inside in follow(shape, types, path):
+            yield from (declarator, *inside.declarators)

@@ -14,17 +14,17 @@ import islpy as isl
 from pycparser import c_ast, c_generator
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.ahead import Reading
+from codegen.frontend.context.frame import Assumption, Binding, Frame
 from codegen.frontend.expressions.division import by_number, by_value, flipped
-from codegen.frontend.memory.layers import TypeTable, int_constant, parameters
-from codegen.frontend.parameters.ahead import Reading
-from codegen.frontend.statements.frame import Assumption, Binding, Frame
-from codegen.frontend.symbols import location
+from codegen.frontend.syntax.declarators import TypeTable, int_constant, parameters
+from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
 from codegen.scop.certain import may_be_skipped
 from codegen.scop.types import INT, LONG, CType, common, promote
 
 if TYPE_CHECKING:
-    from codegen.frontend.parameters.computed import Found, Invariants
+    from codegen.frontend.memory.computed import Found, Invariants
 
 
 class MissingParameter(Exception):
@@ -283,7 +283,7 @@ class Affiner:
     def _Cast(self, node: c_ast.Cast, frame: Frame) -> tuple[isl.PwAff, CType]:
         value, ctype = self.value(node.expr, frame)
         shape = self.types.shape(node.to_type)
-        if shape.layers or not shape.elem.is_int:
+        if shape.declarators or not shape.elem.is_int:
             raise NotAffine(node, f"the cast `{c_text(node)}` does not give an integer")
         return self._convert(value, ctype, shape.elem, frame, node), shape.elem
 
@@ -306,7 +306,7 @@ class Affiner:
         result = self.types.shape(func.decl.type.type)
         if len(items) != 1 or not isinstance(items[0], c_ast.Return) or len(formals) != len(args):
             raise NotAffine(node, f"the call `{c_text(node)}` is not a single return of an affine expression")
-        if not result.elem.is_int or result.layers or self.calls > 16:
+        if not result.elem.is_int or result.declarators or self.calls > 16:
             raise NotAffine(node, f"the call `{c_text(node)}` does not give an integer")
         bindings = dict(frame.bindings)
         for formal, arg in zip(formals, args, strict=True):

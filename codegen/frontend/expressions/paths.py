@@ -13,9 +13,9 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.frontend.context.frame import Frame
+from codegen.frontend.context.guards import broken
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine
-from codegen.frontend.parameters.guards import broken
-from codegen.frontend.statements.frame import Frame
 
 
 def implied(node: c_ast.Node, truth: bool, frame: Frame, affiner: Affiner) -> isl.Set | None:

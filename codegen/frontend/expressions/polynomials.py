@@ -10,9 +10,9 @@ from typing import Union
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.memory.layers import int_constant
-from codegen.frontend.statements.frame import Frame
+from codegen.frontend.syntax.declarators import int_constant
 from codegen.record import record
 from codegen.scop.types import CType
 

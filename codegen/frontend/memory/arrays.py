@@ -10,14 +10,14 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import Assumption, Frame
+from codegen.frontend.context.raw import InsideVar, RawAccess, RawStatement, RawStep
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text
-from codegen.frontend.expressions.delinearize import Flat, Use, find_flat, place
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.members import spelled
-from codegen.frontend.statements.frame import Assumption, Frame
-from codegen.frontend.statements.raw import InsideVar, RawAccess, RawStatement, RawStep
-from codegen.frontend.symbols import Variable, location
+from codegen.frontend.memory.delinearize import Flat, Use, find_flat, place
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.members import spelled
+from codegen.frontend.syntax.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.model import AccessStep, Array
 from codegen.scop.origins import Place
@@ -135,7 +135,7 @@ def _data_path(raw: RawAccess) -> tuple[AccessStep, ...]:
 def _stay_in_row(step: RawStep, value: isl.PwAff, frame: Frame, affiner: Affiner, raw: RawAccess) -> None:
     """The index of an element that a pointer into a row leads to lies in that row, or the region does not run."""
     assert step.node is not None
-    size = None if step.layer is None else step.layer.dim
+    size = None if step.declarator is None else step.declarator.dim
     try:
         length = None if size is None else affiner.value(size, frame)[0]
     except NotAffine:
@@ -316,8 +316,8 @@ def _array(
     var_outer = variables[base]
     if whole:
         elem = _object_type(var_outer.shape, all(any(s.member for s in a.steps) for a, _ in uses))
-    extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.layers)
-    pointers = [k + 1 for k, la in enumerate(var_outer.shape.layers) if la.kind == "pointer"]
+    extents = tuple("" if la.dim is None else c_text(la.dim) for la in var_outer.shape.declarators)
+    pointers = [k + 1 for k, la in enumerate(var_outer.shape.declarators) if la.kind == "pointer"]
     depth = rank if sig else max(pointers, default=0)  # members may be pointers, too
     scattered = any(_scattered(a.steps) for a, _ in uses)
     return Array(name, base, elem, rank, extents, 0, False, var_outer.place, depth, whole, scattered=scattered)
@@ -326,7 +326,7 @@ def _array(
 def _scattered(steps: Sequence[RawStep]) -> bool:
     """Do the elements hang on more than one pointer?"""
     later = steps[_first_subscript(steps) + 1 :]
-    return any(s.kind == "arrow" or (s.layer is not None and s.layer.kind == "pointer") for s in later)
+    return any(s.kind == "arrow" or (s.declarator is not None and s.declarator.kind == "pointer") for s in later)
 
 
 def _object_type(shape: DeclaredType, by_members: bool) -> CType:

@@ -6,10 +6,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import Binding, Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine
 from codegen.frontend.expressions.polynomials import polynomial
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.statements.frame import Binding, Frame
+from codegen.frontend.syntax.declarators import DeclaredType
 
 
 def check_plain(node: c_ast.Decl, shape: DeclaredType, loc: Loc) -> None:
@@ -21,7 +21,7 @@ def check_plain(node: c_ast.Decl, shape: DeclaredType, loc: Loc) -> None:
         or "extern" in (node.storage or ())
         or shape.function
         or _defines_tag(node)
-        or any(la.kind == "pointer" for la in shape.layers)
+        or any(la.kind == "pointer" for la in shape.declarators)
     ):
         raise Unsupported(
             "local-declaration",

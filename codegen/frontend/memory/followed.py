@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
+from codegen.frontend.expressions.address import pointee, shape_of
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.live import addressed, base_of
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.rewrite.address import pointee, shape_of
-from codegen.frontend.rewrite.tree import nodes
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.live import addressed, base_of
+from codegen.frontend.syntax.symbols import RegionSite, location
+from codegen.frontend.syntax.tree import nodes
 from codegen.scop.types import CType
 
 _Type = tuple[object, ...]
@@ -24,9 +24,9 @@ _Type = tuple[object, ...]
 
 def pointer_type(shape: DeclaredType) -> CType | None:
     """The type of an element that is a pointer; None for rows, for pointers to rows, and for what is no pointer."""
-    if not shape.layers or shape.function or any(la.kind != "pointer" for la in shape.layers):
+    if not shape.declarators or shape.function or any(la.kind != "pointer" for la in shape.declarators):
         return None
-    return CType(f"{shape.elem.spelling} {'*' * len(shape.layers)}", "other", 64)
+    return CType(f"{shape.elem.spelling} {'*' * len(shape.declarators)}", "other", 64)
 
 
 def check_followed(site: RegionSite) -> None:
@@ -54,7 +54,7 @@ def _stored(
     for n in nodes(region):
         if isinstance(n, c_ast.Assignment) and not isinstance(n.lvalue, c_ast.ID):
             shape = shape_of(n.lvalue, shapes, site.types)
-            if shape is not None and shape.layers:
+            if shape is not None and shape.declarators:
                 yield pointee(shape), n.lvalue
 
 
@@ -73,7 +73,7 @@ def _followed(
             var = site.variables.get(base_of(base))
             own = var is None or (var.place != "global" and base_of(base) not in taken)
             shape = shape_of(base, shapes, site.types)
-            if not (own and _is_object(base)) and shape is not None and shape.layers:
+            if not (own and _is_object(base)) and shape is not None and shape.declarators:
                 yield base, pointee(shape)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from codegen.frontend.statements.raw import RawLoop, RawNode
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.context.raw import RawLoop, RawNode
+from codegen.frontend.syntax.symbols import RegionSite
 from codegen.scop.model import Array, Statement
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import Frame
+from codegen.frontend.context.raw import InsideVar, RawStep
+from codegen.frontend.expressions.address import ArrayRef as RowElement
 from codegen.frontend.expressions.affine import Affiner, c_text
-from codegen.frontend.memory.layers import DeclaredType, TypeTable
-from codegen.frontend.memory.members import find_member
-from codegen.frontend.rewrite.address import ArrayRef as RowElement
-from codegen.frontend.statements.frame import Frame
-from codegen.frontend.statements.raw import InsideVar, RawStep
-from codegen.frontend.symbols import Variable, location
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable
+from codegen.frontend.syntax.members import find_member
+from codegen.frontend.syntax.symbols import Variable, location
 from codegen.record import mutable, record
 from codegen.scop.origins import Place
 
@@ -53,18 +53,18 @@ class Places:
         if isinstance(node, c_ast.ArrayRef):
             base, inside, shape, steps = self.path(node.name)
             below = self._inner(shape, node)
-            step = RawStep("sub", node.subscript, "", shape.layers[0], row=isinstance(node, RowElement))
+            step = RawStep("sub", node.subscript, "", shape.declarators[0], row=isinstance(node, RowElement))
             return base, inside, below, [*steps, step]
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             base, inside, shape, steps = self.path(node.expr)
-            return base, inside, self._inner(shape, node), [*steps, RawStep("deref", None, "", shape.layers[0])]
+            return base, inside, self._inner(shape, node), [*steps, RawStep("deref", None, "", shape.declarators[0])]
         if isinstance(node, c_ast.StructRef):
             base, inside, shape, steps = self.path(node.name)
             kind = "arrow" if node.type == "->" else "member"
             if kind == "arrow":
                 shape = self._inner(shape, node)
             found = find_member(self.names.types, shape.struct, node.field.name)
-            if found is None or shape.layers:
+            if found is None or shape.declarators:
                 raise self.refuse(
                     "unknown-member",
                     f"the type of `{c_text(node)}` is not known",
@@ -83,14 +83,14 @@ class Places:
         )
 
     def _inner(self, shape: DeclaredType, node: c_ast.Node) -> DeclaredType:
-        if not shape.layers:
+        if not shape.declarators:
             raise self.refuse(
                 "unsupported-expression",
                 f"`{c_text(node)}` subscripts something that is no array",
                 node,
                 "declare it as an array or a pointer",
             )
-        return replace(shape, layers=shape.layers[1:])
+        return replace(shape, declarators=shape.declarators[1:])
 
     def _base(self, node: c_ast.ID) -> tuple[str, bool, DeclaredType, list[RawStep]]:
         if node.name in self.frame.locals:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import int_constant
-from codegen.frontend.symbols import Variable
+from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.symbols import Variable
 from codegen.scop.expr import Expr, Ref, Ternary, may_skip, sure_parts
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Array, Statement
@@ -38,7 +38,7 @@ def fixed_sizes(variables: Mapping[str, Variable], arrays: Sequence[Array], enum
     for array in arrays:
         if not array.inside and not array.mixed:
             var = variables[array.base]
-            sizes = [None if la.dim is None else _constant(la.dim, enums) for la in var.shape.layers]
+            sizes = [None if la.dim is None else _constant(la.dim, enums) for la in var.shape.declarators]
             out[array.name] = (None, *sizes[1:]) if var.place == "param" else tuple(sizes)
     return out
 

@@ -8,9 +8,9 @@ from dataclasses import field
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.members import find_member
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.members import find_member
+from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import mutable, record
 from codegen.scop.origins import Place
 from codegen.scop.types import CType
@@ -78,7 +78,7 @@ class _Scan:
             self.visit(node.init, affine=True)
             self.scopes[-1].add(node.name)
             shape = self.site.types.shape(node.type)
-            if not shape.layers and shape.elem.is_int:
+            if not shape.declarators and shape.elem.is_int:
                 self.integers.add(node.name)
         elif isinstance(node, c_ast.If):
             for part in atoms(node.cond):
@@ -117,7 +117,7 @@ class _Scan:
         if self.inside(node.name):
             return node.name in self.integers
         var = self.site.variables.get(node.name)
-        return var is not None and not var.shape.layers and var.shape.elem.is_int
+        return var is not None and not var.shape.declarators and var.shape.elem.is_int
 
     def _for(self, node: c_ast.For) -> None:
         init = node.init
@@ -185,7 +185,7 @@ class _Scan:
         var = self.site.variables.get(name)
         if var is not None:
             self.read.add((name,))
-        plain = var is not None and not var.shape.layers and not var.shape.special
+        plain = var is not None and not var.shape.declarators and not var.shape.special
         if affine and var is not None and plain and var.shape.elem.is_int:
             self.affine_ids[name] = None
 
@@ -239,7 +239,7 @@ def _untouched(text: str, scan: _Scan) -> bool:
 def member_type(node: c_ast.Node, site: RegionSite) -> CType | None:
     """Type of a chain of members without subscripts, or None."""
     shape = _chain(node, site)
-    return None if shape is None or shape.layers or shape.special else shape.elem
+    return None if shape is None or shape.declarators or shape.special else shape.elem
 
 
 def _chain(node: c_ast.Node, site: RegionSite) -> DeclaredType | None:
@@ -249,7 +249,7 @@ def _chain(node: c_ast.Node, site: RegionSite) -> DeclaredType | None:
     if not isinstance(node, c_ast.StructRef):
         return None
     outer = _chain(node.name, site)
-    if outer is None or (len(outer.layers) != (1 if node.type == "->" else 0)):
+    if outer is None or (len(outer.declarators) != (1 if node.type == "->" else 0)):
         return None
     member = find_member(site.types, outer.struct, node.field.name)
     return None if member is None or outer.special else member.shape
@@ -262,8 +262,8 @@ def _reached(scan: _Scan) -> list[Place]:
     found = []
     for name, *path in sorted(scan.read):
         shape = site.variables[name].shape
-        object_of_its_own = not shape.layers and name not in origins.exposed
-        plain = shape.layers and not path  # elements are arrays of the model
+        object_of_its_own = not shape.declarators and name not in origins.exposed
+        plain = shape.declarators and not path  # elements are arrays of the model
         if name not in scan.written and not object_of_its_own and not plain:
             found += [(name, *path)] if any(origins.reaches(s, (name, *path)) for s in stores) else []
     return found
@@ -278,7 +278,7 @@ def _stored(name: str, scan: _Scan) -> list[Place]:
         for step in path:
             member = find_member(scan.site.types, struct, step)
             struct = None if member is None else member.shape.struct
-        behind = member is not None and any(la.kind == "pointer" for la in member.shape.layers)
+        behind = member is not None and any(la.kind == "pointer" for la in member.shape.declarators)
         if not behind or (name, *path) in scan.site.origins.direct:
             out.append((name, *path))
     return out

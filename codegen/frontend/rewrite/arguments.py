@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from codegen.frontend.expressions.address import pointee, shape_of
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.parameters.prescan import Prescan
-from codegen.frontend.rewrite.address import pointee, shape_of
 from codegen.frontend.rewrite.bodies import NoForm
-from codegen.frontend.rewrite.lvalues import addressed, base_of, behind, name_of, type_named
-from codegen.frontend.rewrite.tree import STEPS, Fresh, assigned, nodes
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.lvalues import addressed, base_of, behind, name_of, type_named
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import STEPS, Fresh, assigned, nodes
 from codegen.record import mutable
 
 
@@ -31,23 +31,22 @@ class ArgumentForms:
             shape: DeclaredType | None = self.site.types.shape(node.type)
         else:
             shape = self.shapes.get(name_of(node.lvalue)) if isinstance(node, c_ast.Assignment) else None
-        return shape is not None and not shape.layers and shape.elem.is_int
+        return shape is not None and not shape.declarators and shape.elem.is_int
 
     def given(self, formal: c_ast.Decl, arg: c_ast.Node) -> c_ast.Node:
         """An argument as the parameter would have it. Raises NoForm where the types of objects differ."""
         shape = self.site.types.shape(formal.type)
-        if not shape.layers and shape.struct is None:
+        if not shape.declarators and shape.struct is None:
             return self.converted(arg, formal.type)
         have = shape_of(arg, self.shapes, self.site.types)
-        alike = have is not None and (pointee(have) == pointee(shape) if shape.layers else have.struct is shape.struct)
-        if not alike:
+        if have is None or not (pointee(have) == pointee(shape) if shape.declarators else have.struct is shape.struct):
             raise NoForm(f"`{c_text(arg)}` has another type than the parameter")
         return arg
 
     def converted(self, node: c_ast.Node, to: c_ast.Node) -> c_ast.Node:
         """A number as an object of a type would hold it."""
         shape = self.site.types.shape(to)
-        if shape.layers or shape.struct is not None:
+        if shape.declarators or shape.struct is not None:
             raise NoForm("it has variables that are no numbers")
         if self._number(node) == (shape.elem.kind, shape.elem.bits, shape.elem.signed):
             return node
@@ -61,7 +60,7 @@ class ArgumentForms:
             left, right = self._number(node.left), self._number(node.right)
             return left if left == right and left is not None and left[1] >= 32 else None
         shape = shape_of(node, self.shapes, self.site.types)
-        if shape is None or shape.layers or shape.elem.enum:
+        if shape is None or shape.declarators or shape.elem.enum:
             return None
         return (shape.elem.kind, shape.elem.bits, shape.elem.signed)
 
@@ -70,11 +69,11 @@ class ArgumentForms:
         name, shape = str(formal.name), self.site.types.shape(formal.type)
         if name in assigned(func.body) or name in addressed(func.body):
             return None
-        if shape.struct is not None and not shape.layers:
+        if shape.struct is not None and not shape.declarators:
             kept = self._lasting(arg) and not self._sets_member(func.body, name, shape)
             alike = kept and getattr(shape_of(arg, self.shapes, self.site.types), "struct", None) is shape.struct
             return arg if alike else None
-        if shape.layers or not self._steady(arg):
+        if shape.declarators or not self._steady(arg):
             return None
         plain = shape.elem.is_int or isinstance(arg, (c_ast.ID, c_ast.Constant))
         return self.given(formal, arg) if plain else None

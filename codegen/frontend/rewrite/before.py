@@ -8,11 +8,11 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.live import addressed
-from codegen.frontend.memory.derived import value_before
-from codegen.frontend.memory.origins import origins_of
-from codegen.frontend.rewrite.tree import Fresh, assigned, fresh_names, items_of, names, with_statements
-from codegen.frontend.symbols import RegionSite, Started, Variable
+from codegen.frontend.parameters.derived import value_before
+from codegen.frontend.syntax.live import addressed
+from codegen.frontend.syntax.origins import origins_of
+from codegen.frontend.syntax.symbols import RegionSite, Started, Variable
+from codegen.frontend.syntax.tree import Fresh, assigned, fresh_names, items_of, names, with_statements
 from codegen.record import mutable
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import parameters
-from codegen.frontend.rewrite.tree import items_of, mapped, nodes
-from codegen.frontend.statements.jumps import choices
+from codegen.frontend.rewrite.jumps import choices
+from codegen.frontend.syntax.declarators import parameters
+from codegen.frontend.syntax.tree import items_of, mapped, nodes
 from codegen.record import record
 
 _JUMPS = (c_ast.Goto, c_ast.Label)

@@ -13,8 +13,10 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import literal_int
-from codegen.frontend.rewrite.tree import (
+from codegen.frontend.rewrite.jumps import continues, plain_body
+from codegen.frontend.syntax.declarators import literal_int
+from codegen.frontend.syntax.symbols import RegionSite, Variable
+from codegen.frontend.syntax.tree import (
     Fresh,
     as_block,
     assigned,
@@ -28,8 +30,6 @@ from codegen.frontend.rewrite.tree import (
     typename,
     with_statements,
 )
-from codegen.frontend.statements.jumps import continues, plain_body
-from codegen.frontend.symbols import RegionSite, Variable
 from codegen.record import record
 
 _LONG = typename(["long"])
@@ -65,7 +65,7 @@ def _signed(site: RegionSite) -> Callable[[_Stride], bool]:
         var: Variable | None = site.variables.get(s.name)
         shape = None if var is None else var.shape
         shape = site.types.shape(s.start.type) if isinstance(s.start, c_ast.Decl) else shape
-        e = None if shape is None or shape.layers else shape.elem
+        e = None if shape is None or shape.declarators else shape.elem
         return e is not None and e.is_int and e.signed and e.bits >= 32
 
     return asked

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.live import addressed, live_behind
 from codegen.frontend.rewrite.bodies import named, substituted
-from codegen.frontend.rewrite.tree import STEPS, assigned, fresh_names, mapped, nodes, with_statements
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.live import addressed, live_behind
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import STEPS, assigned, fresh_names, mapped, nodes, with_statements
 from codegen.source.slice import UNSEEN_JUMP
 
 

@@ -14,13 +14,15 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.live import addressed
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.origins import origins_of
 from codegen.frontend.parameters.prescan import Prescan, prescan
 from codegen.frontend.rewrite.before import Entries
 from codegen.frontend.rewrite.sums import Sum, closed_form
-from codegen.frontend.rewrite.tree import (
+from codegen.frontend.rewrite.walking import Steady, Walk, advance, trips
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.live import addressed
+from codegen.frontend.syntax.origins import origins_of
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import (
     STEPS,
     assigned,
     declared,
@@ -31,8 +33,6 @@ from codegen.frontend.rewrite.tree import (
     shadowing,
     with_statements,
 )
-from codegen.frontend.rewrite.walking import Steady, Walk, advance, trips
-from codegen.frontend.symbols import RegionSite
 from codegen.record import mutable, record
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -86,7 +86,7 @@ def _candidates(site: RegionSite, region: c_ast.Node) -> set[str]:
 
 def _is_number(shape: DeclaredType) -> bool:
     e = shape.elem
-    return not shape.layers and not shape.special and e.is_int and not e.enum and not e.plain_char and e.bits >= 32
+    return not shape.declarators and not shape.special and e.is_int and not e.enum and not e.plain_char and e.bits >= 32
 
 
 def _moving(region: c_ast.Node) -> set[str]:

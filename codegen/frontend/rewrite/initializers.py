@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import TypeTable, literal_int
 from codegen.frontend.rewrite.bodies import named
-from codegen.frontend.rewrite.tree import STEPS, Fresh, as_block, fresh_names, items_of, mapped, nodes, with_statements
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.declarators import TypeTable, literal_int
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import STEPS, Fresh, as_block, fresh_names, items_of, mapped, nodes, with_statements
 
 MOST = 64  # values of a list
 
@@ -83,16 +83,16 @@ class _Lists:
         given = list(init.exprs or ())
         if shape.special or any(isinstance(x, (c_ast.InitList, c_ast.NamedInitializer)) for x in given):
             return None
-        if shape.layers and shape.struct is None and shape.elem.kind in ("int", "float"):
-            if len(shape.layers) != 1 or shape.layers[0].kind != "array":
+        if shape.declarators and shape.struct is None and shape.elem.kind in ("int", "float"):
+            if len(shape.declarators) != 1 or shape.declarators[0].kind != "array":
                 return None
-            dim = shape.layers[0].dim
+            dim = shape.declarators[0].dim
             size = len(given) if dim is None else literal_int(dim, {})
             if size is None or not len(given) <= size <= MOST:
                 return None
             return [(c_ast.ArrayRef(whole, _number(k, whole), whole.coord), v, None) for k, v in _filled(given, size)]
         members = _members(shape.struct, self.types) if isinstance(shape.struct, c_ast.Struct) else None
-        if shape.layers or members is None or len(given) > len(members):
+        if shape.declarators or members is None or len(given) > len(members):
             return None
         return [
             (c_ast.StructRef(whole, ".", c_ast.ID(members[k].name), whole.coord), v, members[k])
@@ -114,7 +114,7 @@ def _members(struct: c_ast.Struct, types: TypeTable) -> list[c_ast.Decl] | None:
     decls = list(struct.decls or ())
     for d in decls:
         shape = types.shape(d.type) if isinstance(d, c_ast.Decl) and d.name and d.bitsize is None else None
-        if shape is None or shape.layers or shape.struct is not None or shape.elem.kind not in ("int", "float"):
+        if shape is None or shape.declarators or shape.struct is not None or shape.elem.kind not in ("int", "float"):
             return None
     return decls or None
 

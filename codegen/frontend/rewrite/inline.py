@@ -14,9 +14,7 @@ from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import parameters
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.purity import is_pure
 from codegen.frontend.rewrite.arguments import ArgumentForms
 from codegen.frontend.rewrite.bodies import (
     Into,
@@ -30,8 +28,11 @@ from codegen.frontend.rewrite.bodies import (
     substituted,
     without_return,
 )
-from codegen.frontend.rewrite.lvalues import addressed, looks_alone, truth_of, type_named
-from codegen.frontend.rewrite.tree import (
+from codegen.frontend.syntax.declarators import parameters
+from codegen.frontend.syntax.lvalues import addressed, looks_alone, truth_of, type_named
+from codegen.frontend.syntax.purity import is_pure
+from codegen.frontend.syntax.symbols import RegionSite, location
+from codegen.frontend.syntax.tree import (
     as_block,
     assigned,
     declaration,
@@ -42,7 +43,6 @@ from codegen.frontend.rewrite.tree import (
     nodes,
     with_statements,
 )
-from codegen.frontend.symbols import RegionSite, location
 from codegen.record import mutable
 
 MOST_NODES = 20_000  # of code written out in one region
@@ -216,7 +216,7 @@ class _Inliner(ArgumentForms):
         if assigned(func.body) or any(assigned(a) for a in args):
             raise NoForm("it changes variables")
         shape = self.site.types.shape(func.decl.type.type)
-        if shape.layers or shape.struct is not None or shape.elem.spelling == "void":
+        if shape.declarators or shape.struct is not None or shape.elem.spelling == "void":
             raise NoForm("its value is no number")
         values = {str(p.name): self.given(p, a) for p, a in zip(parameters(func), args, strict=True)}
         if len(declared(func.body)) > len(locals_of(func)):

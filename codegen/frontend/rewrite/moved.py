@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.live import addressed
-from codegen.frontend.memory.layers import DeclaredType, literal_int
-from codegen.frontend.rewrite.tree import (
+from codegen.frontend.syntax.declarators import DeclaredType, literal_int
+from codegen.frontend.syntax.live import addressed
+from codegen.frontend.syntax.symbols import RegionSite, Variable
+from codegen.frontend.syntax.tree import (
     STEPS,
     assigned,
     fresh_names,
@@ -24,7 +25,6 @@ from codegen.frontend.rewrite.tree import (
     typename,
     with_statements,
 )
-from codegen.frontend.symbols import RegionSite, Variable
 from codegen.scop.model import OwnVariable
 from codegen.scop.types import CType
 
@@ -55,7 +55,7 @@ def _is_movable(name: str, site: RegionSite) -> bool:
     var = site.variables.get(name)
     if var is None or var.place == "global" or var.static or var.shape.special or name in site.hidden:
         return False
-    pointer = bool(var.shape.layers) and var.shape.layers[0].kind == "pointer"
+    pointer = bool(var.shape.declarators) and var.shape.declarators[0].kind == "pointer"
     return pointer and name not in addressed(site.function.body)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.frontend.rewrite.bodies import empty
-from codegen.frontend.rewrite.tree import as_block, items_of, mapped, nodes, with_statements
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import as_block, items_of, mapped, nodes, with_statements
 
 # What a program ends with whose assertion does not hold.
 _ENDS = frozenset({"__assert_fail", "__assert", "__assert_rtn", "abort"})

@@ -8,14 +8,14 @@ from dataclasses import field, replace
 
 from pycparser import c_ast
 
+from codegen.frontend.expressions.address import Address, pointee, total
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.parameters.prescan import Prescan
-from codegen.frontend.rewrite.address import Address, pointee, total
-from codegen.frontend.rewrite.tree import Fresh, assigned, declaration, declared, mapped, names
 from codegen.frontend.rewrite.values import Env, Values
 from codegen.frontend.rewrite.walking import Walk, advance, pointer_head, trips
-from codegen.frontend.symbols import has_const_elements
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.symbols import has_const_elements
+from codegen.frontend.syntax.tree import Fresh, assigned, declaration, declared, mapped, names
 from codegen.record import mutable
 
 
@@ -171,7 +171,7 @@ class PointerLoops(Values, ABC):
 
 
 def is_pointer(shape: DeclaredType | None) -> bool:
-    return shape is not None and bool(shape.layers) and shape.layers[0].kind == "pointer"
+    return shape is not None and bool(shape.declarators) and shape.declarators[0].kind == "pointer"
 
 
 def with_init(node: c_ast.Decl, init: c_ast.Node) -> c_ast.Decl:

@@ -13,12 +13,15 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
+from codegen.frontend.expressions.address import Address, is_null, is_plain, pointee, total
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.rewrite.address import Address, is_null, is_plain, pointee, total
 from codegen.frontend.rewrite.pointer_loops import PointerLoops, is_pointer, with_init
-from codegen.frontend.rewrite.tree import (
+from codegen.frontend.rewrite.values import Env
+from codegen.frontend.rewrite.views import Views
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.symbols import Derived, RegionSite, has_const_elements, location
+from codegen.frontend.syntax.tree import (
     STEPS,
     as_block,
     assigned,
@@ -32,9 +35,6 @@ from codegen.frontend.rewrite.tree import (
     shadowing,
     with_statements,
 )
-from codegen.frontend.rewrite.values import Env
-from codegen.frontend.rewrite.views import Views
-from codegen.frontend.symbols import Derived, RegionSite, has_const_elements, location
 from codegen.record import mutable
 
 _TRUTH = ("&&", "||")
@@ -192,7 +192,7 @@ class _Pointers(PointerLoops):
             why = f"`{name}` is set to `{c_text(value)}`, which is no array of the region with an offset"
             raise self.unknown(node, why)
         led = (
-            DeclaredType((*shape.layers[:1], *at.shape.layers), at.shape.elem, at.shape.struct)
+            DeclaredType((*shape.declarators[:1], *at.shape.declarators), at.shape.elem, at.shape.struct)
             if at.single
             else at.shape
         )

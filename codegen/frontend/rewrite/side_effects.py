@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
-from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, mapped, nodes, with_statements
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import STEPS, assigned, items_of, mapped, nodes, with_statements
 
 _BLOCKS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Case, c_ast.Default)
 
@@ -21,7 +21,7 @@ def with_side_effects_first(site: RegionSite) -> RegionSite:
     region = c_ast.Compound(list(site.statements))
     shapes = {n: v.shape for n, v in site.variables.items()}
     shapes |= {str(d.name): site.types.shape(d.type) for d in nodes(region) if isinstance(d, c_ast.Decl) and d.name}
-    numbers = {n for n in assigned(region) if n in shapes and not shapes[n].layers and not shapes[n].special}
+    numbers = {n for n in assigned(region) if n in shapes and not shapes[n].declarators and not shapes[n].special}
     made = _all(site.statements, numbers) if numbers else list(site.statements)
     same = len(made) == len(site.statements) and all(a is b for a, b in zip(made, site.statements, strict=True))
     return site if same else with_statements(site, made)

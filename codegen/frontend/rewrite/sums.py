@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import DeclaredType, literal_int
-from codegen.frontend.rewrite.address import Offsets
-from codegen.frontend.rewrite.tree import names, typename
+from codegen.frontend.expressions.address import Offsets
 from codegen.frontend.rewrite.walking import Trips, Walk
+from codegen.frontend.syntax.declarators import DeclaredType, literal_int
+from codegen.frontend.syntax.tree import names, typename
 from codegen.record import record
 from codegen.scop.types import CType
 
@@ -94,7 +94,7 @@ def _of_type(node: c_ast.Node, ctype: CType, shapes: Mapping[str, DeclaredType])
         return bool(node.type == "int")
     if isinstance(node, c_ast.ID):
         shape = shapes.get(node.name)
-        e = None if shape is None or shape.layers else shape.elem
+        e = None if shape is None or shape.declarators else shape.elem
         return e is not None and (e.kind, e.bits, e.signed) == (ctype.kind, ctype.bits, ctype.signed)
     if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-", "*", "/", "<<"):
         return _of_type(node.left, ctype, shapes) and _of_type(node.right, ctype, shapes)

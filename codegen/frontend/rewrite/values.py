@@ -8,12 +8,21 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
+from codegen.frontend.expressions.address import (
+    Address,
+    element,
+    is_aligned,
+    is_null,
+    is_plain,
+    pointee,
+    shape_of,
+    total,
+)
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.rewrite.address import Address, element, is_aligned, is_null, is_plain, pointee, shape_of, total
-from codegen.frontend.rewrite.tree import mapped, names
 from codegen.frontend.rewrite.views import Views, xor_of
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.symbols import RegionSite, location
+from codegen.frontend.syntax.tree import mapped, names
 from codegen.record import mutable, record
 
 HINT = "set it to an array with an offset, in the block that uses it or before the region"
@@ -66,7 +75,7 @@ class Values:
 
     def _points(self, node: c_ast.Node, env: Env) -> bool:
         shape = shape_of(node, env.shapes, self.site.types)
-        return shape is not None and bool(shape.layers)
+        return shape is not None and bool(shape.declarators)
 
     def _null_test(self, op: str, pointer: c_ast.Node, node: c_ast.Node, env: Env) -> c_ast.Node:
         at = self._used(pointer, env)
@@ -162,7 +171,7 @@ class Values:
             return self.address(node.args.exprs[0], env) if is_aligned(node) else None
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             return self._address_of(node.expr, env)
-        if shape is None or not shape.layers or shape.special:
+        if shape is None or not shape.declarators or shape.special:
             return None
         if isinstance(node, c_ast.BinaryOp):
             return self._moved(node, env)

@@ -14,11 +14,11 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
-from codegen.frontend.memory.layers import DeclaredType, Layer, int_constant, literal_int
+from codegen.frontend.expressions.address import Address, Offsets, total
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.rewrite.address import Address, Offsets, total
-from codegen.frontend.rewrite.tree import Fresh, names
-from codegen.frontend.symbols import RegionSite, Variable
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType, int_constant, literal_int
+from codegen.frontend.syntax.symbols import RegionSite, Variable
+from codegen.frontend.syntax.tree import Fresh, names
 from codegen.record import mutable
 from codegen.scop.model import OwnVariable
 from codegen.scop.types import CType
@@ -52,7 +52,7 @@ class Views:
         var = self.site.variables.get(getattr(at.root, "name", "")) if isinstance(at.root, c_ast.ID) else None
         if var is None or at.single or var.place == "global" or var.name in self.shadowed:
             return None
-        plain = [la.kind for la in var.shape.layers] == ["pointer"] and _is_integer(at.shape, 2 * BYTE)
+        plain = [la.kind for la in var.shape.declarators] == ["pointer"] and _is_integer(at.shape, 2 * BYTE)
         return at.shape.elem if plain and not at.shape.elem.enum else None
 
     def turned(self, at: Address, bits: int, plain: Callable[[c_ast.Node], bool]) -> Address | None:
@@ -105,19 +105,19 @@ def xor_of(node: c_ast.Node, types: Callable[[c_ast.Node], DeclaredType]) -> tup
     if not isinstance(node, c_ast.BinaryOp) or node.op != "^" or not isinstance(node.left, c_ast.Cast):
         return None
     to, bits = types(node.left.to_type), int_constant(node.right) if isinstance(node.right, c_ast.Constant) else None
-    wide = not to.layers and to.elem.is_int and to.elem.bits == 64
+    wide = not to.declarators and to.elem.is_int and to.elem.bits == 64
     return (node.left.expr, bits) if wide and bits is not None and bits > 0 else None
 
 
 def _pointer_to(kind: CType) -> DeclaredType:
-    return DeclaredType((Layer("pointer"),), kind)
+    return DeclaredType((Declarator("pointer"),), kind)
 
 
 def _is_integer(shape: DeclaredType, least: int) -> bool:
     """Is it a pointer to integers of so many bits, or at least so many if these are more than a byte?"""
     e = shape.elem
     fits = e.bits == least if least == BYTE else e.bits >= least
-    return len(shape.layers) == 1 and shape.struct is None and not shape.special and e.is_int and fits
+    return len(shape.declarators) == 1 and shape.struct is None and not shape.special and e.is_int and fits
 
 
 def _times(size: int, value: c_ast.Node) -> c_ast.Node:

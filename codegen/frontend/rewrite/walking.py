@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import literal_int
-from codegen.frontend.rewrite.tree import STEPS, assigned, items_of, nodes, typename
-from codegen.frontend.statements.loops import step_of
+from codegen.frontend.syntax.declarators import literal_int
+from codegen.frontend.syntax.steps import step_of
+from codegen.frontend.syntax.tree import STEPS, assigned, items_of, nodes, typename
 from codegen.record import record
 
 Steady = Callable[[c_ast.Node], bool]

@@ -9,15 +9,15 @@ from dataclasses import field, replace
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.frontend.context.frame import Frame
+from codegen.frontend.context.raw import RawAccess
 from codegen.frontend.expressions.affine import NotAffine, c_text
 from codegen.frontend.expressions.paths import exact, implied
 from codegen.frontend.memory.followed import pointer_type
-from codegen.frontend.memory.layers import int_constant, type_text
 from codegen.frontend.memory.places import Places
-from codegen.frontend.purity import NANS, is_pure
-from codegen.frontend.statements.frame import Frame
-from codegen.frontend.statements.raw import RawAccess
-from codegen.frontend.symbols import location
+from codegen.frontend.syntax.declarators import int_constant, type_text
+from codegen.frontend.syntax.purity import NANS, is_pure
+from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
 from codegen.scop.expr import Affine, Binary, Call, Cast, Expr, Gather, Lit, Ref, Sym, Ternary, Unary
 from codegen.scop.types import INT, CType
@@ -90,7 +90,7 @@ class BodyBuilder(Places):
                 node,
                 "declare it before the region",
             )
-        if var.shape.layers:
+        if var.shape.declarators:
             raise self.refuse(
                 "array-as-value",
                 f"`{name}` is used as a pointer, not as an element",
@@ -225,7 +225,7 @@ class BodyBuilder(Places):
 
     def _Cast(self, node: c_ast.Cast) -> Expr:
         shape = self.names.types.shape(node.to_type)
-        return Cast(type_text(node.to_type), self.expr(node.expr), None if shape.layers else shape.elem)
+        return Cast(type_text(node.to_type), self.expr(node.expr), None if shape.declarators else shape.elem)
 
     def _FuncCall(self, node: c_ast.FuncCall) -> Expr:
         name = getattr(node.name, "name", "")
@@ -268,7 +268,7 @@ class BodyBuilder(Places):
         base, inside, shape, steps = self.path(node)
         self.check_plain(shape, node)
         elem = shape.elem
-        if shape.layers:
+        if shape.declarators:
             pointer = pointer_type(shape) if steps else None
             if pointer is None:
                 raise self.refuse(

@@ -10,23 +10,23 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
+from codegen.frontend.context.frame import Assumption, Binding, Frame
+from codegen.frontend.context.raw import RawLoop, RawNode
 from codegen.frontend.expressions.affine import NotAffine, c_text
-from codegen.frontend.expressions.choice import Put, as_put, read_choice
 from codegen.frontend.expressions.paths import affine_part
-from codegen.frontend.live import addressed, live_before_branches, mentions
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain, is_formula
-from codegen.frontend.memory.layers import DeclaredType
+from codegen.frontend.rewrite.counted import assigned_in
+from codegen.frontend.rewrite.jumps import choices, empty, leading_breaks, once, plain_body
 from codegen.frontend.rewrite.plain_statements import ends_program
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.counted import assigned_in
-from codegen.frontend.statements.frame import Assumption, Binding, Frame
-from codegen.frontend.statements.jumps import choices, empty, leading_breaks, once, plain_body
+from codegen.frontend.statements.choice import Put, as_put, read_choice
 from codegen.frontend.statements.leaves import StatementBuilder, without_predicate
 from codegen.frontend.statements.loops import Header, loop_space, read_header
-from codegen.frontend.statements.pragmas import check_pragma
-from codegen.frontend.statements.raw import RawLoop, RawNode
-from codegen.frontend.symbols import location
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.live import addressed, live_before_branches, mentions
+from codegen.frontend.syntax.pragmas import check_pragma
+from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
 from codegen.scop.expr import Expr, Ternary
 from codegen.scop.types import INT, CType
@@ -323,7 +323,7 @@ class Walker(StatementBuilder):
         loc = location(node, self.site.loc)
         shape = self.site.types.shape(node.type)
         check_plain(node, shape, loc)
-        if not shape.layers and shape.elem.is_int and node.init is not None and node.name not in self.reassigned:
+        if not shape.declarators and shape.elem.is_int and node.init is not None and node.name not in self.reassigned:
             binding = Binding(node.init, frame, shape.elem)
             if is_formula(binding, self.affiner):
                 return replace(
@@ -334,7 +334,7 @@ class Walker(StatementBuilder):
         frame = self.new_local(node, shape, frame, loc)
         if node.init is None:
             return frame, ()
-        if shape.layers or isinstance(node.init, c_ast.InitList):
+        if shape.declarators or isinstance(node.init, c_ast.InitList):
             raise Unsupported(
                 "local-initializer",
                 f"the initializer of `{node.name}` is a list",

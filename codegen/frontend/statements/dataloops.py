@@ -12,14 +12,14 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import LocalVar
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.expressions.choice import Put, as_put
 from codegen.frontend.memory.arrays import DataSubscript
 from codegen.frontend.memory.declare import check_plain
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.frame import LocalVar
+from codegen.frontend.statements.choice import Put, as_put
 from codegen.frontend.statements.loops import Header, read_header
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.syntax.symbols import RegionSite, location
 from codegen.record import mutable
 from codegen.scop.expr import DataBlock, DataLoop, Declare, Expr, Jump, Ref, Store, Sym, Ternary
 from codegen.scop.types import CType
@@ -99,7 +99,7 @@ class LoopReader:
         loc = location(node, self.site.loc)
         shape = self.site.types.shape(node.type)
         check_plain(node, shape, loc)
-        if shape.layers or shape.elem.kind == "other" or shape.elem.enum or isinstance(node.init, c_ast.InitList):
+        if shape.declarators or shape.elem.kind == "other" or shape.elem.enum or isinstance(node.init, c_ast.InitList):
             what = f"`{node.name}` is declared in a loop that data decide about, and is no number"
             raise Unsupported("local-declaration", what, loc, "declare it before the loop")
         value = None if node.init is None else self.builder.expr(node.init)

@@ -8,18 +8,18 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import Binding, Frame, LocalVar
+from codegen.frontend.context.raw import InsideVar, RawAccess, RawNode, RawStatement
 from codegen.frontend.expressions.affine import Affiner, c_text
-from codegen.frontend.expressions.choice import Put, choice_value, puts, read_choice
 from codegen.frontend.memory.declare import check_extent, is_formula
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.members import spelled
 from codegen.frontend.memory.places import Names
-from codegen.frontend.rewrite.lvalues import subscripts
-from codegen.frontend.rewrite.tree import nodes
 from codegen.frontend.statements.body import BodyBuilder
-from codegen.frontend.statements.frame import Binding, Frame, LocalVar
-from codegen.frontend.statements.raw import InsideVar, RawAccess, RawNode, RawStatement
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.statements.choice import Put, choice_value, puts, read_choice
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.lvalues import subscripts
+from codegen.frontend.syntax.members import spelled
+from codegen.frontend.syntax.symbols import RegionSite, location
+from codegen.frontend.syntax.tree import nodes
 from codegen.record import mutable
 from codegen.scop.expr import Affine, Expr, Store
 from codegen.scop.types import CType
@@ -61,7 +61,8 @@ class StatementBuilder:
             shape = self.site.variables[name].shape
         else:
             return None
-        return shape if not shape.layers and not shape.special and shape.elem.is_int and not shape.elem.enum else None
+        plain = not shape.declarators and not shape.special
+        return shape if plain and shape.elem.is_int and not shape.elem.enum else None
 
     def final_value(self, name: str, ctype: CType, value: isl.PwAff, frame: Frame, loc: Loc) -> int:
         """The function still looks at the counter after the region: leave the value C would leave."""
@@ -84,9 +85,9 @@ class StatementBuilder:
         name, n = node.name, 2
         while name in self.inside or name in self.mentioned or (n > 2 and name in self.site.variables):
             name, n = f"{node.name}_{n}", n + 1
-        for la in shape.layers:
+        for la in shape.declarators:
             check_extent(node, la.dim, frame, self.affiner, loc)
-        extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.layers)
+        extents = tuple(c_text(la.dim) if la.dim is not None else "" for la in shape.declarators)
         nameless = shape.struct is not None and shape.elem.spelling in ("struct", "union")
         elem = replace(shape.elem, spelling=spelled(shape.struct)) if nameless else shape.elem
         var = InsideVar(name, node.name, elem, extents, len(frame.iterators), loc, nameless)
@@ -142,7 +143,8 @@ class StatementBuilder:
             shape = v.shape
         else:
             return False
-        return not shape.layers and not shape.special and shape.struct is None and shape.elem.kind in ("int", "float")
+        plain = not shape.declarators and not shape.special
+        return plain and shape.struct is None and shape.elem.kind in ("int", "float")
 
     def choose(self, node: c_ast.If, frame: Frame) -> tuple[RawNode, ...]:
         """One statement for an `if` that sets one place or leaves it."""

@@ -9,11 +9,12 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
+from codegen.frontend.context.frame import Assumption, Frame
 from codegen.frontend.expressions.affine import Affiner, NotAffine, c_text, refuse
-from codegen.frontend.memory.layers import TypeTable, literal_int
 from codegen.frontend.parameters.prescan import counted_before
-from codegen.frontend.statements.frame import Assumption, Frame
-from codegen.frontend.symbols import Variable, location
+from codegen.frontend.syntax.declarators import TypeTable
+from codegen.frontend.syntax.steps import step_of
+from codegen.frontend.syntax.symbols import Variable, location
 from codegen.record import record
 from codegen.scop.types import CType
 
@@ -57,7 +58,7 @@ def _below(cond: c_ast.Node, name: str, ctype: CType, variables: Mapping[str, Va
     if not isinstance(cond, c_ast.BinaryOp) or cond.op != "<" or getattr(cond.left, "name", "") != name:
         return False
     limit = variables.get(getattr(cond.right, "name", ""))
-    narrow = limit is not None and not limit.shape.layers and limit.shape.elem.bits <= ctype.bits
+    narrow = limit is not None and not limit.shape.declarators and limit.shape.elem.bits <= ctype.bits
     return ctype.bits >= 64 or narrow
 
 
@@ -67,11 +68,11 @@ def _init(
     init = node.init
     if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
         shape = types.shape(init.decls[0].type)
-        if not shape.layers and shape.elem.is_int:
+        if not shape.declarators and shape.elem.is_int:
             return init.decls[0].name, shape.elem, False, init.decls[0].init
     if isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
         var = variables.get(init.lvalue.name)
-        if var is not None and not var.shape.layers and var.shape.elem.is_int:
+        if var is not None and not var.shape.declarators and var.shape.elem.is_int:
             return var.name, var.shape.elem, True, init.rvalue
     raise Unsupported("loop-form", _not_counting(init, variables, types), loc, _FORM)
 
@@ -84,30 +85,11 @@ def _not_counting(init: c_ast.Node | None, variables: dict[str, Variable], types
     elif isinstance(init, c_ast.Assignment) and isinstance(init.lvalue, c_ast.ID):
         name = init.lvalue.name
         shape = variables[name].shape if name in variables else None
-    if shape is not None and shape.layers:
+    if shape is not None and shape.declarators:
         return f"the loop walks with `{name}`, which is a pointer and no integer"
     if shape is not None and not shape.elem.is_int:
         return f"the loop counts with `{name}`, which is no integer"
     return "the loop does not start by setting one integer variable"
-
-
-def step_of(node: c_ast.Node | None, name: str, constants: Mapping[str, int]) -> int | None:
-    if isinstance(node, c_ast.UnaryOp) and getattr(node.expr, "name", "") == name:
-        return {"++": 1, "p++": 1, "--": -1, "p--": -1}.get(node.op)
-    if not isinstance(node, c_ast.Assignment) or getattr(node.lvalue, "name", "") != name:
-        return None
-    if node.op in ("+=", "-="):
-        value = literal_int(node.rvalue, constants)
-        return None if value is None else (value if node.op == "+=" else -value)
-    rv = node.rvalue
-    if node.op != "=" or not isinstance(rv, c_ast.BinaryOp) or rv.op not in ("+", "-"):
-        return None
-    if getattr(rv.left, "name", "") == name:
-        value = literal_int(rv.right, constants)
-        return None if value is None else (value if rv.op == "+" else -value)
-    if getattr(rv.right, "name", "") == name and rv.op == "+":
-        return literal_int(rv.left, constants)
-    return None
 
 
 @record

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pycparser import c_ast
 
 from codegen.diagnostics import Unsupported
-from codegen.frontend.rewrite.tree import declared, nodes
-from codegen.frontend.statements.constructs import Construct, construct_of, constructs
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.constructs import Construct, construct_of, constructs
+from codegen.frontend.syntax.symbols import RegionSite
+from codegen.frontend.syntax.tree import declared, nodes
 
 _PRIVATE = re.compile(r"\b(?:private|firstprivate|lastprivate|linear|copyin|reduction)\s*\(([^)]*)\)")
 # Clauses by which values come into an iteration, or are there behind the loop.

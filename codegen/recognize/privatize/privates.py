@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
 from codegen.recognize.privatize.expansion import NoExpansion, ends_of
 from codegen.recognize.privatize.gain import gains
 from codegen.scop.dependences import Dependences, compute_dependences
@@ -83,8 +83,8 @@ def _forgotten(array: Array, site: RegionSite) -> bool:
         and not var.static
         and array.name == array.base
         and array.declarable
-        and bool(var.shape.layers) == bool(array.rank)
-        and all(layer.kind == "array" for layer in var.shape.layers)
+        and bool(var.shape.declarators) == bool(array.rank)
+        and all(declarator.kind == "array" for declarator in var.shape.declarators)
         and not site.used_outside(array.base)
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.target.view import View
+from codegen.target.text.pieces import View
 
 
 def unwrapped(views: tuple[View, ...]) -> tuple[View, ...]:

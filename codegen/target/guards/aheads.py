@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from codegen.scop.model import Scop
-from codegen.target.view import View
+from codegen.target.text.pieces import View
 
 
 def ahead_numbers(scop: Scop, threads: bool, words: Set[str]) -> tuple[View, ...]:

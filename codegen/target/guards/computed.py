@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.ast.generate import expression
-from codegen.frontend.parameters.guards import LIMIT
+from codegen.frontend.context.guards import LIMIT
 from codegen.record import record
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Scop

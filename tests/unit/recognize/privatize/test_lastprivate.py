@@ -8,7 +8,7 @@ import islpy as isl
 import pytest
 
 from codegen.frontend.build import extract
-from codegen.frontend.symbols import find_site
+from codegen.frontend.syntax.symbols import find_site
 from codegen.opened import open_source
 from codegen.options import GenOptions
 from codegen.pipeline import generate

@@ -7,7 +7,7 @@ from math import prod
 
 from pycparser import c_ast, c_generator
 
-from codegen.frontend.memory.layers import DeclaredType, TypeTable, literal_int
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable, literal_int
 from codegen.record import record
 
 _POINTER_BITS = 64
@@ -64,9 +64,9 @@ def _fills(types: TypeTable, struct: c_ast.Node | None, decls: Sequence[c_ast.No
 
 def _bits(types: TypeTable, shape: DeclaredType) -> int | None:
     """The size of a type without padding; None where it is not known."""
-    sizes = [None if la.dim is None else literal_int(la.dim, {}) for la in shape.layers if la.kind == "array"]
+    sizes = [None if la.dim is None else literal_int(la.dim, {}) for la in shape.declarators if la.kind == "array"]
     each: int | None = shape.elem.bits or None
-    if any(la.kind == "pointer" for la in shape.layers):
+    if any(la.kind == "pointer" for la in shape.declarators):
         return None if sizes else _POINTER_BITS
     if isinstance(shape.struct, c_ast.Union) and shape.struct.decls:
         parts = [_bits(types, types.shape(d.type)) for d in shape.struct.decls]

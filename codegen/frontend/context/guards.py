@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from codegen.diagnostics import InputError, Loc, Unsupported
-from codegen.frontend.statements.frame import Assumption
+from codegen.frontend.context.frame import Assumption
 from codegen.options import names_in
 from codegen.scop.model import Guard, Param
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType, Layer, TypeTable, int_constant
-from codegen.frontend.memory.members import find_member
-from codegen.frontend.rewrite.tree import STEPS, typename
+from codegen.frontend.syntax.declarators import Declarator, DeclaredType, TypeTable, int_constant
+from codegen.frontend.syntax.members import find_member
+from codegen.frontend.syntax.tree import STEPS, typename
 from codegen.record import record
 
 Offsets = tuple[tuple[int, c_ast.Node], ...]  # signs and values
@@ -39,17 +39,17 @@ class ArrayRef(c_ast.ArrayRef):
 
 def inner(shape: DeclaredType) -> DeclaredType | None:
     """What a subscript leads to."""
-    if not shape.layers:
+    if not shape.declarators:
         return None
-    return DeclaredType(shape.layers[1:], shape.elem, shape.struct, shape.function, shape.special)
+    return DeclaredType(shape.declarators[1:], shape.elem, shape.struct, shape.function, shape.special)
 
 
 def pointee(shape: DeclaredType) -> tuple[object, ...]:
     """What one subscript leads to, for comparing."""
-    dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.layers[1:])
+    dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.declarators[1:])
     e = shape.elem
     number = e.kind in ("int", "float")
-    return (dims, e.kind, e.bits, e.signed, id(shape.struct), "" if number else e.spelling, bool(shape.layers))
+    return (dims, e.kind, e.bits, e.signed, id(shape.struct), "" if number else e.spelling, bool(shape.declarators))
 
 
 def shape_of(node: c_ast.Node, shapes: Mapping[str, DeclaredType], types: TypeTable) -> DeclaredType | None:
@@ -65,13 +65,14 @@ def shape_of(node: c_ast.Node, shapes: Mapping[str, DeclaredType], types: TypeTa
         return None if found is None else found.shape
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":
         of = shape_of(node.expr, shapes, types)
-        return (
-            None if of is None else DeclaredType((Layer("pointer"), *of.layers), of.elem, of.struct, special=of.special)
-        )
+        if of is None:
+            return None
+        return DeclaredType((Declarator("pointer"), *of.declarators), of.elem, of.struct, special=of.special)
     if isinstance(node, c_ast.Cast):
         return types.shape(node.to_type)
     if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
-        sides = [s for s in (shape_of(x, shapes, types) for x in (node.left, node.right)) if s is not None and s.layers]
+        both = (shape_of(x, shapes, types) for x in (node.left, node.right))
+        sides = [s for s in both if s is not None and s.declarators]
         return sides[0] if len(sides) == 1 else None
     if isinstance(node, c_ast.FuncCall) and is_aligned(node):
         return shape_of(node.args.exprs[0], shapes, types)
@@ -104,7 +105,7 @@ def element(at: Address, subscript: c_ast.Node | None, plain: Callable[[c_ast.No
     if subscript is not None and not (parts and is_null(subscript)):
         parts.append((1, subscript))
     index = total(parts, plain) or c_ast.Constant("int", "0", coord)
-    row = not isinstance(at.root, c_ast.ID) and at.shape.layers[0].kind == "array"
+    row = not isinstance(at.root, c_ast.ID) and at.shape.declarators[0].kind == "array"
     return (ArrayRef if row else c_ast.ArrayRef)(at.root, index, coord)
 
 
@@ -129,7 +130,7 @@ def is_plain(node: c_ast.Node, shapes: Mapping[str, DeclaredType], enums: Mappin
         shape = shapes.get(node.name)
         if shape is None:
             return node.name in enums
-        return not shape.layers and shape.elem.is_int and shape.elem.signed and shape.elem.bits >= 32
+        return not shape.declarators and shape.elem.is_int and shape.elem.signed and shape.elem.bits >= 32
     if isinstance(node, c_ast.BinaryOp) and node.op in _EXACT:
         return is_plain(node.left, shapes, enums) and is_plain(node.right, shapes, enums)
     if isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"):

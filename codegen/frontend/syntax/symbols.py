@@ -8,8 +8,7 @@ from dataclasses import field, replace
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.live import addressed, base_of, live_behind, mentions
-from codegen.frontend.memory.layers import (
+from codegen.frontend.syntax.declarators import (
     DeclaredType,
     TypeTable,
     build_type_table,
@@ -17,6 +16,7 @@ from codegen.frontend.memory.layers import (
     literal_int,
     parameters,
 )
+from codegen.frontend.syntax.live import addressed, base_of, live_behind, mentions
 from codegen.record import record
 from codegen.scop.model import OwnVariable
 from codegen.scop.origins import Origins
@@ -100,8 +100,8 @@ class RegionSite:
             return False
         if not self.statements or var.static or var.place == "global":
             return False
-        layers = var.shape.layers
-        if (layers and layers[0].kind != "pointer") or (not layers and var.shape.struct is not None):
+        declarators = var.shape.declarators
+        if (declarators and declarators[0].kind != "pointer") or (not declarators and var.shape.struct is not None):
             return False
         last = frozenset(id(s[-1]) for s in (self.statements, self.original) if s)
         live = live_behind(self.function, last)
@@ -116,7 +116,7 @@ def escapes(node: c_ast.Node, var: Variable) -> bool:
     while isinstance(inner, c_ast.ArrayRef):
         depth, inner = depth + 1, inner.name
     if isinstance(inner, c_ast.ID) and inner.name == var.name:
-        short = depth < len(var.shape.layers)
+        short = depth < len(var.shape.declarators)
         return short or (isinstance(node, c_ast.ArrayRef) and _subscripts_escape(node, var))
     return any(escapes(child, var) for child in node)
 
@@ -212,7 +212,7 @@ def _declare(into: dict[str, Variable], types: TypeTable, decl: c_ast.Decl, plac
         own = THREAD_LOCAL in (decl.funcspec or ())
         static = "static" in (decl.storage or ())
         const = has_const_elements(decl.type)
-        fixed = const and not shape.layers and shape.elem.is_int and decl.init is not None and place != "param"
+        fixed = const and not shape.declarators and shape.elem.is_int and decl.init is not None and place != "param"
         value = literal_int(decl.init, {}) if fixed else None
         into[decl.name] = Variable(decl.name, shape, place, static, const, own, value)
 

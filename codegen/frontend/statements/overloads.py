@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc, Unsupported
-from codegen.frontend.expressions.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
-from codegen.frontend.memory.layers import DeclaredType, TypeTable, build_type_table, parameters
-from codegen.frontend.purity import MATH_NAMES, PURE_NAMES
-from codegen.frontend.symbols import location
+from codegen.frontend.statements.valuetype import DOUBLE, FLOAT, LONG_DOUBLE, as_value, literal_ctype, operation
+from codegen.frontend.syntax.declarators import DeclaredType, TypeTable, build_type_table, parameters
+from codegen.frontend.syntax.purity import MATH_NAMES, PURE_NAMES
+from codegen.frontend.syntax.symbols import location
 from codegen.scop.types import INT, CType, promote
 from codegen.source.cxx.prefix import STD
 
@@ -99,12 +99,12 @@ class _Resolver:
         if isinstance(node, c_ast.FuncCall):
             return self._result(str(getattr(node.name, "name", "")))
         shape = self.table.shape(node.to_type) if isinstance(node, c_ast.Cast) else self._shape(node, known)
-        return None if shape is None or shape.layers or shape.struct is not None else as_value(shape.elem)
+        return None if shape is None or shape.declarators or shape.struct is not None else as_value(shape.elem)
 
     def _result(self, name: str) -> CType | None:
         if name in self.results:
             shape = self.results[name]
-            return None if shape.layers else as_value(shape.elem)
+            return None if shape.declarators else as_value(shape.elem)
         plain = name.removeprefix("__builtin_")
         if name not in MATH_NAMES:
             return INT if plain in ("abs", *_CLASSIFY) else None
@@ -122,14 +122,16 @@ class _Resolver:
             outer = self._pointer(node.expr, known)
         else:
             return None
-        return None if outer is None or not outer.layers else DeclaredType(outer.layers[1:], outer.elem, outer.struct)
+        if outer is None or not outer.declarators:
+            return None
+        return DeclaredType(outer.declarators[1:], outer.elem, outer.struct)
 
     def _pointer(self, node: c_ast.Node, known: Types) -> DeclaredType | None:
         """The shape of a pointer that others may be added to."""
         if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
             return self._pointer(node.left, known) or self._pointer(node.right, known)
         found = self._shape(node, known)
-        return found if found is not None and found.layers else None
+        return found if found is not None and found.declarators else None
 
 
 def _function(name: str, types: list[CType]) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.symbols import RegionSite
 
 STEPS = ("++", "--", "p++", "p--")
 

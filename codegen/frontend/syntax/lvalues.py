@@ -6,13 +6,13 @@ import copy
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.rewrite.tree import nodes
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.tree import nodes
 
 
 def behind(shape: DeclaredType) -> bool:
     """Does a subscript or an arrow lead to memory that is no part of the object?"""
-    return bool(shape.layers) and shape.layers[0].kind == "pointer"
+    return bool(shape.declarators) and shape.declarators[0].kind == "pointer"
 
 
 def looks_alone(node: c_ast.Node, child: c_ast.Node) -> bool:

@@ -1,4 +1,4 @@
-"""From pycparser declarations to layers: which dimensions and pointers lie between a name and its element."""
+"""From pycparser declarations to declarators: which dimensions and pointers lie between a name and its element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLOATS = {"float": 32, "double": 64, "longdouble": 128}
 
 
 @record
-class Layer:
+class Declarator:
     """One step inwards: "array" with its C size (None if unsized), or "pointer"."""
 
     kind: str
@@ -25,9 +25,9 @@ class Layer:
 
 @record
 class DeclaredType:
-    """A declared type: layers from the outside in, then an element type or a struct."""
+    """A declared type: declarators from the outside in, then an element type or a struct."""
 
-    layers: tuple[Layer, ...]
+    declarators: tuple[Declarator, ...]
     elem: CType
     struct: c_ast.Node | None = None
     function: bool = False
@@ -50,12 +50,12 @@ class TypeTable:
     def _shape(self, node: c_ast.Node) -> DeclaredType:
         if isinstance(node, c_ast.ArrayDecl):
             inner = self.shape(node.type)
-            return replace(inner, layers=(Layer("array", node.dim), *inner.layers))
+            return replace(inner, declarators=(Declarator("array", node.dim), *inner.declarators))
         if isinstance(node, c_ast.PtrDecl):
             inner = self.shape(node.type)
             if inner.function:
                 return DeclaredType((), CType("void *", "other", 64))
-            return replace(inner, layers=(Layer("pointer"), *inner.layers))
+            return replace(inner, declarators=(Declarator("pointer"), *inner.declarators))
         if isinstance(node, c_ast.FuncDecl):
             return DeclaredType((), CType("void", "other"), None, True)
         if isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
@@ -73,7 +73,7 @@ class TypeTable:
     def _named(self, names: list[str]) -> DeclaredType:
         if len(names) == 1 and names[0] in self.typedefs:
             shape = self.shape(self.typedefs[names[0]])
-            if shape.layers:
+            if shape.declarators:
                 return shape
             return replace(shape, elem=replace(shape.elem, spelling=names[0]))
         return DeclaredType((), basic_type(names))
@@ -89,7 +89,7 @@ class TypeTable:
         """The place of a member and how many there are, if all of them are single numbers of one type; else (0, 0)."""
         names = [getattr(d, "name", None) for d in getattr(struct, "decls", None) or ()]
         shapes = [self.member(struct, n) if n else None for n in names]
-        plain = [s.elem for s in shapes if s is not None and not s.layers and not s.special]
+        plain = [s.elem for s in shapes if s is not None and not s.declarators and not s.special]
         kinds = {(t.kind, t.bits, t.signed) for t in plain if t.kind in ("int", "float")}
         if len(plain) < len(names) or len(kinds) != 1 or any(t.kind == "other" for t in plain):
             return 0, 0

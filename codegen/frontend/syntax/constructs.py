@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from codegen.diagnostics import Diagnostic, Loc, Severity, Unsupported
-from codegen.frontend.symbols import RegionSite, location
+from codegen.frontend.syntax.symbols import RegionSite, location
 from codegen.record import record
 
 # Directives that stand for themselves; no statement belongs to them.

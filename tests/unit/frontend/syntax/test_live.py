@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pycparser import c_ast, c_parser
 
-from codegen.frontend.live import live_behind
+from codegen.frontend.syntax.live import live_behind
 
 # The region is the statement `R;`, or all of `R = ...;`.
 CASES = {

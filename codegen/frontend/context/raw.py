@@ -12,8 +12,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from codegen.diagnostics import Loc
-from codegen.frontend.memory.layers import Layer
-from codegen.frontend.statements.frame import Frame
+from codegen.frontend.context.frame import Frame
+from codegen.frontend.syntax.declarators import Declarator
 from codegen.record import record
 from codegen.scop.expr import Expr
 from codegen.scop.types import CType
@@ -26,7 +26,7 @@ class RawStep:
     kind: str
     node: c_ast.Node | None = None
     member: str = ""
-    layer: Layer | None = None  # what a sub or deref steps through
+    declarator: Declarator | None = None  # what a sub or deref steps through
     row: bool = False  # a pointer led to this row: the index must be shown to stay in it
     shared: bool = False  # the member shares its storage with its siblings
     fills: bool = False  # a store to the member leaves nothing of what its siblings were

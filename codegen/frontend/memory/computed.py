@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 import islpy as isl
 from pycparser import c_ast
 
+from codegen.frontend.context.frame import Frame
+from codegen.frontend.expressions.address import pointee
 from codegen.frontend.expressions.affine import Affiner, MissingParameter, NotAffine, c_text, literal_type
-from codegen.frontend.memory.layers import DeclaredType, int_constant
 from codegen.frontend.memory.places import Names
 from codegen.frontend.parameters.prescan import Prescan, members
-from codegen.frontend.rewrite.address import pointee
-from codegen.frontend.statements.frame import Frame
+from codegen.frontend.syntax.declarators import DeclaredType, int_constant
 from codegen.record import record
 from codegen.scop.model import MemoryRead
 from codegen.scop.types import INT, LONG, CType, common, promote
@@ -95,7 +95,7 @@ class Invariants:
             return None
         shape = self._shape(node, affiner)
         plain = isinstance(node, c_ast.ID) or self.scan.fixed(base, members(node))
-        return shape if shape is not None and shape.layers and not shape.special and plain else None
+        return shape if shape is not None and shape.declarators and not shape.special and plain else None
 
     def _type(self, node: c_ast.Node, frame: Frame, affiner: Affiner) -> CType | None:
         """The type of an invariant integer."""
@@ -121,7 +121,7 @@ class Invariants:
             return common(parts[1], parts[2]) if parts[0] and parts[1] and parts[2] else None
         if isinstance(node, c_ast.Cast):
             shape = affiner.types.shape(node.to_type)
-            plain = not shape.layers and shape.elem.is_int
+            plain = not shape.declarators and shape.elem.is_int
             return shape.elem if plain and self._type(node.expr, frame, affiner) else None
         return None
 
@@ -147,7 +147,7 @@ class Invariants:
         if base in self.scan.counters or not self.scan.untouched(base, members(node)):
             return None
         shape = self._shape(node, affiner)
-        if shape is None or shape.layers or shape.special or not shape.elem.is_int:
+        if shape is None or shape.declarators or shape.special or not shape.elem.is_int:
             return None
         subscripts = (n.subscript for n in _way(node) if isinstance(n, c_ast.ArrayRef))
         return shape.elem if all(self._type(x, frame, affiner) for x in subscripts) else None
@@ -161,12 +161,12 @@ class Invariants:
         if outer is None or outer.special:
             return None
         if not isinstance(node, c_ast.StructRef) or node.type == "->":
-            if not outer.layers:
+            if not outer.declarators:
                 return None
-            outer = DeclaredType(outer.layers[1:], outer.elem, outer.struct, special=outer.special)
+            outer = DeclaredType(outer.declarators[1:], outer.elem, outer.struct, special=outer.special)
         if not isinstance(node, c_ast.StructRef):
             return outer
-        if outer.layers or isinstance(outer.struct, c_ast.Union):
+        if outer.declarators or isinstance(outer.struct, c_ast.Union):
             return None
         return affiner.types.member(outer.struct, node.field.name)
 

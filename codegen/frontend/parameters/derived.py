@@ -14,10 +14,10 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.memory.origins import declared_in, origins_of
 from codegen.frontend.parameters.prescan import prescan
-from codegen.frontend.symbols import Derived, RegionSite
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.origins import declared_in, origins_of
+from codegen.frontend.syntax.symbols import Derived, RegionSite
 from codegen.record import mutable, record
 
 _STEPS = ("++", "--", "p++", "p--")
@@ -48,7 +48,7 @@ def with_derived(site: RegionSite) -> RegionSite:
     """The region with pointers that share an array replaced by it, where that is exact; and what is known of others."""
     site = replace(site, origins=origins_of(site))
     scan = prescan(site)
-    names = sorted(n for n in scan.mentioned if n in site.variables and site.variables[n].shape.layers)
+    names = sorted(n for n in scan.mentioned if n in site.variables and site.variables[n].shape.declarators)
     tracer = _tracer(site) if len(names) > 1 else None
     if tracer is None:
         return site
@@ -118,7 +118,7 @@ class _Tracer:
         o = self.site.origins
         if var is None or name not in self.single or name in o.exposed or name in self.site.hidden:
             return False
-        array = bool(var.shape.layers) and var.shape.layers[0].kind == "array"
+        array = bool(var.shape.declarators) and var.shape.declarators[0].kind == "array"
         return (array if var.place == "global" else not var.static or array) and not var.shape.special
 
     def definition(self, name: str, at: _At) -> tuple[_At, tuple[int, c_ast.Node]] | None:
@@ -171,19 +171,20 @@ class _Tracer:
             var = self.site.variables.get(node.name)
             if var is None:
                 return node.name in self.site.enums
-            return var.place != "global" and self.steady(node.name) and not var.shape.layers and var.shape.elem.is_int
+            number = not var.shape.declarators and var.shape.elem.is_int
+            return var.place != "global" and self.steady(node.name) and number
         if isinstance(node, c_ast.Constant):
             return "int" in node.type or "long" in node.type
         if isinstance(node, c_ast.Cast):
             shape = self.site.types.shape(node.to_type)
-            return not shape.layers and shape.elem.is_int and self.number(node.expr)
+            return not shape.declarators and shape.elem.is_int and self.number(node.expr)
         simple = isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.UnaryOp) and node.op in ("+", "-"))
         return simple and all(self.number(child) for child in node)
 
     def _alike(self, one: str, two: str) -> bool:
         """May elements of one be written as elements of the other?"""
         a, b = self.site.variables.get(one), self.site.variables.get(two)
-        if a is None or b is None or not a.shape.layers or not b.shape.layers:
+        if a is None or b is None or not a.shape.declarators or not b.shape.declarators:
             return False
         return _pointee(a.shape) == _pointee(b.shape) and (a.const or not b.const)
 
@@ -245,10 +246,10 @@ def _assigns(node: c_ast.Node, names: set[str]) -> bool:
 
 def _pointee(shape: DeclaredType) -> tuple[object, ...]:
     """What one subscript leads to, for comparing."""
-    dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.layers[1:])
+    dims = tuple((la.kind, "" if la.dim is None else c_text(la.dim)) for la in shape.declarators[1:])
     e = shape.elem
     number = e.kind in ("int", "float")
-    return (dims, e.kind, e.bits, e.signed, id(shape.struct), "" if number else e.spelling, bool(shape.layers))
+    return (dims, e.kind, e.bits, e.signed, id(shape.struct), "" if number else e.spelling, bool(shape.declarators))
 
 
 def _names(node: c_ast.Node) -> Iterator[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import codegen
-from codegen.frontend.expressions.delinearize import Flat, _layouts, _split
 from codegen.frontend.expressions.polynomials import ONE, Atom, Params, Poly, divide, params, plus, text, times
+from codegen.frontend.memory.delinearize import Flat, _layouts, _split
 
 N, M = ("n",), ("m",)
 

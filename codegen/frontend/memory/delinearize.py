@@ -16,6 +16,7 @@ from math import gcd
 
 import islpy as isl
 
+from codegen.frontend.context.frame import Frame
 from codegen.frontend.expressions.affine import Affiner, MissingParameter
 from codegen.frontend.expressions.polynomials import (
     CONSTANT,
@@ -34,8 +35,7 @@ from codegen.frontend.expressions.polynomials import (
     text,
     times,
 )
-from codegen.frontend.parameters.computed import Found
-from codegen.frontend.statements.frame import Frame
+from codegen.frontend.memory.computed import Found
 from codegen.record import record
 from codegen.scop.types import LONG
 

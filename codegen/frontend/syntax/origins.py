@@ -11,8 +11,8 @@ from dataclasses import field
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import DeclaredType
-from codegen.frontend.symbols import RegionSite
+from codegen.frontend.syntax.declarators import DeclaredType
+from codegen.frontend.syntax.symbols import RegionSite
 from codegen.record import mutable
 from codegen.scop.origins import Origins, Place
 
@@ -41,7 +41,9 @@ def origins_of(site: RegionSite) -> Origins:
         frozenset(settled),
         frozenset(scan.exposed),
         scan.families(along=False),
-        frozenset(n for n, v in site.variables.items() if v.place == "global" and not v.shape.layers and not v.const),
+        frozenset(
+            n for n, v in site.variables.items() if v.place == "global" and not v.shape.declarators and not v.const
+        ),
     )
 
 
@@ -66,7 +68,7 @@ def _declared(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Decl]]:
 
 def leads(shape: DeclaredType | None) -> bool:
     """Is it a pointer or an array, or may it hold pointers? What is not known may."""
-    return shape is None or bool(shape.layers) or shape.struct is not None
+    return shape is None or bool(shape.declarators) or shape.struct is not None
 
 
 def _is_restrict(decl: c_ast.Decl) -> bool:
@@ -141,10 +143,11 @@ class _Scan:
     def _assign(self, lvalue: c_ast.Node, value: c_ast.Node) -> None:
         place = place_of(lvalue)
         shape = self._shape(lvalue)
-        if place is None or (shape is not None and not shape.layers and self._holds_floats(shape)):
+        if place is None or (shape is not None and not shape.declarators and self._holds_floats(shape)):
             return
-        if isinstance(value, c_ast.InitList) and shape is not None and shape.struct is not None and not shape.layers:
-            for member, part in _members(shape.struct, value):
+        fields = None if shape is None or shape.declarators else shape.struct
+        if isinstance(value, c_ast.InitList) and fields is not None:
+            for member, part in _members(fields, value):
                 self._assign(c_ast.StructRef(lvalue, ".", c_ast.ID(member)), part)
             return
         pointer = leads(shape)
@@ -153,7 +156,7 @@ class _Scan:
 
     def _holds_floats(self, shape: DeclaredType) -> bool:
         """Is it a floating-point number, or made of such alone? No address travels in it."""
-        if any(la.kind != "array" for la in shape.layers) or isinstance(shape.struct, c_ast.Union):
+        if any(la.kind != "array" for la in shape.declarators) or isinstance(shape.struct, c_ast.Union):
             return False
         if shape.struct is None:
             return shape.elem.kind == "float"
@@ -213,9 +216,9 @@ class _Scan:
         if inner is None or (isinstance(node, c_ast.UnaryOp) and node.op != "*"):
             return None
         outer = self._shape(inner)
-        if outer is None or not outer.layers:
+        if outer is None or not outer.declarators:
             return None
-        return DeclaredType(outer.layers[1:], outer.elem, outer.struct, outer.function, outer.special)
+        return DeclaredType(outer.declarators[1:], outer.elem, outer.struct, outer.function, outer.special)
 
     def hide(self, names: Sequence[str]) -> None:
         """What stands in code that could not be parsed may have been set from one another."""

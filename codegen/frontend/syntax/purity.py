@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import parameters
+from codegen.frontend.syntax.declarators import parameters
 
 _MATH = (
     "acos",

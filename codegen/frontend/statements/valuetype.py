@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from codegen.frontend.memory.layers import int_constant
-from codegen.frontend.purity import MATH_NAMES
 from codegen.frontend.statements.body import BodyBuilder
+from codegen.frontend.syntax.declarators import int_constant
+from codegen.frontend.syntax.purity import MATH_NAMES
 from codegen.scop.types import INT, LONG, CType, common, promote
 
 FLOAT = CType("float", "float", 32)
@@ -36,7 +36,7 @@ def value_type(node: c_ast.Node, b: BodyBuilder) -> CType | None:
         return operation("?", value_type(node.iftrue, b), value_type(node.iffalse, b))
     if isinstance(node, c_ast.Cast):
         shape = b.names.types.shape(node.to_type)
-        return None if shape.layers else as_value(shape.elem)
+        return None if shape.declarators else as_value(shape.elem)
     return _called(node, b) if isinstance(node, c_ast.FuncCall) else None
 
 
@@ -113,7 +113,7 @@ def _called(node: c_ast.FuncCall, b: BodyBuilder) -> CType | None:
     name = getattr(node.name, "name", "")
     if name in b.names.functions:
         shape = b.names.types.shape(b.names.functions[name].decl.type.type)
-        return None if shape.layers else as_value(shape.elem)
+        return None if shape.declarators else as_value(shape.elem)
     if name in b.names.pure or name not in MATH_NAMES:
         return None
     plain = name.removeprefix("__builtin_")

@@ -14,9 +14,9 @@ from typing import Union
 from pycparser import c_ast
 
 from codegen.frontend.expressions.affine import c_text
-from codegen.frontend.expressions.valuetype import alike, as_value, keeps, operation, value_type
-from codegen.frontend.memory.layers import DeclaredType, int_constant
 from codegen.frontend.statements.body import BodyBuilder
+from codegen.frontend.statements.valuetype import alike, as_value, keeps, operation, value_type
+from codegen.frontend.syntax.declarators import DeclaredType, int_constant
 from codegen.record import mutable, record
 from codegen.scop.expr import Binary, Cast, Expr, Ref, Store, Ternary
 from codegen.scop.types import CType

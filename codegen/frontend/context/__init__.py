@@ -1,0 +1,1 @@
+"""What a walk over the region knows at a point of it, and what it leaves behind."""

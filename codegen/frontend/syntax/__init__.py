@@ -1,0 +1,1 @@
+"""Facts read off the syntax tree: names, declared types, members, calls, jumps."""
