@@ -30,8 +30,12 @@ def part(seconds: float, of: int) -> int:
 
 @contextmanager
 def at_most(operations: int) -> Iterator[None]:
-    """isl may take so many operations inside. Raises Exhausted past them, whatever came of that inside."""
+    """isl may take so many operations inside. Raises Exhausted past them, whatever came of that inside.
+
+    One bound may stand in another, which then begins to count anew behind it.
+    """
     ctx = isl.DEFAULT_CONTEXT
+    around = ctx.get_max_operations()
     ctx.reset_operations()
     ctx.set_max_operations(operations)
     try:
@@ -43,7 +47,8 @@ def at_most(operations: int) -> Iterator[None]:
             raise NoMemory() from error
         raise
     finally:
-        ctx.set_max_operations(0)
+        ctx.reset_operations()
+        ctx.set_max_operations(around)
 
 
 def _used_up(ctx: isl.Context) -> bool:

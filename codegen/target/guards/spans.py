@@ -12,12 +12,15 @@ from codegen.ast.generate import expression
 from codegen.frontend.expressions.affine import constant_of
 from codegen.recognize.access.reach import reach
 from codegen.scop.certain import followed, leads, may_be_skipped
+from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.model import Access, Array, Scop, Statement
 from codegen.target.guards.computed import condition_expr
 from codegen.target.guards.pointers import pointer_of, table_of
 from codegen.target.text.cexpr import IntPrinter
 
 Uses = Sequence[tuple[Statement, Access]]
+EXACT = 20_000  # operations of isl for one end of the elements that one access touches
+CASES = 8  # for which the end of them has formulas of its own
 
 
 def span_pointer(scop: Scop, array: Array) -> str:
@@ -151,7 +154,7 @@ def bounds(uses: Uses, pos: int, past: bool) -> list[isl.PwAff]:
         image = a.relation.intersect_domain(s.domain).range()
         rank = image.dim(isl.dim_type.set)
         line = image.project_out(isl.dim_type.set, pos + 1, rank - pos - 1).project_out(isl.dim_type.set, 0, pos)
-        value = _end(line, past)
+        value = line_end(line, past)
         if not any(value.plain_is_equal(v) for v in found):
             found.append(value.coalesce())
     kept = list(found)
@@ -161,7 +164,22 @@ def bounds(uses: Uses, pos: int, past: bool) -> list[isl.PwAff]:
     return kept
 
 
-def _end(line: isl.Set, past: bool) -> isl.PwAff:
+def line_end(line: isl.Set, past: bool) -> isl.PwAff:
+    """The end of a line of elements. Where the exact one takes many cases, or much work, that of a wider line."""
+    try:
+        with at_most(EXACT):
+            value = _exact_end(line, past)
+    except Exhausted:
+        return _exact_end(_widened(line), past)
+    return value if value.n_piece() <= CASES else _exact_end(_widened(line), past)
+
+
+def _widened(line: isl.Set) -> isl.Set:
+    """A line with all of these elements, without remainders of divisions: its ends are the least of a few formulas."""
+    return isl.Set.from_basic_set(line.remove_divs().simple_hull())
+
+
+def _exact_end(line: isl.Set, past: bool) -> isl.PwAff:
     """The end of a line of elements; a number where that says it more simply than cases of the parameters."""
     value = line.dim_max(0) if past else line.dim_min(0)
     if value.n_piece() > 1:
