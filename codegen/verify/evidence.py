@@ -62,3 +62,11 @@ def between_runs(e: Evidence, relation: isl.UnionMap) -> list[tuple[isl.Map, Sta
                         found.append((pairs, a, b))
         known.append((relation, found))
     return found
+
+
+def in_one_run(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> isl.Map:
+    """The pairs in one run of a loop around both places, whose variable is entry `depth` of their times."""
+    for before, after in zip(a.times[:depth], b.times[:depth], strict=True):
+        if not isinstance(before, int) and not isinstance(after, int):  # else the same position: both are in the loop
+            pairs = pairs.intersect(before.eq_map(after))
+    return pairs

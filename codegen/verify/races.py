@@ -13,8 +13,8 @@ from codegen.recognize.reductions import find_reductions
 from codegen.scop.dependences import Dependence, param_space
 from codegen.scop.isl_helpers import sample_pair
 from codegen.scop.tree import CONCURRENT, FOLDED, PIPELINED
-from codegen.verify.evidence import Evidence, Finding, between_runs
-from codegen.verify.pipelines import unsafe_pipeline
+from codegen.verify.evidence import Evidence, Finding, between_runs, in_one_run
+from codegen.verify.pipelines import unsafe_pipeline, waits_keep
 from codegen.verify.readback import StatementRun, same_iteration_until
 from codegen.verify.sentences import describe_pair
 
@@ -41,7 +41,9 @@ def parallel_race(e: Evidence) -> Sequence[Finding]:
 def _pipeline(e: Evidence, lp: For) -> Sequence[Finding]:
     """Without a loop over stages the iterations are printed to run one after the other."""
     stage = stage_of(lp)
-    problem = unsafe_pipeline(e.scop, _ties(e, set()), e.runs, lp, stage) if stage is not None else ""
+    if stage is None or waits_keep(between_runs(e, _together(e, set(), "")), lp, stage):
+        return []
+    problem = unsafe_pipeline(e.scop, _ties(e, set()), e.runs, lp, stage)
     return [Finding("race", problem)] if problem else []
 
 
@@ -95,14 +97,9 @@ def _carried_by(e: Evidence, lp: For, run: StatementRun) -> Sequence[Finding]:
 
 def _separates(pairs: isl.Map, a: StatementRun, b: StatementRun, depth: int) -> bool:
     """Is there a pair in one run of a loop around both, entry `depth` of their times, but in different iterations?"""
-    for k in range(depth + 1):
-        before, after = a.times[k], b.times[k]
-        if isinstance(before, int) or isinstance(after, int):
-            continue  # the same position: both are inside the loop
-        if k == depth:
-            return not pairs.is_subset(before.eq_map(after))
-        pairs = pairs.intersect(before.eq_map(after))
-    return False
+    before, after = a.times[depth], b.times[depth]
+    assert not isinstance(before, int) and not isinstance(after, int)
+    return not in_one_run(pairs, a, b, depth).is_subset(before.eq_map(after))
 
 
 def _any_order(e: Evidence, lp: For, run: StatementRun, names: set[str]) -> str:
