@@ -24,8 +24,9 @@ from codegen.scop.model import Access, Statement
 # and takes 4.7 cycles a point with four rows, 4.2 with one.
 STREAMS = 16
 
-Direction = Mapping[str, Sequence[Fraction]]  # by how much a step along a loop changes each statement's iterators
-Element = tuple[str, tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]  # array, subscripts' factors and constants
+Number = Fraction | int
+Direction = Mapping[str, Sequence[Number]]  # by how much a step along a loop changes each statement's iterators
+Element = tuple[str, tuple[tuple[Number, ...], ...], tuple[Number, ...]]  # array, subscripts' factors and constants
 
 
 @record
@@ -83,7 +84,7 @@ def alone(stmts: Sequence[Statement], side: Side, budget: Budget) -> RegisterTil
 
 def unit(stmts: Sequence[Statement], names: Mapping[str, str]) -> Direction:
     """A step along an iterator of each statement."""
-    return {s.name: [Fraction(it == names[s.name]) for it in s.iterators] for s in stmts if names.get(s.name)}
+    return {s.name: [int(it == names[s.name]) for it in s.iterators] for s in stmts if names.get(s.name)}
 
 
 def _widest(stmts: Sequence[Statement], side: Side, rows: int, budget: Budget) -> RegisterTile:
@@ -124,15 +125,15 @@ def _moves(along: Direction, s: Statement, a: Access) -> bool:
     return steps is None or any(steps)
 
 
-def _steps(along: Direction, s: Statement, a: Access) -> tuple[Fraction, ...] | None:
+def _steps(along: Direction, s: Statement, a: Access) -> tuple[Number, ...] | None:
     """How an access moves, for each subscript; None where that is no fixed step."""
     change = along.get(s.name)
-    rows = [coefficients(a.index.get_pw_aff(d), len(s.iterators)) for d in range(a.index.dim(isl.dim_type.out))]
+    rows = [x.factors for x in _subscripts(s, a)]
     if change is None:
-        return tuple(Fraction(0) for _ in rows)
+        return (0,) * len(rows)
     if any(r is None for r in rows):
         return None
-    return tuple(sum((x * y for x, y in zip(r or (), change, strict=True)), Fraction(0)) for r in rows)
+    return tuple(_plain(sum(x * y for x, y in zip(r or (), change, strict=True) if x and y)) for r in rows)
 
 
 def _elements(
@@ -141,14 +142,43 @@ def _elements(
     """What the iterations of a tile touch, vectors as a whole: told apart by the constants of their subscripts."""
     out = set()
     for s, a in accesses:
-        values = [a.index.get_pw_aff(d) for d in range(a.index.dim(isl.dim_type.out))]
-        factors = tuple(tuple(coefficients(v, len(s.iterators)) or ()) for v in values)
-        row, lane = (_steps(d, s, a) or (Fraction(0),) * len(values) for d in (side.row, side.lane))
+        subscripts = _subscripts(s, a)
+        factors = tuple(x.factors or () for x in subscripts)
+        row, lane = (_steps(d, s, a) or (0,) * len(subscripts) for d in (side.row, side.lane))
         for r in range(rows):
             for k in range(vectors):
-                at = (_constant(v) + r * x + k * lanes * y for v, x, y in zip(values, row, lane, strict=True))
+                at = [v.constant + r * x + k * lanes * y for v, x, y in zip(subscripts, row, lane, strict=True)]
                 out.add((a.array, factors, tuple(at)))
     return out
+
+
+@record
+class _Subscript:
+    """What one is: factors of the statement's iterators, None where there is no such formula, and a constant."""
+
+    factors: tuple[Number, ...] | None
+    constant: int
+
+
+def _subscripts(s: Statement, a: Access) -> tuple[_Subscript, ...]:
+    """All subscripts of an access. Every tile asks; the answer stays with the access, which never changes."""
+    count = len(s.iterators)
+    known: tuple[int, tuple[_Subscript, ...]] | None = a.__dict__.get("_subscripts")
+    if known is None or known[0] != count:
+        values = [a.index.get_pw_aff(d) for d in range(a.index.dim(isl.dim_type.out))]
+        known = count, tuple(_Subscript(_factors(v, count), _constant(v)) for v in values)
+        a.__dict__["_subscripts"] = known
+    return known[1]
+
+
+def _factors(value: isl.PwAff, count: int) -> tuple[Number, ...] | None:
+    found = coefficients(value, count)
+    return None if found is None else tuple(map(_plain, found))
+
+
+def _plain(x: Number) -> Number:
+    """An integer where it is one: arithmetic with fractions takes ten times as long."""
+    return int(x) if x.denominator == 1 else x
 
 
 def _constant(value: isl.PwAff) -> int:
