@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, replace
 from string import ascii_letters
 
@@ -67,6 +68,20 @@ class MissingLoop(Exception):
     """Storage refers to a loop that does not enclose it."""
 
 
+def _once(make: Callable[[isl.PwAff], CExpr]) -> Callable[[isl.PwAff], CExpr]:
+    """The same function, which is asked once for each value: neighbours in a stencil share most subscripts."""
+    known: list[tuple[isl.PwAff, CExpr]] = []
+
+    def found(value: isl.PwAff) -> CExpr:
+        for other, made in known:
+            if other.plain_is_equal(value):
+                return made
+        known.append((value, make(value)))
+        return known[-1][1]
+
+    return found
+
+
 @mutable
 class _Conversion:
     """State of one conversion: what the isl callbacks saw, and the marks."""
@@ -99,13 +114,15 @@ class _Conversion:
         if block is not None:
             self.instances.append(multiply(self.scop, block, back, lambda v: _expr(build.expr_from_pw_aff(v))))
             return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
-        its = tuple(_expr(build.expr_from_pw_aff(back.get_pw_aff(k))) for k in range(back.dim(isl.dim_type.out)))
+        where = time.range()
+        printed = _once(lambda v: _expr(build.expr_from_pw_aff(v)))
+        subscript = _once(lambda v: printed(settled(v, where)))
+        its = tuple(printed(back.get_pw_aff(k)) for k in range(back.dim(isl.dim_type.out)))
         accesses = []
         for a in s.accesses:
             index = a.index.pullback_pw_multi_aff(back)
-            plain = (settled(index.get_pw_aff(k), time.range()) for k in range(index.dim(isl.dim_type.out)))
-            accesses.append(tuple(_expr(build.expr_from_pw_aff(v)) for v in plain))
-        values = tuple(_expr(build.expr_from_pw_aff(v.pullback_pw_multi_aff(back))) for v in s.values)
+            accesses.append(tuple(subscript(index.get_pw_aff(k)) for k in range(index.dim(isl.dim_type.out))))
+        values = tuple(printed(v.pullback_pw_multi_aff(back)) for v in s.values)
         self.instances.append(Instance(s.name, its, tuple(accesses), values))
         return node.set_annotation(isl.Id(f"u{len(self.instances) - 1}"))
 
