@@ -23,6 +23,7 @@ from codegen.plan.model import (
     Pipeline,
     Plan,
     ScalarReplace,
+    StageShared,
     StoreIn,
     Tile,
     Vector,
@@ -54,7 +55,7 @@ def check_words(plan: Plan, target: Target) -> None:
 
 def _words(d: Directive) -> Iterator[str]:
     """The word of a directive, and with it those of what it may say besides."""
-    yield keyword(d)
+    yield "stage shared" if isinstance(d, StageShared) else keyword(d)
     if isinstance(d, Parallel):
         yield from (f"parallel {word}" for word, given in (("with", d.also), ("by", d.by)) if given)
 

@@ -34,6 +34,7 @@ class Dialect:
     template: str = "gpu/device.cu.j2"
     words: frozenset[str] = CXX_WORDS  # names that mean something there, and are plain ones in C
     probes: bool = False  # a launcher asks first whether there is a device
+    tiles: bool = True  # products run in tiles, from shared memory
 
     def pointer(self, a: ArrayText, written: bool) -> str:
         """A parameter of a kernel, which writes the array or does not. No two arrays overlap."""

@@ -12,6 +12,8 @@ from codegen.gpu.body import plain_type
 from codegen.gpu.dialect import MOST, Dialect
 from codegen.gpu.kernels import AXES, Kernel, Kernels, Launch, first_of
 from codegen.gpu.sizes import Sizes, with_sizes
+from codegen.gpu.tiles.find import TiledProduct
+from codegen.gpu.tiles.text import Printed, kernel_text
 from codegen.gpu.transfers import ArrayText, BoxText, array_text
 from codegen.recognize.access.struct_members import layout_tests
 from codegen.record import record
@@ -41,6 +43,8 @@ class KernelText:
     parameters: str
     body: tuple[View, ...]
     block: int  # threads
+    tiles: str = ""  # the same in tiles, and what starts it
+    unit: str = ""  # the matrix unit of these
 
 
 @record
@@ -77,6 +81,7 @@ class _DeviceArrays:
     outside: Sequence[ArrayText]
     scratch: Sequence[ArrayText]
     where: str
+    multiprocessors: int
 
 
 @record
@@ -88,8 +93,18 @@ class _Value:
     text: str  # on the host
 
 
+@record
+class DeviceCode:
+    """A proven tree, with those of its products, by statement, that are carried out in tiles,
+    on a device with so many multiprocessors."""
+
+    tree: CNode
+    tiled: Mapping[str, TiledProduct]
+    multiprocessors: int
+
+
 def emit_device(
-    scop: Scop, deps: Dependences, code: CNode, around: Surroundings, dialect: Dialect, arrays: str
+    scop: Scop, deps: Dependences, code: DeviceCode, around: Surroundings, dialect: Dialect, arrays: str
 ) -> DeviceText:
     """The texts of a proven tree. `arrays` says where those of the user are: host, device or managed."""
     part, texts = device_part(scop, deps, code, dialect, arrays)
@@ -104,18 +119,19 @@ def emit_device(
 
 
 def device_part(
-    scop: Scop, deps: Dependences, code: CNode, dialect: Dialect, arrays: str
+    scop: Scop, deps: Dependences, code: DeviceCode, dialect: Dialect, arrays: str
 ) -> tuple[DevicePart, tuple[ArrayText, ...]]:
     """Kernels and launcher of a proven tree, and the arrays that they use. Raises Unsupported."""
     sizes = with_sizes(scop)
     scop = sizes.scop
     name = f"{scop.function}_r{scop.region}"
-    kernels = Kernels(scop, name, dialect.calls)
-    views = kernels.host(code)
+    kernels = Kernels(scop, name, dialect.calls, tiled=code.tiled)
+    views = kernels.host(code.tree)
     ints = IntPrinter({p.name: p for p in scop.params}, {}, kernels.helpers)
     texts = tuple(array_text(scop, deps, n, ints) for n in _outside(scop))
     scratch = tuple(_scratch(scop, h.array) for h in kernels.scratch)
-    return _part(kernels, views, _DeviceArrays(texts, scratch, arrays), dialect, _values(scop, sizes)), texts
+    memory = _DeviceArrays(texts, scratch, arrays, code.multiprocessors)
+    return _part(kernels, views, memory, dialect, _values(scop, sizes)), texts
 
 
 def _outside(scop: Scop) -> list[str]:
@@ -157,9 +173,16 @@ def _part(
             return kinds.get(name) or counters[name]
         return dialect.pointer(every[name], name in _written(scop, k))
 
+    def tiles(k: Kernel) -> str:
+        if k.tiled is None:
+            return ""
+        given = ", ".join(declared(k, n) for n in arguments[k.name])
+        how = Printed(f"{k.name}_tile", given, ", ".join(arguments[k.name]), frozenset(known))
+        return kernel_text(scop, k.tiled, how, k.names, dialect.api, memory.multiprocessors)
+
     kernels = tuple(
         KernelText(k.name, _comment(k), ", ".join((*(declared(k, n) for n in arguments[k.name]), *_firsts(k))), k.body,
-                   prod(x.threads for x in k.axes))
+                   prod(x.threads for x in k.axes), tiles(k), k.tiled.unit if k.tiled else "")
         for k in found.kernels
     )  # fmt: skip
     region = f"region {scop.region} of {scop.function}"
@@ -218,7 +241,8 @@ def _launches(
                 name, count = first_of(axis), f"tw_count_{axis}"
                 start = View("for", f"long {name} = 0; {name} < {count}; {name} += {n * most}", body=(start,))
             lines = [View("decl", f"const long {', '.join(counts)};")] if counts else []
-            lines.append(View("if", "tw_count_x > 0", body=(start,)) if counts else start)
+            tiles = f" && !{k.name}_tiles({', '.join(arguments[k.name])})" if k.tiled else ""
+            lines.append(View("if", f"tw_count_x > 0{tiles}", body=(start,)) if counts else start)
             yield View("block", body=(*lines, View("stmt", dialect.started(region, arrays != "host"))))
         else:
             body = tuple(_launches(v.body, kernels, arguments, dialect, region, arrays))

@@ -15,7 +15,7 @@ from codegen.source.language import CXX, compiler_for
 from codegen.targets.base import Emulator
 
 # As the check compiles everything: products and sums are rounded apart, integers wrap.
-FLAGS = ("-std=c++14", "-O1", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-w")
+FLAGS = ("-std=c++14", "-O1", "-fPIC", "-ffp-contract=off", "-DTW_NO_FMA", "-fwrapv", "-fvisibility=hidden", "-w")
 
 
 def emulator_folder() -> Path:
@@ -37,7 +37,8 @@ def emulator(dialect: Dialect, options: GenOptions) -> Emulator:
 
 def on_device(dialect: Dialect) -> Emulator:
     """With the real compiler."""
-    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", "-fmad=false", "-arch=native", "-DTW_DEVICE_ONLY")
+    apart = ("-fmad=false", "-DTW_NO_FMA")
+    words = (dialect.compiler, "-O2", "-Xcompiler", "-fPIC,-fwrapv", *apart, "-arch=native", "-DTW_DEVICE_ONLY")
     home = Path(shutil.which(dialect.compiler) or "").resolve().parent.parent
     folders = [f for f in (home / "lib64", home / "lib") if f.is_dir()]
     links = (*(f"-L{f}" for f in folders), "-lcudart", "-lstdc++")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import DevicePart
+from codegen.gpu.tiles.model import UNITS
 from codegen.target.finish.names import Names
 from codegen.target.finish.wrap import wrapped
 from codegen.target.text.pieces import texts_of
@@ -43,6 +44,8 @@ def device_files(
     device = env.get_template(dialect.template).render(
         banner=banner, include=dialect.include, header=f"{stem}.tw.h", api=dialect.api, regions=parts, stops=stops,
         helpers=helpers, rank=max((p.rank for p in parts), default=1), source=_quoted(parts, helpers, of),
+        tiled=any(k.tiles for p in parts for k in p.kernels), unit_of=UNITS,
+        units=sorted({k.unit for p in parts for k in p.kernels if k.unit}),
         buffers=any(p.rank for p in parts), tries=_calls(parts, "TW_TRY("), keeps=_calls(parts, "tw_kept("),
     )  # fmt: skip
     return ((dialect.ending, wrapped(of(device.rstrip("\n") + "\n"))), (".tw.h", wrapped(of(header))))

@@ -17,6 +17,7 @@ from codegen.ast.ctree import Block, CExpr, CNode, Declare, For, Held, If, Insta
 from codegen.ast.generate import expression
 from codegen.diagnostics import Unsupported
 from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.tiles.find import TiledProduct
 from codegen.record import record
 from codegen.scop.dependences import param_space
 from codegen.scop.model import Scop
@@ -49,6 +50,8 @@ class Kernel:
     words: tuple[str, ...]  # that its text mentions
     around: frozenset[str]  # counters of the host's loops around it
     stmts: tuple[str, ...]
+    tiled: TiledProduct | None = None  # the same in tiles
+    names: Mapping[str, str] = field(default_factory=dict)  # of the counters of the host's loops
 
 
 @record
@@ -69,6 +72,7 @@ class Kernels:
     helpers: set[str] = field(default_factory=set)
     scratch: list[Held] = field(default_factory=list)  # variables of the region that several kernels use
     counters: dict[str, str] = field(default_factory=dict)  # of loops on the host, by their printed names
+    tiled: Mapping[str, TiledProduct] = field(default_factory=dict)  # by statement
 
     def host(self, node: CNode) -> tuple[View, ...]:
         """What the launcher does."""
@@ -122,7 +126,8 @@ class Kernels:
         words = set(_WORD.findall(" ".join(texts_of(body))))
         stmts = tuple(dict.fromkeys(x.stmt for x in walk(node) if isinstance(x, Instance)))
         around = frozenset(names.values())
-        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), around, stmts))
+        tiled = self.tiled.get(stmts[0]) if len(stmts) == 1 else None
+        self.kernels.append(Kernel(name, axes, body, tuple(sorted(words)), around, stmts, tiled, dict(names)))
         return Launch("launch", kernel=name)
 
 

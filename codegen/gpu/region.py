@@ -12,10 +12,12 @@ from codegen.ast.generate import generate as generate_ast
 from codegen.diagnostics import Diagnostic, InputError, Severity, Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
-from codegen.gpu.emit import emit_device
+from codegen.gpu.emit import DeviceCode, emit_device
 from codegen.gpu.kernels import has_grid
 from codegen.gpu.plan.processor import processor
 from codegen.gpu.plan.strategy import device_plan
+from codegen.gpu.tiles.choose import in_tiles, tiled_products
+from codegen.gpu.tiles.find import NoTiles
 from codegen.obeyed import check_words
 from codegen.options import GenOptions
 from codegen.plan.model import Grid, Plan
@@ -46,14 +48,14 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
                           "leave --arrays out")
     try:
         with at_most(part(options.timeout, AUTHORS[0])):
-            made = made_for_device(model, options)
+            made = made_for_device(model, options, dialect)
             scop = made.program.scop
             plan = replace(made.plan, digest=model.digest, part=model.piece)
             alias = alias_test(scop, options.assume_no_alias, options.check_alias)
             names = names_for(options.prefix, (s.text[slice(*s.span)], job.original))
             old = as_written(job.original)
             around = Surroundings(old, indent(job.original, s.region.indent), summary_of(made), alias.text, names)
-            text = emit_device(scop, made.program.deps, made.code, around, dialect, options.arrays)
+            text = emit_device(scop, made.program.deps, device_code(made, options), around, dialect, options.arrays)
     except Exhausted:
         raise too_much(options, scop.loc) from None
     except isl.Error as error:
@@ -66,7 +68,13 @@ def for_device(job: RegionJob, dialect: Dialect) -> RegionOutcome:
     )  # fmt: skip
 
 
-def made_for_device(model: Modelled, options: GenOptions) -> Made:
+def device_code(made: Made, options: GenOptions) -> DeviceCode:
+    """What is printed: the tree, and its products in tiles. All of it is proven."""
+    tiled = {x.nest.statement.name: x for x in tiled_products(made.program, made.code)}
+    return DeviceCode(made.code, tiled, processor(options.device).multiprocessors)
+
+
+def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> Made:
     """A proven program, by the user's plan if there is one, else by our own."""
     scop = model.program.scop
     if options.plan_text is not None:
@@ -78,6 +86,8 @@ def made_for_device(model: Modelled, options: GenOptions) -> Made:
             return _by_user(model, plans[0])
     decision = device_plan(model.program, processor(options.device))
     code = _proven(decision.program)
+    if dialect.tiles:
+        decision = in_tiles(decision, code, processor(options.device))
     remarks = (*decision.remarks, *_alone(decision.program.scop, code))
     return Made(decision.program, decision.plan, decision.program.tree, code, remarks)
 
@@ -89,6 +99,10 @@ def _by_user(model: Modelled, plan: Plan) -> Made:
     program = apply_plan(model.program, plan)
     try:
         code = _proven(program)
+        tiled_products(program, code)
+    except NoTiles as error:
+        raise InputError("illegal-plan", f"tiles cannot carry this out: {error}", plan.loc,
+                         "remove `registers` and `stage`") from None
     except Unsupported as error:
         raise InputError("illegal-plan", f"the plan is illegal: {error.message}", plan.loc,
                          "change or remove the directive that causes it") from None

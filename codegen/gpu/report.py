@@ -8,7 +8,7 @@ from codegen.diagnostics import Unsupported
 from codegen.gpu.body import check_region
 from codegen.gpu.dialect import Dialect
 from codegen.gpu.emit import device_part
-from codegen.gpu.region import made_for_device
+from codegen.gpu.region import device_code, made_for_device
 from codegen.gpu.transfers import ArrayText, BoxText
 from codegen.options import GenOptions
 from codegen.plan.text import show
@@ -20,8 +20,9 @@ def described(model: Modelled, options: GenOptions, dialect: Dialect) -> Iterato
     scop = model.program.scop
     try:
         check_region(scop, dialect.words)
-        made = made_for_device(model, options)
-        part, arrays = device_part(made.program.scop, made.program.deps, made.code, dialect, options.arrays)
+        made = made_for_device(model, options, dialect)
+        code = device_code(made, options)
+        part, arrays = device_part(made.program.scop, made.program.deps, code, dialect, options.arrays)
     except Unsupported as error:
         yield f"  stays on the host: {error.message}"
         return

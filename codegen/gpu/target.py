@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codegen.diagnostics import Diagnostic, Loc, Unsupported
-from codegen.targets.base import RANKS, STAYS, Emulator, Extra, RegionJob, Target
+from codegen.targets.base import RANKS, STAYS, TILES, Emulator, Extra, RegionJob, Target
 
 if TYPE_CHECKING:
     from codegen.gpu.dialect import Dialect
@@ -110,6 +110,7 @@ class OpenCL(Cuda):
     """Kernels as text that the driver compiles, and launchers in C."""
 
     name, help = "opencl", "C with OpenCL kernels beside it"
+    cannot = MappingProxyType({**Cuda.cannot, **TILES})
     endings = MappingProxyType({"c": (".tw.c", ".tw.cl.c", ".tw.h")})
 
     @property

@@ -105,7 +105,7 @@ def array_text(scop: Scop, deps: Dependences, name: str, ints: IntPrinter) -> Ar
     problem = wrong_transfers(found, scop, deps, name)
     if problem:
         raise Unsupported("no-proof", f"transfers could not be proven: {problem}", scop.loc)
-    ways = {_strides(array, a) for _, a in scop.accesses_to(name)}
+    ways = {strides_of(array, a) for _, a in scop.accesses_to(name)}
     if len(ways) > 1:
         raise Unsupported("gpu-array", f"rows of `{array.name}` have several lengths", scop.loc, "split the region")
     (strides,) = ways
@@ -117,7 +117,7 @@ def array_text(scop: Scop, deps: Dependences, name: str, ints: IntPrinter) -> Ar
                      array.rank == 0)
 
 
-def _strides(array: Array, access: Access) -> tuple[str, ...]:
+def strides_of(array: Array, access: Access) -> tuple[str, ...]:
     """How far elements with neighbouring subscripts are apart."""
     flat = next((x for x in access.path if x.kind == "flat"), None)
     if flat is not None:

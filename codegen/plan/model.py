@@ -299,6 +299,31 @@ class Grid:
 
 
 @record
+class Registers:
+    """On a device: a block of so many threads along rows and along columns carries out a tile of a product, and each
+    thread has so many elements of it in registers along the two loops; with `unit`, matrix units compute it. Of several
+    for one statement the first is taken that gives every multiprocessor a tile, else the last."""
+
+    loops: tuple[tuple[LoopRef, int], tuple[LoopRef, int]]
+    threads: tuple[int, int]
+    unit: str = ""
+    loc: Loc = NOWHERE
+
+
+@record
+class StageShared:
+    """On a device: what a tile of a product uses of an array in so many iterations of the loop over its depth is
+    copied to shared memory, `stages` times one after the other, with `pad` elements behind each line."""
+
+    array: str
+    loop: LoopRef
+    size: int
+    stages: int
+    pad: int = 0
+    loc: Loc = NOWHERE
+
+
+@record
 class Multiply:
     """Carry a statement's loops out as a blocked product of rows, columns and depth."""
 
@@ -312,6 +337,8 @@ class Multiply:
 
 # What a plan says about the local memory of cores, beside tiles that stay.
 LocalMemory = Union[StageIn, OnMesh, TimeSteps, InLanes]
+# What it says about tiles of blocks of threads.
+BlockTile = Union[Registers, StageShared]
 Directive = Union[
     Forward,
     Expand,
@@ -341,6 +368,8 @@ Directive = Union[
     TimeSteps,
     InLanes,
     Grid,
+    Registers,
+    StageShared,
     Multiply,
 ]
 

@@ -27,11 +27,13 @@ from codegen.plan.model import (
     Pipeline,
     Plan,
     Ranks,
+    Registers,
     Reverse,
     ScalarReplace,
     Schedule,
     Skew,
     StageIn,
+    StageShared,
     Stay,
     StoreIn,
     StripMine,
@@ -146,6 +148,17 @@ def _stage(d: StageIn, scop: Scop | None) -> list[str]:
     return [f"stage {d.array} {where}" + (" ahead" if d.ahead else "")]
 
 
+def _registers(d: Registers, scop: Scop | None) -> list[str]:
+    tile = ", ".join(f"{ref}:{n}" for ref, n in d.loops)
+    unit = f" on {d.unit}" if d.unit else ""
+    return [f"registers {tile} threads {d.threads[0]} by {d.threads[1]}{unit}"]
+
+
+def _shared(d: StageShared, scop: Scop | None) -> list[str]:
+    pad = f" pad {d.pad}" if d.pad else ""
+    return [f"stage {d.array} in shared at {d.loop}:{d.size} stages {d.stages}{pad}"]
+
+
 def _store(d: StoreIn, scop: Scop | None) -> list[str]:
     dims = "".join(f" [{it} - {start}: {size}]" for it, start, size in d.dims)
     return [f"store {d.variable} in {d.loop}{dims}"]
@@ -224,6 +237,8 @@ _SHOW: Mapping[type, Callable[..., list[str]]] = {
     InLanes: lambda d, s: [_lanes(d)],
     TimeSteps: lambda d, s: [f"steps {d.loop} by {d.steps} of {', '.join(map(str, d.sides))}"],
     Stay: lambda d, s: [f"stay {d.array} from {d.stmt} by {d.tiles}"],
+    Registers: _registers,
+    StageShared: _shared,
     Grid: lambda d, s: ["grid " + ", ".join(f"{ref}:{n}" for ref, n in d.loops)],
     Multiply: _multiply,
 }

@@ -13,6 +13,7 @@ from codegen.plan.model import (
     InLanes,
     OnMesh,
     StageIn,
+    StageShared,
     Stay,
     StoreIn,
     StripMine,
@@ -45,6 +46,8 @@ def store(r: Reader, at: Loc) -> Directive:
 
 def stage(r: Reader, at: Loc) -> Directive:
     array = r.word("an array").text
+    if r.peek() == "in" and r.peek(1) == "shared":
+        return _shared(r, array, at)
     if r.accept("in"):
         return StageIn(array, r.word("a statement").text, loc=at)
     r.take("at")
@@ -52,6 +55,20 @@ def stage(r: Reader, at: Loc) -> Directive:
     if not ref.stmt:
         raise InputError("bad-plan", f"a statement below loop `{ref.name}` is missing", at, f"write S1.{ref.name}")
     return StageIn(array, ref.stmt, ref.name, bool(r.accept("ahead")), at)
+
+
+def _shared(r: Reader, array: str, at: Loc) -> Directive:
+    r.take("in")
+    r.take("shared")
+    r.take("at")
+    ref = r.loop()
+    if not ref.stmt:
+        raise InputError("bad-plan", f"a statement below loop `{ref.name}` is missing", at, f"write S1.{ref.name}")
+    size, loc = r.size(":", 1024), r.loc()
+    stages = r.size("stages", 16)
+    if not size or stages < 2:
+        raise InputError("bad-plan", "there are two stages at least, of one iteration at least", loc, "")
+    return StageShared(array, ref, size, stages, r.size("pad", 64) if r.peek() == "pad" else 0, at)
 
 
 def mesh(r: Reader, at: Loc) -> Directive:

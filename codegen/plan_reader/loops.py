@@ -12,6 +12,7 @@ from codegen.plan.model import (
     LoopRef,
     Parallel,
     Pipeline,
+    Registers,
     Skew,
     Tile,
     Unroll,
@@ -45,6 +46,28 @@ def grid(r: Reader, at: Loc) -> Directive:
         items.append((ref, count))
         if not r.accept(","):
             return Grid(tuple(items), at)
+
+
+def registers(r: Reader, at: Loc) -> Directive:
+    """A tile of a product: elements of a thread, threads of a block, and the matrix unit."""
+    first = _in_registers(r)
+    r.take(",")
+    second = _in_registers(r)
+    loc, threads = r.loc(), (r.size("threads", 1024), r.size("by", 1024))
+    if not 0 < threads[0] * threads[1] <= 1024:
+        raise InputError("bad-plan", "a block has 1 to 1024 threads", loc, "")
+    return Registers((first, second), threads, r.word("a matrix unit").text if r.accept("on") else "", at)
+
+
+def _in_registers(r: Reader) -> tuple[LoopRef, int]:
+    ref = r.loop()
+    if not ref.stmt:
+        raise InputError("bad-plan", f"a statement below loop `{ref.name}` is missing", r.loc(), f"write S1.{ref.name}")
+    r.take(":")
+    loc, count = r.loc(), r.number()
+    if not 0 < count <= 64:
+        raise InputError("bad-plan", "a thread has 1 to 64 elements along a loop in registers", loc, "")
+    return ref, count
 
 
 def balance(r: Reader, at: Loc) -> Directive:

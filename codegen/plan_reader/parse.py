@@ -112,6 +112,7 @@ _READ: Mapping[str, Callable[[Reader, Loc], Directive]] = {
     "steps": data.steps,
     "lanes": data.lanes,
     "grid": loops.grid,
+    "registers": loops.registers,
     "product": products.multiply,
 }
 DIRECTIVES = frozenset(_READ)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 # What most targets have not, by the directives that ask for it.
-GRIDS = {"grid": "has no grids of threads"}
+TILES = {"registers": "has no tiles of threads", "stage shared": "has no shared memory of threads"}
+GRIDS = {"grid": "has no grids of threads", **TILES}
 RANKS = {"ranks": "has no ranks"}
 STAYS = {
     "stay": "has no cores that keep tiles",

@@ -29,11 +29,13 @@ from codegen.plan.model import (
     Pipeline,
     Plan,
     Ranks,
+    Registers,
     Reverse,
     ScalarReplace,
     Schedule,
     Skew,
     StageIn,
+    StageShared,
     Stay,
     StoreIn,
     StripMine,
@@ -47,7 +49,7 @@ from codegen.plan.text import keyword
 from codegen.recognize.products.forward import forward
 from codegen.recognize.reductions import free_pairs
 from codegen.scop.dependences import compute_dependences
-from codegen.scop.tree import Band, Loop, Slot, statements, walk
+from codegen.scop.tree import GRID, Band, Loop, Slot, statements, walk
 from codegen.transform import mark, order, tile
 from codegen.transform.find import find, illegal
 from codegen.transform.program import Program, make_program, violation
@@ -194,6 +196,21 @@ def _stage(p: Program, d: StageIn) -> Program:
     return replace(p, staging=(*p.staging, d))
 
 
+def _shared(p: Program, d: StageShared) -> Program:
+    _check_array(p, d.array, d.loc)
+    find(p.tree, d.loop, d.loc)
+    return replace(p, tiles=(*p.tiles, d))
+
+
+def _registers(p: Program, d: Registers) -> Program:
+    for ref, _ in d.loops:
+        if any(q.loop.kind != GRID for q in find(p.tree, ref, d.loc)):
+            raise illegal(f"loop {ref} has no threads of a grid", d.loc, "write `grid` ahead of it")
+    if d.loops[0][0].stmt != d.loops[1][0].stmt:
+        raise illegal("the two loops are around different statements", d.loc, "one tile is of one statement")
+    return replace(p, tiles=(*p.tiles, d))
+
+
 def _mesh(p: Program, d: OnMesh) -> Program:
     _check_statement(p, d.stmt, d.loc)
     return replace(p, staging=(*p.staging, d))
@@ -266,5 +283,7 @@ _APPLY: Mapping[type, Callable[..., Program]] = {
     TimeSteps: _steps,
     InLanes: _lanes,
     Grid: _by("grid"),
+    Registers: _registers,
+    StageShared: _shared,
     Multiply: _by("product"),
 }

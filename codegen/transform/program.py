@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 import islpy as isl
 
-from codegen.plan.model import LocalMemory
+from codegen.plan.model import BlockTile, LocalMemory
 from codegen.recognize.reductions import find_reductions
 from codegen.record import record
 from codegen.scop.dependences import Dependence, Dependences, one_object, order_map, param_space
@@ -22,7 +22,8 @@ from codegen.verify.sentences import describe_pair
 @record
 class Program:
     """A region with its current order. `stores` are storage choices of the plan, by variable; `stays` are tiles that
-    stay on cores of a group, by array and first statement, `staging` is what else it says about their local memory."""
+    stay on cores of a group, by array and first statement, `staging` is what else it says about their local memory,
+    and `tiles` what it says about blocks of threads of a device."""
 
     scop: Scop
     deps: Dependences
@@ -31,6 +32,7 @@ class Program:
     stores: Mapping[str, tuple[str, Slot]] = field(default_factory=dict)
     stays: Mapping[tuple[str, str], int] = field(default_factory=dict)
     staging: tuple[LocalMemory, ...] = ()
+    tiles: tuple[BlockTile, ...] = ()
 
     @property
     def must(self) -> isl.UnionMap:

@@ -100,7 +100,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, emulator: Path) -> Path:
 def test_what_is_right_passes(program: Path) -> None:
     ran = run_program(program, ["0"])
     assert (ran.code, ran.err) == (0, "")
-    assert ran.counts == {"launches": 2, "threads": 192, "bytes_in": 1600, "bytes_out": 400}
+    assert ran.counts == {"launches": 2, "threads": 192, "bytes_in": 1600, "bytes_out": 400, "barriers": 0}
 
 
 @pytest.mark.parametrize("fault", sorted(FOUND))

@@ -3,7 +3,8 @@
    Found are: accesses of kernels outside of all device memory, and to memory of the host; reads of device memory that
    nobody wrote since the call began; two threads of a launch that touch the same byte, one of them writing; copies that
    reach outside of device memory, or bring back what nobody wrote; device memory that the host uses; launches with no
-   thread, or with more than a block or a grid has. The first fault ends the program with a message.
+   thread, or with more than a block or a grid has; and what block.h says of threads that meet. The first fault ends the
+   program with a message.
 
    Environment: EMU_SEED (order of threads), EMU_FAIL=n (call n of the runtime fails), EMU_MEMORY (bytes of the device),
    EMU_COUNTS (a file for the number of launches, threads and bytes copied). */
@@ -28,13 +29,19 @@ typedef struct {
   int managed;
   uint64_t *writer, *reader; /* of each byte: launch and thread that touched it last */
   unsigned char *defined;
+  unsigned char *flight; /* of shared memory: bytes to which a copy is under way */
 } memory;
+typedef struct fiber fiber;
 
 enum { MEMORIES = 4096 };
 #define MANY 0xffffffffu /* threads that read the same byte */
 
 struct emu_place emu_now;
 static memory memories[MEMORIES];
+static memory *shared;   /* of the block that runs */
+static fiber *current;   /* the thread that runs, where those of a block meet */
+static uint64_t epoch;   /* barriers and blocks so far */
+static uint64_t barriers_run;
 static int used, running;
 static uint64_t launch, launches, threads_run, bytes_in, bytes_out, calls;
 static const char *kernel_name = "";
@@ -42,7 +49,7 @@ static cudaError_t pending = cudaSuccess;
 static uint32_t *block_order, *thread_order;
 static uint64_t block_count, thread_count, next_block, next_thread, turn;
 static uint64_t random_state;
-static char *stack_low, *stack_high;
+static char *stack_low, *stack_high, *main_stack_low, *main_stack_high;
 
 static void fault(const char *format, ...)
 {
@@ -66,6 +73,8 @@ static int holds(const memory *m, const void *p)
 static memory *find(const void *p)
 {
   static int last;
+  if (shared && holds(shared, p))
+    return shared;
   if (holds(&memories[last], p))
     return &memories[last];
   for (int k = 0; k < used; k++)
@@ -119,8 +128,9 @@ static void write_counts(void)
   FILE *file = name ? fopen(name, "w") : NULL;
   if (!file)
     return;
-  fprintf(file, "launches %llu\nthreads %llu\nbytes_in %llu\nbytes_out %llu\n", (unsigned long long)launches,
-          (unsigned long long)threads_run, (unsigned long long)bytes_in, (unsigned long long)bytes_out);
+  fprintf(file, "launches %llu\nthreads %llu\nbytes_in %llu\nbytes_out %llu\nbarriers %llu\n",
+          (unsigned long long)launches, (unsigned long long)threads_run, (unsigned long long)bytes_in, (unsigned long long)bytes_out,
+          (unsigned long long)barriers_run);
   fclose(file);
 }
 
@@ -298,7 +308,20 @@ static void all_reachable(int yes)
       reachable(&memories[k], yes);
 }
 
-int emu_begin(const char *kernel, emu_index blocks, emu_index threads)
+/* Shared memory of a block, as far as it was asked for; this is an sm_90. */
+static size_t most_shared = 48 << 10;
+
+cudaError_t emu_most_shared(const void *kernel, int bytes)
+{
+  (void)kernel;
+  const cudaError_t error = called();
+  if (error != cudaSuccess || bytes > 232448)
+    return error != cudaSuccess ? error : cudaErrorInvalidValue;
+  most_shared = (size_t)bytes > most_shared ? (size_t)bytes : most_shared;
+  return cudaSuccess;
+}
+
+int emu_begin(const char *kernel, emu_index blocks, emu_index threads, size_t shared_bytes)
 {
   pthread_attr_t attributes;
   size_t size;
@@ -307,7 +330,7 @@ int emu_begin(const char *kernel, emu_index blocks, emu_index threads)
   block_count = (uint64_t)blocks.x * blocks.y * blocks.z;
   thread_count = (uint64_t)threads.x * threads.y * threads.z;
   if (!block_count || !thread_count || thread_count > 1024 || threads.z > 64 || blocks.y > 65535 || blocks.z > 65535
-      || blocks.x > 2147483647u) {
+      || blocks.x > 2147483647u || shared_bytes > most_shared) {
     pending = cudaErrorInvalidConfiguration;
     return 0;
   }
@@ -316,6 +339,8 @@ int emu_begin(const char *kernel, emu_index blocks, emu_index threads)
     pthread_attr_destroy(&attributes);
     stack_low = low;
     stack_high = (char *)low + size;
+    main_stack_low = stack_low;
+    main_stack_high = stack_high;
   }
   kernel_name = kernel;
   emu_now.blocks = blocks;
@@ -335,6 +360,13 @@ static emu_index unfold(uint32_t n, emu_index sides)
   return found;
 }
 
+static void end_launch(void)
+{
+  free(block_order);
+  free(thread_order);
+  all_reachable(0);
+}
+
 int emu_next(void)
 {
   running = 0;
@@ -343,9 +375,7 @@ int emu_next(void)
     next_block++;
   }
   if (next_block == block_count) {
-    free(block_order);
-    free(thread_order);
-    all_reachable(0);
+    end_launch();
     return 0;
   }
   emu_now.block = unfold(block_order[next_block], emu_now.blocks);
@@ -356,6 +386,8 @@ int emu_next(void)
   return 1;
 }
 
+static uint64_t own_turn(void);
+
 /* One access of a kernel. */
 static void touch(const void *p, size_t bytes, int write)
 {
@@ -363,6 +395,8 @@ static void touch(const void *p, size_t bytes, int write)
     return;
   if ((const char *)p >= stack_low && (const char *)p < stack_high)
     return; /* a thread's own */
+  if (current && (const char *)p >= main_stack_low && (const char *)p < main_stack_high)
+    return; /* arguments of the kernel */
   if ((const char *)p >= (const char *)&emu_now && (const char *)p < (const char *)(&emu_now + 1))
     return;
   memory *m = find(p);
@@ -374,24 +408,37 @@ static void touch(const void *p, size_t bytes, int write)
   const size_t first = (size_t)((const char *)p - m->at);
   if (first + bytes > m->bytes)
     fault("%s beyond the end of an array", write ? "a store" : "a load");
+  if (m->flight && memchr(m->flight + first, 1, bytes))
+    fault("%s of shared memory to which a copy is under way", write ? "a store" : "a load");
   if (first % bytes)
     fault("%s that is not aligned", write ? "a store" : "a load");
-  const uint64_t me = launch << 32 | (turn & MANY);
+  const uint64_t now = m == shared ? epoch : launch, me = now << 32 | (own_turn() & MANY);
+  const char *const where = m == shared ? "threads of a block, with no barrier between," : "threads of a launch";
   for (size_t k = first; k < first + bytes; k++) {
     const uint64_t writer = m->writer[k], reader = m->reader[k];
-    if (writer >> 32 == launch && writer != me)
-      fault("two threads of a launch %s the same element", write ? "write" : "write and read");
+    if (writer >> 32 == now && writer != me)
+      fault("two %s %s the same element", where, write ? "write" : "write and read");
     if (!write && !m->defined[k])
       fault("a load of an element that nobody wrote");
-    if (write && reader >> 32 == launch && reader != me)
-      fault("two threads of a launch read and write the same element");
+    if (write && reader >> 32 == now && reader != me)
+      fault("two %s read and write the same element", where);
     if (write) {
       m->writer[k] = me;
       m->defined[k] = 1;
     } else {
-      m->reader[k] = reader >> 32 == launch && reader != me ? launch << 32 | MANY : me;
+      m->reader[k] = reader >> 32 == now && reader != me ? now << 32 | MANY : me;
     }
   }
+}
+
+#include "block.h"
+
+static uint64_t own_turn(void) { return current ? current->turn : turn; }
+
+void emu_aligned(const void *p, size_t bytes)
+{
+  if ((size_t)p % bytes)
+    fault("an access to %zu bytes that is not aligned", bytes);
 }
 
 /* What the compiler calls before accesses. */

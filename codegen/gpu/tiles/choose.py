@@ -1,0 +1,146 @@
+"""Which products run in tiles, and of what sizes: by the plan, or by the tool's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import CNode, For, Instance, walk
+from codegen.diagnostics import Diagnostic, Severity
+from codegen.gpu.plan.processor import Processor
+from codegen.gpu.tiles.find import Nest, NoTiles, TiledProduct, product_nest, staged_arrays, tiled
+from codegen.gpu.tiles.model import UNITS, Staging, Tile
+from codegen.gpu.tiles.prove import shared_bytes, wrong_tile
+from codegen.plan.model import BlockTile, LoopRef, Registers, StageShared
+from codegen.scop.model import Scop
+from codegen.scop.tree import GRID
+from codegen.strategy.choice import Decision
+from codegen.transform.program import Program
+
+MOST_SHARED = 232448  # bytes of a block, on the largest device
+DEPTH, STAGES = 16, (4, 2)
+PAD = 4  # elements: lines of 16 and 4 more begin in other banks
+# Threads along rows and columns, and what each has in registers: the larger, the fewer loads for each step.
+PLAIN = (Tile((8, 32), (16, 8)), Tile((8, 16), (8, 8)), Tile((8, 16), (8, 4)), Tile((8, 16), (4, 4)))
+HALF = (Tile((16, 16), (8, 8)), Tile((8, 16), (8, 4)), Tile((8, 16), (4, 4)))  # elements of 8 bytes
+UNIT = (Tile((32, 8), (4, 16)), Tile((16, 8), (4, 8)), Tile((16, 8), (2, 8)))
+
+
+def tiled_products(p: Program, code: CNode) -> tuple[TiledProduct, ...]:
+    """The products in tiles that the plan asks for, proven. Raises NoTiles."""
+    wanted: dict[str, list[Registers]] = {}
+    stages: dict[str, list[StageShared]] = {}
+    for d in p.tiles:
+        if isinstance(d, Registers):
+            wanted.setdefault(d.loops[0][0].stmt, []).append(d)
+        elif isinstance(d, StageShared):
+            stages.setdefault(d.loop.stmt, []).append(d)
+    for name in sorted(stages.keys() - wanted.keys()):
+        raise NoTiles(f"{name} has arrays in shared memory, but no tile in registers")
+    return tuple(_planned(p.scop, code, wanted[n], stages.get(n, ())) for n in sorted(wanted))
+
+
+def _planned(scop: Scop, code: CNode, tiles: Sequence[Registers], stages: Sequence[StageShared]) -> TiledProduct:
+    name = tiles[0].loops[0][0].stmt
+    nest = nest_of(scop, code, name)
+    for d in tiles:
+        if [ref.name for ref, _ in d.loops] != [nest.rows.loop.name, nest.columns.loop.name]:
+            raise NoTiles(f"rows and columns of {name} are {nest.rows.loop.name} and {nest.columns.loop.name}")
+        if d.unit and d.unit not in UNITS:
+            raise NoTiles(f"there is no matrix unit {d.unit}; there are {', '.join(UNITS)}")
+    sizes = {(d.loop.name, d.size, d.stages) for d in stages}
+    if len(sizes) != 1 or min(sizes)[0] != nest.depth.loop.name:
+        raise NoTiles(f"arrays of {name} are staged along {nest.depth.loop.name}, all in the same way")
+    staging = Staging(stages[0].size, stages[0].stages)
+    made = tiled(scop, nest, [_tile(d) for d in tiles], staging, {d.array: d.pad for d in stages})
+    proven(made)
+    return made
+
+
+def _tile(d: Registers) -> Tile:
+    (_, rows), (_, columns) = d.loops
+    return Tile(d.threads, (rows, columns), UNITS[d.unit] if d.unit else None)
+
+
+def proven(p: TiledProduct) -> None:
+    """All proofs, for tiles of each size, with copies of 16 bytes and of single elements. Raises NoTiles."""
+    for t in p.tiles:
+        if shared_bytes(t, p.staging, p.operands) > MOST_SHARED:
+            raise NoTiles("no device has so much shared memory")
+        for vector in sorted({1, p.vector}):
+            problem = wrong_tile(t, p.staging, p.operands, vector, p.order)
+            if problem:
+                raise NoTiles(problem)
+
+
+def nest_of(scop: Scop, code: CNode, stmt: str) -> Nest:
+    """The nest on threads around a statement. Raises NoTiles."""
+    for node in walk(code):
+        if isinstance(node, For) and node.loop.kind == GRID:
+            inside = {x.stmt for x in walk(node) if isinstance(x, Instance)}
+            if stmt in inside:
+                return product_nest(scop, node)
+    raise NoTiles(f"{stmt} does not run on threads")
+
+
+def in_tiles(d: Decision, code: CNode, processor: Processor) -> Decision:
+    """A plan of the tool's own, with tiles for the products in it."""
+    for s in d.program.scop.statements:
+        try:
+            nest = nest_of(d.program.scop, code, s.name)
+            found = _proposed(d.program.scop, nest, processor)
+        except NoTiles:
+            continue
+        program = replace(d.program, tiles=(*d.program.tiles, *found))
+        plan = replace(d.plan, directives=(*d.plan.directives, *found))
+        first = next(x for x in found if isinstance(x, Registers))
+        rows, columns = (n * m for n, (_, m) in zip(first.threads, first.loops, strict=True))
+        text = f"tiles of {rows} by {columns} elements and less, operands in shared memory"
+        text += f", on matrix units {first.unit}" if first.unit else ""
+        remark = Diagnostic(Severity.REMARK, "kernel", text, s.loc, kind="passed")
+        d = Decision(plan, (*d.remarks, remark), program)
+    return d
+
+
+def _proposed(scop: Scop, nest: Nest, processor: Processor) -> tuple[BlockTile, ...]:
+    """Directives for a product, if they can be proven. Raises NoTiles."""
+    pads = dict.fromkeys(staged_arrays(scop, nest), PAD)
+    for unit in _units(processor):
+        for stages in STAGES:
+            try:
+                made = tiled(scop, nest, _tiles(scop, nest, unit), Staging(DEPTH, stages), pads)
+                kept = tuple(t for t in made.tiles if _fits(made, t, processor))
+                made = replace(made, tiles=kept)
+                proven(made)
+            except NoTiles:
+                continue
+            if kept:
+                return _directives(made, pads)
+    raise NoTiles("no tiles fit the device")
+
+
+def _fits(p: TiledProduct, t: Tile, processor: Processor) -> bool:
+    return shared_bytes(t, p.staging, p.operands) <= processor.shared_per_block
+
+
+def _directives(p: TiledProduct, pads: Mapping[str, int]) -> tuple[BlockTile, ...]:
+    name = p.nest.statement.name
+    rows, columns, depth = (LoopRef(lp.loop.name, name) for lp in (p.nest.rows, p.nest.columns, p.nest.depth))
+    registers = (Registers(((rows, t.registers[0]), (columns, t.registers[1])), t.threads, p.unit) for t in p.tiles)
+    return (*registers, *(StageShared(a, depth, DEPTH, p.staging.stages, n) for a, n in pads.items()))
+
+
+def _units(processor: Processor) -> Iterator[str]:
+    """Matrix units for f64, if the device has them, and none."""
+    generation = processor.architecture.removeprefix("sm_")
+    if processor.matrix_units and generation.isdigit() and int(generation) in (80, 90):
+        yield "m16n8k4" if int(generation) == 90 else "m8n8k4"
+    yield ""
+
+
+def _tiles(scop: Scop, nest: Nest, unit: str) -> tuple[Tile, ...]:
+    if unit:
+        return tuple(replace(t, unit=UNITS[unit]) for t in UNIT)
+    s = nest.statement
+    wide = max(scop.arrays[a.array].elem.bytes for a in s.accesses) > 4
+    return HALF if wide else PLAIN

@@ -1,0 +1,195 @@
+"""Which nests of a device's tree are products that tiles can carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from codegen.ast.ctree import CExpr, CNode, For, Instance, Name, expr_names
+from codegen.gpu.body import plain_type
+from codegen.gpu.tiles.model import DEEP, WIDE, Operand, Staging, Tile
+from codegen.gpu.tiles.order import Order, pipelined
+from codegen.gpu.transfers import strides_of
+from codegen.recognize.access.strides import coefficients
+from codegen.recognize.products.contraction import NoContraction, contraction
+from codegen.record import record
+from codegen.scop.expr import Affine, Ref, is_code, walk
+from codegen.scop.lanes import Lane
+from codegen.scop.model import Access, Scop, Statement
+from codegen.scop.product import Contraction
+from codegen.scop.tree import GRID, SEQUENTIAL
+from codegen.scop.types import CType
+
+
+class NoTiles(Exception):
+    """Why a nest is no product of this kind."""
+
+
+@record
+class Nest:
+    """The loops of a product on a device, over rows, columns and depth, and what they run."""
+
+    rows: For
+    columns: For
+    depth: For
+    instance: Instance
+    statement: Statement
+    what: Contraction
+
+
+@record
+class TiledProduct:
+    """A product with everything that is proven and printed of it."""
+
+    nest: Nest
+    tiles: tuple[Tile, ...]
+    staging: Staging
+    operands: tuple[Operand, ...]
+    order: Order
+    step: int  # depths that are loaded and computed at once
+    guarded: bool  # are there depths beyond the last one that must not be computed?
+    vector: int  # elements of 16 bytes, if all arrays have equal ones
+
+    @property
+    def unit(self) -> str:
+        return self.tiles[0].unit.name if self.tiles[0].unit else ""
+
+
+def product_nest(scop: Scop, node: CNode) -> Nest:
+    """The product that a nest is. Raises NoTiles."""
+    loops: list[For] = []
+    while isinstance(node, For):
+        loops.append(node)
+        node = node.body
+    if not isinstance(node, Instance) or [lp.loop.kind for lp in loops] != [GRID, GRID, SEQUENTIAL]:
+        raise NoTiles("its threads run over two loops, and inside them over one")
+    s, names = scop.statement(node.stmt), {lp.var for lp in loops}
+    if any(lp.step != 1 or lp.op != "<" or lp.otherwise or lp.carried for lp in loops):
+        raise NoTiles("its loops do not count one by one")
+    if any((expr_names(lp.lower) | expr_names(lp.upper)) & names for lp in loops):
+        raise NoTiles("the bounds of one of its loops change with another")
+    where = {e.name: d for d, e in enumerate(node.iterators) if isinstance(e, Name) and e.name in names}
+    if len(where) != len(loops):
+        raise NoTiles("its loops are not those of the statement")
+    inner = set(where.values())
+    try:
+        found = contraction(scop, s, [d for d in range(len(s.iterators)) if d not in inner])
+    except NoContraction as error:
+        raise NoTiles(str(error)) from None
+    roles = [next((lp for lp in loops if (where[lp.var],) == part), None) for part in
+             (found.rows, found.columns, found.depth)]  # fmt: skip
+    if None in roles or found.step.careful or is_code(s.rhs):
+        raise NoTiles("it is a product of other loops, or writes under a condition")
+    if roles[2] is not loops[2]:
+        raise NoTiles("its depth is shared out among threads")
+    rows, columns, depth = roles
+    assert rows is not None and columns is not None and depth is not None
+    return Nest(rows, columns, depth, node, s, found)
+
+
+def tiled(scop: Scop, nest: Nest, tiles: Sequence[Tile], staging: Staging, pads: Mapping[str, int]) -> TiledProduct:
+    """How tiles carry a product out. `pads` are elements behind lines of arrays in shared memory. Raises NoTiles."""
+    if not tiles:
+        raise NoTiles("there are no tiles")
+    s, unit = nest.statement, tiles[0].unit
+    if any(t.unit != unit for t in tiles):
+        raise NoTiles("its tiles are computed in different ways")
+    if any(isinstance(e, Affine) for e in walk(s.rhs)):
+        raise NoTiles("it computes with indices")
+    operands = tuple(_operand(scop, nest, k, pads) for k in _read(s, nest.what.own))
+    arrays = {s.accesses[o.access].array for o in operands}
+    if s.accesses[s.target].array in arrays:
+        raise NoTiles("it reads other elements of the array that it writes")
+    if {o.side for o in operands} != {0, 1} or {o.name for o in operands} != pads.keys():
+        raise NoTiles("operands of rows and of columns are staged, and nothing else")
+    kinds = {o.bytes for o in operands} | {scop.arrays[s.accesses[s.target].array].elem.bytes}
+    same = len(kinds) == 1
+    filled = _sum_of_products(scop, nest)
+    if unit is not None and not (filled and kinds == {8} and len(operands) == 2 and _is_float(scop, s)):
+        raise NoTiles("matrix units add up products of two numbers in double precision")
+    step = unit.depth if unit else max(1, 8 // max(kinds)) if any(o.layout == DEEP for o in operands) else 1
+    if filled:
+        operands = tuple(replace(o, fill=_fill(o, _is_float(scop, s))) for o in operands)
+    if staging.depth % step:
+        raise NoTiles(f"the depth that is staged is no multiple of {step}")
+    order = pipelined(staging.stages, staging.depth // step)
+    vector = 16 // max(kinds) if same else 1
+    return TiledProduct(nest, tuple(tiles), staging, operands, order, step, not filled, vector)
+
+
+def _is_float(scop: Scop, s: Statement) -> bool:
+    return scop.arrays[s.accesses[s.target].array].elem.kind == "float"
+
+
+def _fill(o: Operand, floating: bool) -> str:
+    """x + -0.0 * 0.0 is x, whatever x is; so is x + 0 * 0 in integers."""
+    return "-0.0" if floating and o.side == 0 else "0"
+
+
+def _sum_of_products(scop: Scop, nest: Nest) -> bool:
+    """Is a step target + left * right, of two elements as they are?"""
+    s, step = nest.statement, nest.what.step
+    wanted = {Lane("add", (Lane("acc"), Lane("mul", x))) for x in ((Lane("a"), Lane("b")), (Lane("b"), Lane("a")))}
+    plain = len(step.left) == len(step.right) == 1 and isinstance(step.left[0], Ref) and isinstance(step.right[0], Ref)
+    target = scop.arrays[s.accesses[s.target].array].elem
+    return plain and step.lane in wanted and all(_same(scop.arrays[a.array].elem, target) for a in s.accesses)
+
+
+def _same(a: CType, b: CType) -> bool:
+    return (a.kind, a.bits, a.signed) == (b.kind, b.bits, b.signed)
+
+
+def _read(s: Statement, own: int) -> list[int]:
+    """Accesses that bring operands, each element once."""
+    out: list[int] = []
+    for e in walk(s.rhs):
+        if not isinstance(e, Ref) or e.access in (own, s.target, *out):
+            continue
+        if not any(s.accesses[k].relation.is_equal(s.accesses[e.access].relation) for k in out):
+            out.append(e.access)
+    return out
+
+
+def staged_arrays(scop: Scop, nest: Nest) -> tuple[str, ...]:
+    """The arrays that a product reads."""
+    s = nest.statement
+    return tuple(dict.fromkeys(scop.arrays[s.accesses[k].array].base for k in _read(s, nest.what.own)))
+
+
+def _operand(scop: Scop, nest: Nest, number: int, pads: Mapping[str, int]) -> Operand:
+    s, what = nest.statement, nest.what
+    a = s.accesses[number]
+    array = scop.arrays[a.array]
+    moves = {d: _stride(scop, s, a, d) for d in (what.rows[0], what.columns[0], what.depth[0])}
+    own = [d for d in (what.rows[0], what.columns[0]) if moves[d]]
+    if len(own) != 1 or not moves[what.depth[0]] or array.inside:
+        raise NoTiles(f"`{array.base}` does not vary with the depth and one of rows and columns")
+    side = 0 if own[0] == what.rows[0] else 1
+    line = "own" if moves[own[0]] == "1" else "depth" if moves[what.depth[0]] == "1" else ""
+    layout = DEEP if line == "depth" else WIDE
+    return Operand(number, array.base, plain_type(array.elem), array.elem.bytes, side, moves[own[0]],
+                   moves[what.depth[0]], line, layout, pads.get(array.base, 0))  # fmt: skip
+
+
+def target_strides(scop: Scop, nest: Nest) -> tuple[str, str]:
+    """How far rows, and columns, of the target are apart. Raises NoTiles."""
+    s = nest.statement
+    row, column = (_stride(scop, s, s.accesses[s.target], part[0]) for part in (nest.what.rows, nest.what.columns))
+    return row, column
+
+
+def _stride(scop: Scop, s: Statement, a: Access, d: int) -> str:
+    """How far elements are apart that an iterator's neighbours touch; empty where it does not move the access."""
+    array = scop.arrays[a.array]
+    found = ""
+    for k, text in enumerate(strides_of(array, a)):
+        c = coefficients(a.index.get_pw_aff(k), len(s.iterators))
+        if c is None or c[d] not in (0, 1) or (c[d] and found):
+            raise NoTiles(f"elements of `{array.base}` are no fixed distance apart")
+        found = text if c[d] else found
+    return found
+
+
+def bounds(nest: Nest) -> tuple[tuple[CExpr, CExpr], ...]:
+    """First and past-the-last values of rows, columns and depth."""
+    return tuple((lp.lower, lp.upper) for lp in (nest.rows, nest.columns, nest.depth))

@@ -1,0 +1,157 @@
+"""How a block of threads carries out a tile of a product, as formulas that are both printed and proven.
+
+A formula is the text of an integer expression of C. Its names are `thread`, the number of a thread in its block, the
+number of what it copies or reads, and the constants of the tile. The kernel prints the text, `prove.py` parses it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from codegen.ast.ctree import Bin, CExpr, Int, Name
+from codegen.record import record
+
+WARP = 32
+WIDE, DEEP = "wide", "deep"  # elements that differ in row (or column) lie side by side, or those that differ in depth
+
+
+@record
+class Unit:
+    """A matrix unit: rows, columns and depth of what a warp multiplies at once, in f64. By PTX, a lane has elements
+    (lane / 4, lane % 4) of the left operand, (lane % 4, lane / 4) of the right one, and two neighbours of a row of
+    the target; further ones are 8 rows or columns, or 4 depths on."""
+
+    rows: int
+    columns: int
+    depth: int
+
+    @property
+    def name(self) -> str:
+        return f"m{self.rows}n{self.columns}k{self.depth}"
+
+
+UNITS = {u.name: u for u in (Unit(8, 8, 4), Unit(16, 8, 4), Unit(16, 8, 8), Unit(16, 8, 16))}
+
+
+@record
+class Tile:
+    """Threads of a block along rows and columns, and the elements that each has in registers along them."""
+
+    threads: tuple[int, int]
+    registers: tuple[int, int]
+    unit: Unit | None = None
+
+    @property
+    def count(self) -> int:
+        return self.threads[0] * self.threads[1]
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """Rows and columns of a block."""
+        return self.threads[0] * self.registers[0], self.threads[1] * self.registers[1]
+
+
+@record
+class Operand:
+    """An array that is staged: `side` 0 varies with rows, 1 with columns. `line` is the one of its two strides, own or
+    depth, that is one element; `pad` elements stand behind each line of shared memory."""
+
+    access: int
+    name: str
+    kind: str  # C type of elements
+    bytes: int
+    side: int
+    own: str  # strides, as C texts
+    depth: str
+    line: str  # "own", "depth", or "" where neither is one
+    layout: str
+    pad: int
+    fill: str = "0"  # what stands beyond the last depth
+
+    @property
+    def vector(self) -> int:
+        """Elements that one copy of 16 bytes brings, where that is possible at all."""
+        along = "own" if self.layout == WIDE else "depth"
+        return 16 // self.bytes if self.line == along else 1
+
+
+@record
+class Staging:
+    """How much depth is staged at a time, and how often there is room for it."""
+
+    depth: int
+    stages: int
+
+
+def constants(t: Tile, s: Staging) -> dict[str, int]:
+    """What the names of formulas stand for."""
+    (ti, tj), (ri, rj), (rows, columns) = t.threads, t.registers, t.sides
+    return {"TI": ti, "TJ": tj, "RI": ri, "RJ": rj, "ROWS": rows, "COLUMNS": columns, "THREADS": t.count,
+            "DEPTH": s.depth, "STAGES": s.stages}  # fmt: skip
+
+
+# Which row and column of a block's tile register number `i` or `j` of a thread is. A warp has 4 by 8 threads without a
+# matrix unit, each with groups of GI by GJ neighbours; with one, the unit says who has what.
+PLAIN_ROW = "thread / 32 / (TJ / 8) * (4 * RI) + thread % 32 / 8 * GI + i / GI * (4 * GI) + i % GI"
+PLAIN_COLUMN = "thread / 32 % (TJ / 8) * (8 * RJ) + thread % 8 * GJ + j / GJ * (8 * GJ) + j % GJ"
+UNIT_ROW = "thread / 32 / (TJ / 4) * (8 * RI) + 8 * i + thread % 32 / 4"
+UNIT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + j / 2 * 8 + thread % 4 * 2 + j % 2"
+# What a lane hands to a unit: row, or column, number `i` of eight, and which depth from `k` on.
+LEFT_ROW = UNIT_ROW
+RIGHT_COLUMN = "thread / 32 % (TJ / 4) * (4 * RJ) + 8 * i + thread % 32 / 4"
+UNIT_DEPTH = "k + thread % 4"
+
+
+def place(o: Operand) -> str:
+    """Where element `x` at depth `k` lies in shared memory, in room number `slot`."""
+    side = ("ROWS", "COLUMNS")[o.side]
+    if o.layout == WIDE:
+        return f"slot * (DEPTH * ({side} + {o.pad})) + k * ({side} + {o.pad}) + x"
+    return f"slot * ({side} * (DEPTH + {o.pad})) + x * (DEPTH + {o.pad}) + k"
+
+
+def room(o: Operand) -> str:
+    """Elements of all rooms of an operand."""
+    side = ("ROWS", "COLUMNS")[o.side]
+    one = f"DEPTH * ({side} + {o.pad})" if o.layout == WIDE else f"{side} * (DEPTH + {o.pad})"
+    return f"STAGES * ({one})"
+
+
+def copied(o: Operand) -> tuple[str, str, str]:
+    """Copy number `r` of a thread, V elements: row (or column), depth, and how many copies there are."""
+    side, v = ("ROWS", "COLUMNS")[o.side], "V" if o.vector > 1 else "1"
+    times = f"{side} * DEPTH / ({v} * THREADS)"
+    if o.line == "own":
+        return f"thread % ({side} / {v}) * {v}", f"thread / ({side} / {v}) + r * (THREADS / ({side} / {v}))", times
+    return f"thread / (DEPTH / {v}) + r * (THREADS / (DEPTH / {v}))", f"thread % (DEPTH / {v}) * {v}", times
+
+
+def parsed(text: str, values: Mapping[str, int]) -> CExpr:
+    """A formula as an expression, with numbers for the names that are known."""
+    return _expression(ast.parse(text, mode="eval").body, values)
+
+
+_SIGNS: Mapping[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
+
+
+def _expression(e: ast.expr, values: Mapping[str, int]) -> CExpr:
+    if isinstance(e, ast.BinOp):
+        return Bin(_SIGNS[type(e.op)], _expression(e.left, values), _expression(e.right, values))
+    if isinstance(e, ast.Name):
+        return Int(values[e.id]) if e.id in values else Name(e.id)
+    assert isinstance(e, ast.Constant) and isinstance(e.value, int)
+    return Int(e.value)
+
+
+def number(text: str, values: Mapping[str, int]) -> int:
+    """The value of a formula of constants."""
+    return _number(parsed(text, values))
+
+
+def _number(e: CExpr) -> int:
+    if isinstance(e, Int):
+        return e.value
+    assert isinstance(e, Bin)
+    a, b = _number(e.left), _number(e.right)
+    return {"+": a + b, "-": a - b, "*": a * b}[e.op] if e.op in "+-*" else a // b if e.op == "/" else a % b

@@ -1,0 +1,196 @@
+"""The proofs about tiles: what is computed from shared memory is what the plain nest computes from the arrays.
+
+Formulas are parsed from the text that is printed (`model.parsed`) and read as relations. Numbers of threads, registers
+and rooms are constants; parts of the depth are counted by a variable, and there is any number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import islpy as isl
+
+from codegen.ast.ctree import Bin, CExpr, Int, Name, substitute
+from codegen.gpu.tiles.model import (
+    LEFT_ROW,
+    PLAIN_COLUMN,
+    PLAIN_ROW,
+    RIGHT_COLUMN,
+    UNIT_COLUMN,
+    UNIT_DEPTH,
+    UNIT_ROW,
+    WIDE,
+    Operand,
+    Staging,
+    Tile,
+    constants,
+    copied,
+    number,
+    parsed,
+    place,
+    room,
+)
+from codegen.gpu.tiles.order import Order
+from codegen.gpu.tiles.times import wrong_order
+from codegen.verify.readback import Point
+
+SHARED_ALIGNMENT = 16
+
+
+def wrong_tile(t: Tile, s: Staging, operands: Sequence[Operand], vector: int, order: Order) -> str:
+    """A sentence about the first proof that fails; empty where all go through."""
+    values = {**constants(t, s), **groups(t, operands), "V": vector, "STEP": max(1, s.depth // order.steps)}
+    return (
+        _wrong_sizes(t, s, operands, values)
+        or _wrong_owner(t, values)
+        or next(filter(None, (_wrong_staging(o, t, values) for o in operands)), "")
+        or next(filter(None, (_wrong_reads(o, t, values) for o in operands)), "")
+        or wrong_order(order, s.stages)
+    )
+
+
+def groups(t: Tile, operands: Sequence[Operand]) -> dict[str, int]:
+    """Neighbours that a thread has along rows and columns: as many as one load of shared memory brings."""
+    out = {}
+    for side, name in enumerate(("GI", "GJ")):
+        mine = [o for o in operands if o.side == side]
+        most = 1 if any(o.layout != WIDE for o in mine) else max((16 // o.bytes for o in mine), default=1)
+        out[name] = next(n for n in (most, most // 2, 1) if n and t.registers[side] % n == 0)
+    return out
+
+
+def shared_bytes(t: Tile, s: Staging, operands: Sequence[Operand]) -> int:
+    values = constants(t, s)
+    return sum(-(-number(room(o), values) * o.bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for o in operands)
+
+
+def _space(names: Sequence[str], sizes: Sequence[int]) -> Point:
+    """Variables from 0 up to their sizes, and how to evaluate formulas of them."""
+    text = f"{{ [{', '.join(names)}] : {' and '.join(f'0 <= {n} < {k}' for n, k in zip(names, sizes, strict=True))} }}"
+    return Point(isl.Set(text), tuple(names), (), (), ())
+
+
+def _relation(p: Point, exprs: Sequence[CExpr]) -> isl.Map:
+    """The values of formulas."""
+    target = p.domain.get_space().params().set_from_params().add_dims(isl.dim_type.set, len(exprs))
+    multi = isl.MultiPwAff.zero(p.domain.get_space().map_from_domain_and_range(target))
+    for k, e in enumerate(exprs):
+        multi = multi.set_pw_aff(k, p.value(e))
+    return isl.Map.from_multi_pw_aff(multi).intersect_domain(p.domain)
+
+
+def _box(*sizes: int) -> isl.Set:
+    names = [f"x{k}" for k in range(len(sizes))]
+    return _space(names, sizes).domain
+
+
+def _bijection(m: isl.Map, onto: isl.Set) -> bool:
+    return bool(m.is_injective() and m.range().is_equal(onto))
+
+
+def _wrong_sizes(t: Tile, s: Staging, operands: Sequence[Operand], values: Mapping[str, int]) -> str:
+    lanes = (8, 4) if t.unit else (4, 8)
+    if any(n % k for n, k in zip(t.threads, lanes, strict=True)):
+        return f"threads are no multiples of {lanes[0]} by {lanes[1]}, those of a warp"
+    if t.unit is not None and (t.registers[0] % (t.unit.rows // 8) or t.registers[1] % 2 or s.depth % t.unit.depth):
+        return f"registers or depth are no multiples of those of {t.unit.name}"
+    if s.stages < 2:
+        return "there is room for one part of the depth only"
+    for o in operands:
+        side = ("ROWS", "COLUMNS")[o.side]
+        v = values["V"] if o.vector > 1 else 1
+        line = values[side] if o.line == "own" else values["DEPTH"]
+        if line % v or t.count % (line // v) or values[side] * values["DEPTH"] % (v * t.count):
+            return f"the threads of a block cannot copy equal parts of `{o.name}`"
+    return ""
+
+
+def _wrong_owner(t: Tile, values: Mapping[str, int]) -> str:
+    """Every element of a tile belongs to one register of one thread."""
+    row, column = (UNIT_ROW, UNIT_COLUMN) if t.unit else (PLAIN_ROW, PLAIN_COLUMN)
+    p = _space(("thread", "i", "j"), (t.count, *t.registers))
+    owner = _relation(p, (parsed(row, values), parsed(column, values)))
+    return "" if _bijection(owner, _box(*t.sides)) else "an element of a tile has no thread, or two"
+
+
+def _wrong_staging(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+    """Every element of a part is copied once, to a place of its own, within the room that there is; copies of several
+    elements are of neighbours, in the array and in shared memory, and begin where they may."""
+    side, depth = values[("ROWS", "COLUMNS")[o.side]], values["DEPTH"]
+    v, wide = values["V"] if o.vector > 1 else 1, o.layout == WIDE
+    row, deep, times = copied(o)
+    p = _space(("thread", "r", "v"), (t.count, number(times, values), v))
+    row, deep = (f"{row} + v", deep) if wide else (row, f"{deep} + v")
+    which = _relation(p, (parsed(row, values), parsed(deep, values)))
+    if not _bijection(which, _box(side, depth)):
+        return f"an element of `{o.name}` is copied by no thread, or twice"
+    rooms = _space(("slot", "x", "k"), (values["STAGES"], side, depth))
+    at = _relation(rooms, (parsed(place(o), values),))
+    if not at.is_injective() or not at.range().is_subset(_box(number(room(o), values))):
+        return f"two elements of `{o.name}` have one place in shared memory, or one has none"
+    next_one = isl.Map(f"{{ [slot, x, k] -> [slot, {'x + 1, k' if wide else 'x, k + 1'}] }}")
+    next_one = next_one.intersect_domain(rooms.domain).intersect_range(rooms.domain)
+    if v > 1 and not at.reverse().apply_range(next_one).apply_range(at).is_subset(isl.Map("{ [a] -> [a + 1] }")):
+        return f"neighbours of `{o.name}` are apart in shared memory"
+    first = which.intersect_domain(p.domain.fix_val(isl.dim_type.set, 2, isl.Val(0))).range()
+    slots = isl.Map(f"{{ [x, k] -> [slot, x, k] : 0 <= slot < {values['STAGES']} }}")
+    if not first.apply(slots).apply(at).is_subset(isl.Set(f"{{ [a] : a % {v} = 0 }}")):
+        return f"copies of `{o.name}` begin where {v * o.bytes} bytes cannot"
+    return ""
+
+
+def _wrong_reads(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+    """Registers that are loaded at once are those of neighbours in shared memory."""
+    if t.unit is not None:
+        return _wrong_fragments(o, t, values)
+    if o.layout != WIDE:
+        return _wrong_lines(o, values)
+    own, var, group = (PLAIN_ROW, "i", values["GI"]) if o.side == 0 else (PLAIN_COLUMN, "j", values["GJ"])
+    p = _space(("slot", "thread", var, "k"), (values["STAGES"], t.count, t.registers[o.side], values["DEPTH"]))
+    line, at, number_of = parsed(own, values), parsed(place(o), values), Name(var)
+    begin = Bin("-", number_of, Bin("%", number_of, Int(group)))
+    want = substitute(at, {"x": line})
+    base = substitute(at, {"x": substitute(line, {var: begin})})
+    got = _relation(p, (Bin("+", base, Bin("%", number_of, Int(group))),))
+    if not got.is_equal(_relation(p, (want,))):
+        return f"registers of `{o.name}` that are loaded at once are no neighbours"
+    if not _relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {group} = 0 }}")):
+        return f"loads of `{o.name}` begin where {group * o.bytes} bytes cannot"
+    return ""
+
+
+def _wrong_lines(o: Operand, values: Mapping[str, int]) -> str:
+    """Depths that are loaded at once are neighbours in shared memory, and begin where they may."""
+    side, step = values[("ROWS", "COLUMNS")[o.side]], values["STEP"]
+    p = _space(("slot", "x", "k"), (values["STAGES"], side, values["DEPTH"]))
+    at, k = parsed(place(o), values), Name("k")
+    base = substitute(at, {"k": Bin("-", k, Bin("%", k, Int(step)))})
+    got = _relation(p, (Bin("+", base, Bin("%", k, Int(step))),))
+    aligned = _relation(p, (base,)).range().is_subset(isl.Set(f"{{ [a] : a % {step} = 0 }}"))
+    if not aligned or not got.is_equal(_relation(p, (at,))):
+        return f"depths of `{o.name}` that are loaded at once are no neighbours"
+    return ""
+
+
+def _wrong_fragments(o: Operand, t: Tile, values: Mapping[str, int]) -> str:
+    """The row (or column) that a lane hands to the unit is the one in which the unit has it."""
+    warp_and_lane = "floor(thread/32), {}, floor((thread % 32)/4)"
+    if o.side == 0:
+        p = _space(("thread", "i"), (t.count, t.registers[0]))
+        hands = _relation(p, (parsed(LEFT_ROW, values),))
+        has = _relation(p, (parsed(UNIT_ROW, values),))
+        keys = [f"{{ [thread, i] -> [{warp_and_lane.format('i')}] }}"] * 2
+    else:
+        p = _space(("thread", "i"), (t.count, t.registers[1] // 2))
+        q = _space(("thread", "j"), (t.count, t.registers[1]))
+        hands = _relation(p, (parsed(RIGHT_COLUMN, values),))
+        has = _relation(q, (parsed(UNIT_COLUMN, values),))
+        keys = [f"{{ [thread, i] -> [{warp_and_lane.format('i')}] }}",
+                "{ [thread, j] -> [floor(thread/32), floor(j/2), 2 * (thread % 4) + j % 2] }"]  # fmt: skip
+    one, other = (isl.Map(k).reverse().apply_range(m) for k, m in zip(keys, (hands, has), strict=True))
+    d = _space(("thread", "k"), (t.count, values["DEPTH"]))
+    deep = _relation(d, (parsed(UNIT_DEPTH, values),))
+    right = deep.is_equal(isl.Map("{ [thread, k] -> [k + thread % 4] }").intersect_domain(d.domain))
+    if not (one.is_single_valued() and one.is_equal(other) and right):
+        return f"lanes hand other elements of `{o.name}` to the matrix unit than it takes from them"
+    return ""

@@ -1,0 +1,227 @@
+"""What the template prints of a product in tiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+
+from codegen.ast.ctree import Instance, substitute
+from codegen.gpu.body import DeviceBody, plain_type
+from codegen.gpu.tiles import model
+from codegen.gpu.tiles.find import TiledProduct, bounds, target_strides
+from codegen.gpu.tiles.model import WIDE, Operand
+from codegen.record import record
+from codegen.scop.model import Scop, Statement
+from codegen.target.text.cexpr import IntPrinter
+from codegen.target.text.templates import environment
+
+# Names of the template that are printed without their first letters where the region has no such names.
+LOCALS = (
+    "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "memory", "stage", "load", "compute",
+    "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
+    "first_i", "first_j", "first_k", "cost_1", "cost_2", "cost_3", "cost_4",
+)  # fmt: skip
+_FORMULA = ("thread", "i", "j", "k", "x", "r", "slot")
+_FIRSTS = ("tw_first_i", "tw_first_j", "tw_first_k")
+
+
+@record
+class RegisterBody(DeviceBody):
+    """A statement whose accesses are registers."""
+
+    registers: Mapping[int, str] = field(default_factory=dict)
+
+    def access(self, s: Statement, at: Instance, number: int) -> str:
+        return self.registers[number] if number in self.registers else DeviceBody.access(self, s, at, number)
+
+
+@record
+class Printed:
+    """How a kernel is declared and called: its name, parameters and arguments, and the names that are taken."""
+
+    name: str
+    parameters: str
+    arguments: str
+    taken: frozenset[str]
+
+
+def kernel_text(scop: Scop, p: TiledProduct, how: Printed, names: Mapping[str, str], api: str, among: int) -> str:
+    """The kernel, and the functions that start it."""
+    k = _Context(scop, p, IntPrinter({x.name: x for x in scop.params}, names), how).values(among)
+    text = environment().get_template("gpu/tile.cu.j2").render(k=k, api=api)
+    for name in LOCALS:
+        if name not in how.taken:
+            text = re.sub(rf"\btw_{name}\b", name, text)
+    return text
+
+
+def _formula(text: str) -> str:
+    return re.sub(rf"\b({'|'.join(_FORMULA)})\b", r"tw_\1", text)
+
+
+def _plus(text: str) -> str:
+    return "" if text == "0L" else f"{text} + "
+
+
+def _times(stride: str, kind: str) -> str:
+    """A factor of a product, unless it is one."""
+    if stride == "1":
+        return ""
+    plain = stride.removeprefix("(long)")
+    return f" * ({kind}){plain}" if kind else f" * {stride}"
+
+
+def _loads(t: model.Tile) -> float:
+    """Registers that a thread loads for each step that it computes."""
+    return 1 / t.registers[0] + 1 / t.registers[1]
+
+
+@record
+class _Context:
+    scop: Scop
+    product: TiledProduct
+    ints: IntPrinter
+    how: Printed
+
+    def values(self, multiprocessors: int) -> dict[str, object]:
+        p = self.product
+        return {
+            "name": self.how.name, "parameters": self.how.parameters, "arguments": self.how.arguments,
+            "comment": self._comment(), "depth": p.staging.depth, "stages": p.staging.stages, "step": p.step,
+            "guarded": p.guarded, "body": self._body(), "before": p.order.before, "loop": p.order.loop, "at": str,
+            "within": lambda n: f"tw_part + {n}" if n else "tw_part", "tiles": [self._tile(t) for t in p.tiles],
+            "multiprocessors": multiprocessors, "i": _FIRSTS[0], "j": _FIRSTS[1], "k": _FIRSTS[2],
+            "bytes": " + ".join(f"tw_room({model.room(o)}, sizeof({o.kind}))" for o in p.operands),
+            **self._bounds(), **self._registers(), **self._target(),
+        }  # fmt: skip
+
+    def _bounds(self) -> dict[str, object]:
+        """First and past-the-last values of rows, columns and depth, and how many there are."""
+        ends = bounds(self.product.nest)
+        lows, highs = ([self.ints.wide(x[k], 5) for x in ends] for k in (0, 1))
+        from_zero = [low == "0L" for low in lows]
+        counts = [high if zero else f"{high} - {self.ints.text(x[0], 6)}"
+                  for high, zero, x in zip(highs, from_zero, ends, strict=True)]  # fmt: skip
+        return {
+            "first_row": _plus(lows[0]), "first_column": _plus(lows[1]),
+            "first_depth": "0" if from_zero[2] else lows[2], "past_row": highs[0], "past_column": highs[1],
+            "past_depth": highs[2], "rows": counts[0], "columns": counts[1], "deep": counts[2],
+        }  # fmt: skip
+
+    def _registers(self) -> dict[str, object]:
+        """What threads have of operands and target."""
+        p, unit = self.product, self.product.tiles[0].unit
+        row, column = (model.UNIT_ROW, model.UNIT_COLUMN) if unit else (model.PLAIN_ROW, model.PLAIN_COLUMN)
+        operands = [self._operand(o, n) for n, o in enumerate(p.operands)]
+        by_side = {o.side: x["registers"] for o, x in zip(p.operands, operands, strict=True)}
+        return {
+            "unit": p.unit, "unit_rows": unit.rows // 8 if unit else 0, "gi": self._group(0), "gj": self._group(1),
+            "row": _formula(row), "column": _formula(column), "neighbours": "2" if unit else "GJ",
+            "operands": operands, "left": by_side[0], "right": by_side[1],
+        }  # fmt: skip
+
+    def _target(self) -> dict[str, object]:
+        """The array that is written, and when its elements, and those of operands, come 16 bytes at a time."""
+        p, s = self.product, self.product.nest.statement
+        strides = target_strides(self.scop, p.nest)
+        every = {x for o in p.operands for x in (o.own, o.depth)} | set(strides)
+        return {
+            "target_kind": plain_type(self.scop.arrays[s.accesses[s.target].array].elem),
+            "target": self._element(s.target), "times_row": _times(strides[0], "long"),
+            "times_column": _times(strides[1], "long"), "vector": p.vector if strides[1] == "1" else 1,
+            "strides": sorted(x for x in every if not x.isdigit()), "aligned": self._aligned(strides),
+        }  # fmt: skip
+
+    def _comment(self) -> str:
+        p = self.product
+        arrays = " and ".join(dict.fromkeys(o.name for o in p.operands))
+        by = f" by matrix units {p.unit}" if p.unit else ""
+        tile = f"{p.nest.statement.name}: blocks of TI by TJ threads compute tiles, RI by RJ elements a thread{by}"
+        return f"{tile}; {arrays} in shared memory, {p.staging.depth} deep, {p.staging.stages} times"
+
+    def _tile(self, t: model.Tile) -> dict[str, object]:
+        numbers = ", ".join(map(str, (*t.threads, *t.registers)))
+        cost = round(t.sides[0] * t.sides[1] * (1 + _loads(t)))
+        return {"rows": t.sides[0], "columns": t.sides[1], "numbers": numbers, "cost": cost}
+
+    def _group(self, side: int) -> str:
+        """Neighbours that a thread has, as a constant of C: `prove.groups` says the same in numbers."""
+        r, mine = ("RI", "RJ")[side], [o for o in self.product.operands if o.side == side]
+        most = 1 if any(o.layout != WIDE for o in mine) else max(16 // o.bytes for o in mine)
+        return {1: "1", 2: f"{r} % 2 ? 1 : 2"}.get(most, f"{r} % 4 == 0 ? 4 : {r} % 2 ? 1 : 2")
+
+    def _element(self, number: int) -> str:
+        """The first element of a tile that an access touches."""
+        p = self.product
+        loops = p.nest.rows, p.nest.columns, p.nest.depth
+        names = {**self.ints.names, **{lp.var: n for lp, n in zip(loops, _FIRSTS, strict=True)}}
+        printer = DeviceBody(self.scop, replace(self.ints, names=names), {})
+        return printer.access(p.nest.statement, p.nest.instance, number)
+
+    def _operand(self, o: Operand, n: int) -> dict[str, object]:
+        p = self.product
+        x, k, copies = model.copied(o)
+        name = o.name if sum(q.name == o.name for q in p.operands) == 1 else f"{o.name}{n + 1}"
+        line, lines, sizes = self._lines(o)
+        return {
+            "kind": o.kind, "layout": o.layout, "fill": o.fill, "first": self._element(o.access),
+            **{word: self._named(name, word) for word in ("shared", "registers", "from")},
+            "offset": " + ".join(f"tw_room({model.room(q)}, sizeof({q.kind}))" for q in p.operands[:n]) or "0",
+            "times_deep": _times(o.depth, ""), "unsigned_own": _times(o.own, "unsigned"),
+            "unsigned_deep": _times(o.depth, "unsigned"), "copies": copies, "copy_x": _formula(x),
+            "copy_k": _formula(k), "place": _formula(model.place(o)), "v": "V" if o.vector > 1 else "1",
+            "limit": "tw_rows" if o.side == 0 else "tw_columns", "register_sizes": sizes,
+            "line": _formula(line), "lines": lines, "var": "tw_i" if o.side == 0 else "tw_j",
+            "group": ("GI", "GJ")[o.side], "bound": "V" if o.vector > 1 and o.layout == WIDE else "1",
+        }  # fmt: skip
+
+    def _lines(self, o: Operand) -> tuple[str, str, str]:
+        """Which rows (or columns) of an operand a thread loads, how many, and the extents of their registers."""
+        count, step = ("RI", "RJ")[o.side], self.product.step
+        if self.product.unit:
+            line, lines = (model.LEFT_ROW, "RI") if o.side == 0 else (model.RIGHT_COLUMN, "RJ / 2")
+            return line, lines, f"[{lines}][{step // 4}]"
+        line = model.PLAIN_ROW if o.side == 0 else model.PLAIN_COLUMN
+        return line, count, f"[{step}][{count}]" if o.layout == WIDE else f"[{count}][{step}]"
+
+    def _named(self, name: str, what: str) -> str:
+        return f"tw_{name}_{what}" if f"{name}_{what}" in self.how.taken else f"{name}_{what}"
+
+    def _register(self, o: Operand, n: int) -> str:
+        name = self._operand(o, n)["registers"]
+        var = "tw_i" if o.side == 0 else "tw_j"
+        return f"{name}[tw_q][{var}]" if o.layout == WIDE else f"{name}[{var}][tw_q]"
+
+    def _body(self) -> str:
+        p = self.product
+        if p.unit:
+            return ""
+        s = p.nest.statement
+        found = dict.fromkeys((s.target, p.nest.what.own), "tw_sum[tw_i][tw_j]")
+        for n, o in enumerate(p.operands):
+            for number, a in enumerate(s.accesses):
+                if number not in found and a.relation.is_equal(s.accesses[o.access].relation) and not a.write:
+                    found[number] = self._register(o, n)
+        return RegisterBody(self.scop, self.ints, {}, registers=found).statement(s, p.nest.instance)
+
+    def _aligned(self, strides: Sequence[str]) -> str:
+        """When all copies of 16 bytes begin and end where they may."""
+        p, v = self.product, self.product.vector
+        wide = [o for o in p.operands if o.vector > 1]
+        apart = {x for o in wide for x in (o.own, o.depth) if x != "1"} | {strides[0]}
+        if v == 1 or strides[1] != "1" or any(int(x) % v for x in apart if x.isdigit()):
+            return "false"
+        pointers = dict.fromkeys(self._start(n) for n in (*(o.access for o in wide), p.nest.statement.target))
+        sizes = {("tw_rows", "tw_columns")[o.side] if o.layout == WIDE else "tw_depth" for o in wide} | {"tw_columns"}
+        lengths = (*sorted(x for x in apart if not x.isdigit()), *sorted(sizes))
+        tests = (*(f"(size_t)&{x} % 16 == 0" for x in pointers), *(f"{x} % {v} == 0" for x in lengths))
+        return " && ".join(tests)
+
+    def _start(self, number: int) -> str:
+        """The first element that the nest touches by an access."""
+        nest = self.product.nest
+        low = {lp.var: lp.lower for lp in (nest.rows, nest.columns, nest.depth)}
+        index = tuple(tuple(substitute(e, low) for e in x) for x in nest.instance.accesses)
+        printer = DeviceBody(self.scop, self.ints, {})
+        return printer.access(nest.statement, replace(nest.instance, accesses=index), number)
