@@ -21,14 +21,14 @@ from statistics import mean
 from benchmarks.tensor_build import KERNELS
 from benchmarks.tune_report import geometric
 from codegen.options import CppOptions, GenOptions
+from codegen.tune.build import FLAGS, built, open_shop
 from codegen.tune.plans.bench import Bench, open_bench
-from codegen.tune.plans.build import FLAGS, built, open_shop
 from codegen.tune.plans.search import METHODS
 from codegen.tune.plans.sizes import Sizes
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import Over, Study, TriedPlan
-from codegen.tune.plans.subject import open_file
 from codegen.tune.records import Entry, Records, Setting
+from codegen.tune.subject import open_file
 from codegen.tune.timing import Effort, cores
 
 CHOSEN = ("gemm", "syrk", "atax", "gemver", "jacobi-2d", "heat-3d", "conv2d", "covariance")

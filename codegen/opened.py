@@ -20,8 +20,9 @@ from codegen.source.macros.inactive import with_inactive
 from codegen.source.macros.named import with_names
 from codegen.source.marks import with_marks
 from codegen.source.preprocess import Preprocessed, display_name, no_preprocess, preprocess
+from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region, find_regions, first_conditional
-from codegen.source.slice import RegionSlice, slice_unit
+from codegen.source.slice import slice_unit
 from codegen.targets.registry import host_names, target_named
 
 if TYPE_CHECKING:

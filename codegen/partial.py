@@ -23,7 +23,7 @@ from codegen.record import record
 from codegen.source.layout.lexis import blank_comments
 from codegen.source.layout.outline import Compound, blocks, matched, outline
 from codegen.source.pieces import DIRECTIVE
-from codegen.source.slice import Piece, RegionSlice
+from codegen.source.region_slice import Piece, RegionSlice
 
 LEAST_DEPTH = 2  # of a nest inside a loop that stays: starting it has a price each time
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)

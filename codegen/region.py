@@ -24,7 +24,7 @@ from codegen.record import record
 from codegen.region_model import MODEL, TOO_MUCH, Modelled, model_region, too_much
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.tree import Node
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.choice import Decision
 from codegen.strategy.cost.gain import Gain

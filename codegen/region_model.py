@@ -28,7 +28,7 @@ from codegen.scop.dependences import compute_dependences
 from codegen.scop.effort import Exhausted, at_most, part
 from codegen.source.macros.named import without_names
 from codegen.source.parse import Parsed, parse_with_gaps
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.targets.base import Target
 from codegen.targets.registry import target_named
 from codegen.transform.program import Program, make_program

@@ -11,10 +11,10 @@ from codegen.diagnostics import Diagnostic, InputError, InternalError, Loc, Seve
 from codegen.limits import LimitPassed, analysis
 from codegen.machine import Machine
 from codegen.options import GenOptions
-from codegen.source.layout.columns import placed
+from codegen.source.columns import placed
 from codegen.source.pieces import WHOLE, RegionPieces, cut, maybe_large
+from codegen.source.region_slice import Piece, RegionSlice
 from codegen.source.regions import written
-from codegen.source.slice import Piece, RegionSlice
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_again_after_crashes, run_limited
 

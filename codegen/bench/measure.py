@@ -14,10 +14,10 @@ from codegen.options import GenOptions
 from codegen.region import RegionOutcome
 from codegen.report.counting import region_operations
 from codegen.report.speed import Speed
+from codegen.tune.build import FLAGS, Failed, Shop, open_shop, result_text
 from codegen.tune.plans.bench import Bench, open_bench
-from codegen.tune.plans.build import FLAGS, Failed, Shop, open_shop, result_text
 from codegen.tune.plans.sizes import BYTES, Sizes, spelled
-from codegen.tune.plans.subject import OpenedFile, Subject, open_file
+from codegen.tune.subject import OpenedFile, Subject, open_file
 from codegen.tune.timing import Effort
 
 SECONDS = 1.0  # for each race

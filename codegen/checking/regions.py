@@ -20,8 +20,8 @@ from codegen.record import record
 from codegen.region import RegionOutcome
 from codegen.region_model import Modelled, model_region, site_in
 from codegen.source.parse import parse_with_gaps
+from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import written
-from codegen.source.slice import RegionSlice
 from codegen.source.splice import splice
 from codegen.target.emit import Kernel, SupportOptions, emit_banner, emit_support
 from codegen.target.finish.names import DEFAULT

@@ -23,8 +23,8 @@ def run(job: Invocation) -> Outcome:
     from codegen.bench.show import chart, data, text
     from codegen.checking.build import find_compiler
     from codegen.source.write import write_if_changed
-    from codegen.tune.plans.build import FLAGS, compiler_version
-    from codegen.tune.plans.subject import open_file
+    from codegen.tune.build import FLAGS, compiler_version
+    from codegen.tune.subject import open_file
     from codegen.tune.timing import cores
 
     a = job.arguments

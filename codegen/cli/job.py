@@ -160,7 +160,7 @@ def _cpp(arguments: argparse.Namespace, command: tuple[str, ...]) -> CppOptions:
     own = tuple(arguments.cpp_args)
     if not vars(arguments).get("database"):
         return CppOptions(command, own, not arguments.no_cpp)
-    from codegen.cli.wrap.database import flags_for
+    from codegen.cli.cc.database import flags_for
 
     found = flags_for(arguments.database, arguments.file)
     return replace(found, command=command or found.command, args=(*found.args, *own))

@@ -9,9 +9,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 
 from codegen.cli import exitcodes
+from codegen.cli.cc.database import all_flags, database_path
 from codegen.cli.job import Invocation, Outcome, gen_options
 from codegen.cli.output.progress import Line
-from codegen.cli.wrap.database import all_flags, database_path
 from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions, GenOptions
 from codegen.record import record

@@ -23,7 +23,7 @@ from codegen.filters import select
 from codegen.options import GenOptions
 
 if TYPE_CHECKING:
-    from codegen.tune.settings import Settings, TunedFile
+    from codegen.tune.plans.settings import Settings, TunedFile
 
 
 def run_all(jobs: Sequence[Invocation]) -> list[Outcome]:
@@ -119,9 +119,9 @@ def _check_outputs(jobs: Sequence[Invocation]) -> None:
 
 def settings_of(job: Invocation) -> Settings:
     """What the command line asks for. BadCommandLine for what it cannot mean."""
-    from codegen.tune.plans.build import FLAGS
+    from codegen.tune.build import FLAGS
+    from codegen.tune.plans.settings import Settings
     from codegen.tune.plans.sizes import parse_sizes
-    from codegen.tune.settings import Settings
     from codegen.tune.timing import cores
 
     a = job.arguments

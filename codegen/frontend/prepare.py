@@ -22,7 +22,7 @@ from codegen.frontend.rewrite.pointers import with_bound
 from codegen.frontend.rewrite.side_effects import with_side_effects_first
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import with_statements
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 
 
 def declared_pure(s: RegionSlice) -> frozenset[str]:

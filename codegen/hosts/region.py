@@ -15,7 +15,7 @@ from codegen.plan.model import Parallel, Schedule
 from codegen.plan.text import show
 from codegen.region import AUTHORS, Made, RegionOutcome, as_written, indent, make, simpler
 from codegen.region_model import Modelled
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.strategy.cost.cycles import shape
 from codegen.strategy.cost.gain import Gain, predicted
 from codegen.target.emit import RegionText, Surroundings, emit_region

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import islpy as isl
 
-from codegen.report.html.sample import fixed
-from codegen.report.html.traffic import operations
+from codegen.report.sample import fixed
+from codegen.report.traffic import operations
 from codegen.scop.model import Scop, Statement
 
 STEP = 8  # between the values of the smallest size, where sizes differ

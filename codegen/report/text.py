@@ -19,14 +19,14 @@ from codegen.plan_reader.hinted import with_own_plan
 from codegen.recognize.reductions import find_reductions
 from codegen.region import Made, make
 from codegen.region_model import Modelled, model_region
-from codegen.report.html.sample import sample
-from codegen.report.html.traffic import work_of
 from codegen.report.ownership import ownership
+from codegen.report.sample import sample
 from codegen.report.speed import Speed
+from codegen.report.traffic import work_of
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import Band, Hold, Leaf, Node, enclosing, kids
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited

@@ -10,9 +10,9 @@ from codegen.diagnostics import TilewrightError
 from codegen.serve.answer import NAME, options_of
 from codegen.serve.sandbox import check_source
 from codegen.targets.registry import target_named
-from codegen.tune.plans.build import FLAGS
+from codegen.tune.build import FLAGS
 from codegen.tune.plans.sizes import parse_sizes
-from codegen.tune.plans.subject import open_file
+from codegen.tune.subject import open_file
 from codegen.tune.timing import cores
 
 

@@ -17,7 +17,7 @@ from codegen.source.layout.chunks import Chunk, declarations
 from codegen.source.layout.lexis import MARKER, blank, blank_code, identifiers
 from codegen.source.layout.linemap import LineMap
 from codegen.source.layout.statements import enclosing
-from codegen.source.slice import UNSEEN_JUMP, Part, RegionSlice
+from codegen.source.region_slice import UNSEEN_JUMP, Part, RegionSlice
 
 _ATTEMPTS = 40  # each costs one more parse; past that, the code is of another language
 _DECLARATOR = re.compile(r"(?:[\w$]\s+|\)\s*|\*\s*)([A-Za-z_$][\w$]*)\s*(?=[=;,\[])")

@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from codegen.record import record
 from codegen.source.layout.lexis import CHAR, STRING, blank_comments
-from codegen.source.slice import Piece, RegionSlice
+from codegen.source.region_slice import Piece, RegionSlice
 
 WHOLE = 128  # statements of a region that is looked at as a whole first
 EACH = 32  # statements of a piece, unless one nest has more

@@ -14,7 +14,7 @@ from codegen.source.language import C, Language, compiler_for, language_of
 from codegen.source.layout.lexis import SPLICE, blank, blank_comments, without_separators
 from codegen.source.layout.linedirectives import line_directives, with_own_names, with_real_lines
 from codegen.source.layout.linemap import LineMap, quote
-from codegen.source.macros.tables import Change, take_changes
+from codegen.source.macro_tables import Change, take_changes
 
 STDIN = "<stdin>"
 _MESSAGE = re.compile(r"^(.+?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)

@@ -22,7 +22,7 @@ from codegen.scop.effort import Exhausted, at_most, part
 from codegen.scop.expr import is_code
 from codegen.scop.model import Scop
 from codegen.scop.tree import Loop
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.strategy.orders.split import split_at
 from codegen.sunway.emit import OnCores, SunwayText, emit_sunway
 from codegen.sunway.plan.machine import CoreGroup, group_for

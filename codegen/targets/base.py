@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codegen.region import RegionOutcome
     from codegen.region_model import Modelled
     from codegen.scop.model import Scop
-    from codegen.source.slice import RegionSlice
+    from codegen.source.region_slice import RegionSlice
     from codegen.target.finish.names import Names
 
 

@@ -14,7 +14,7 @@ from codegen.diagnostics import TilewrightError
 from codegen.limits import HOUR, PROGRAM, run
 from codegen.options import GenOptions
 from codegen.record import record
-from codegen.tune.settings import Settings, TunedFile
+from codegen.tune.plans.settings import Settings, TunedFile
 
 _RECORDS = "records.jsonl"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from codegen.diagnostics import InputError, Loc, TilewrightError
 from codegen.options import GenOptions
+from codegen.tune.plans.settings import Settings, TunedFile
 from codegen.tune.records import append
 from codegen.tune.remote import Answer, pack, tune_parcel
-from codegen.tune.settings import Settings, TunedFile
 
 Result = TunedFile | TilewrightError
 SECONDS = 10  # to reach the scheduler

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.wrap.ccline import parse
+from codegen.cli.cc.ccline import parse
 from tests.pipeline.tools import PROJECT, ROOT, script
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]

@@ -9,9 +9,9 @@ from codegen.options import GenOptions
 from codegen.plan.model import LoopRef, Parallel, Skew, Tile
 from codegen.region_model import model_region
 from codegen.report.html.distances import distances
-from codegen.report.html.sample import Sample, sample, tile_sizes
 from codegen.report.html.slices import cuts
-from codegen.report.html.traffic import operations, work_of
+from codegen.report.sample import Sample, sample, tile_sizes
+from codegen.report.traffic import operations, work_of
 from codegen.scop.model import Statement
 from codegen.transform.apply import apply
 from codegen.transform.program import Program

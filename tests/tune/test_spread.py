@@ -10,8 +10,8 @@ import pytest
 from codegen.cli.main import main
 from codegen.diagnostics import InputError
 from codegen.options import GenOptions
+from codegen.tune.plans.settings import Settings, TunedFile
 from codegen.tune.remote import pack, tune_parcel
-from codegen.tune.settings import Settings, TunedFile
 from tests.tune.sources import AXPY
 
 QUICK = Settings(("default",), 1.0, 1, 1, {"n": 50}, "-O1", "r.jsonl", confirm=0.05)

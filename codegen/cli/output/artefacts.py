@@ -156,7 +156,7 @@ def depfile_of(job: Invocation, headers: tuple[str, ...], written: tuple[str, ..
     named += [job.arguments.machine] if is_file(job.arguments.machine) else []
     named += [job.arguments.isa] if is_file(job.arguments.isa) else []
     if job.arguments.database:
-        from codegen.cli.wrap.database import database_path
+        from codegen.cli.cc.database import database_path
 
         named.append(database_path(job.arguments.database))
     source = [job.arguments.file] if job.arguments.file != "-" else []

@@ -17,7 +17,7 @@ from dataclasses import replace
 from codegen import __version__
 from codegen.cli import exitcodes
 from codegen.cli.argv import BadCommandLine, expand
-from codegen.cli.wrap.ccline import CcLine, parse
+from codegen.cli.cc.ccline import CcLine, parse
 from codegen.cli.wrap.workplace import workplace
 
 _USAGE = """\

@@ -15,7 +15,7 @@ from codegen.frontend.rewrite.bodies import named, substituted
 from codegen.frontend.syntax.live import addressed, live_behind
 from codegen.frontend.syntax.symbols import RegionSite
 from codegen.frontend.syntax.tree import STEPS, assigned, fresh_names, mapped, nodes, with_statements
-from codegen.source.slice import UNSEEN_JUMP
+from codegen.source.region_slice import UNSEEN_JUMP
 
 
 def with_own_counters(site: RegionSite) -> RegionSite:

@@ -30,7 +30,7 @@ from codegen.frontend.syntax.symbols import location
 from codegen.record import mutable
 from codegen.scop.expr import Expr, Ternary
 from codegen.scop.types import INT, CType
-from codegen.source.slice import UNSEEN_JUMP
+from codegen.source.region_slice import UNSEEN_JUMP
 
 _REFUSED = {
     "While": ("while-loop", "a `while` loop has no known trip count", "rewrite it as a counted `for` loop"),

@@ -21,7 +21,7 @@ from codegen.record import record
 from codegen.scop.model import OwnVariable
 from codegen.scop.origins import Origins
 from codegen.source.gnu import THREAD_LOCAL
-from codegen.source.slice import UNSEEN_JUMP
+from codegen.source.region_slice import UNSEEN_JUMP
 
 
 @record

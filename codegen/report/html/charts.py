@@ -9,7 +9,7 @@ from codegen.machine import Machine
 from codegen.report.html.draw import line, rect, text
 from codegen.report.html.model import Picture, SvgElement, TableView
 from codegen.report.html.panes import hue_of
-from codegen.report.html.traffic import Work
+from codegen.report.traffic import Work
 
 LABEL, WIDTH, ROW = 210.0, 330.0, 24.0
 

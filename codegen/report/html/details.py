@@ -29,19 +29,19 @@ from codegen.report.html.model import (
 )
 from codegen.report.html.panes import hue_of
 from codegen.report.html.roofline import roofline
-from codegen.report.html.sample import Sample, sample
 from codegen.report.html.slices import cuts
 from codegen.report.html.spaces import space_picture
-from codegen.report.html.traffic import Work, work_of
 from codegen.report.html.trees import rows_of, steps
 from codegen.report.ownership import Table, tables
+from codegen.report.sample import Sample, sample
 from codegen.report.speed import Speed
 from codegen.report.text import array_lines, set_text, taken_words
+from codegen.report.traffic import Work, work_of
 from codegen.scop.effort import Exhausted, at_most
 from codegen.scop.isl_helpers import maps_of
 from codegen.scop.model import Statement
 from codegen.scop.tree import Node
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.strategy.author import Considered
 from codegen.strategy.cost.gain import predicted
 from codegen.targets.registry import target_named

@@ -17,8 +17,8 @@ from codegen.report.html.model import Details, Page, Refusal, RegionView
 from codegen.report.html.panes import panes, plain_pane
 from codegen.report.html.thin import LIMIT, without_pictures, without_steps, without_tables
 from codegen.report.speed import Speed
+from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region
-from codegen.source.slice import RegionSlice
 from codegen.target.text.templates import environment
 from codegen.targets.registry import target_named
 from codegen.worker import Died, run_limited

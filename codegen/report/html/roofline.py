@@ -10,8 +10,8 @@ from codegen.record import record
 from codegen.report.html.draw import dot, line, path, rect, text
 from codegen.report.html.model import Picture, SvgElement
 from codegen.report.html.panes import hue_of
-from codegen.report.html.traffic import Work
 from codegen.report.speed import Speed
+from codegen.report.traffic import Work
 
 LOW, HIGH = -5, 9  # intensities shown, as powers of two
 BOX, LEFT, TOP, BOTTOM = (430.0, 250.0), 46.0, 22.0, 40.0

@@ -8,7 +8,7 @@ from itertools import combinations
 import islpy as isl
 
 from codegen.record import record
-from codegen.report.html.sample import Sample, blocks, point_at, product_of, span
+from codegen.report.sample import Sample, blocks, point_at, product_of, span
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Statement
 from codegen.scop.tree import ON_THREADS, PIPELINED, STAGE, Loop, Node, enclosing

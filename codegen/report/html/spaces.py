@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from codegen.report.html.draw import line, number, path, text
 from codegen.report.html.model import Picture, SvgElement
-from codegen.report.html.sample import Sample
 from codegen.report.html.slices import Cell, SliceGrid, Values, ranks
+from codegen.report.sample import Sample
 from codegen.scop.model import Statement
 
 COLOURS = 6

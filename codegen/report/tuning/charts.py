@@ -8,7 +8,7 @@ from math import exp, log, sqrt
 from codegen.report.html.draw import dot, line, number, path, rect, text
 from codegen.report.html.model import Picture, SvgElement
 from codegen.report.tuning.axes import BOTTOM, LEFT, RIGHT, TOP, Chart, linear, logarithmic
-from codegen.tune.settings import SearchRun, TunedRegion
+from codegen.tune.plans.settings import SearchRun, TunedRegion
 from codegen.tune.timing import seconds_text
 
 SIZE = (436.0, 262.0)

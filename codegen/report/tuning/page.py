@@ -30,7 +30,7 @@ from codegen.scop.tree import Node
 from codegen.target.text.templates import environment
 from codegen.transform.apply import apply_plan
 from codegen.tune.file import sentence
-from codegen.tune.settings import Settings, TunedFile, TunedRegion
+from codegen.tune.plans.settings import Settings, TunedFile, TunedRegion
 from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died, run_limited
 

@@ -15,8 +15,8 @@ from codegen.source.gnu import beyond, clean, thread_private
 from codegen.source.language import CXX
 from codegen.source.layout.linemap import quote
 from codegen.source.preprocess import Preprocessed
+from codegen.source.region_slice import Part, RegionSlice, not_plain, outside_function
 from codegen.source.regions import Region
-from codegen.source.slice import Part, RegionSlice, not_plain, outside_function
 
 _BOOL = '# 1 "<built-in>"\ntypedef _Bool bool;\n'
 _HINT = "regions are plain C, in C++ files too: keep it out of the region"

@@ -13,11 +13,11 @@ from codegen.record import record
 from codegen.source.encoding import decode
 from codegen.source.layout.lexis import IDENT, blank_comments, identifiers
 from codegen.source.layout.linemap import LineMap
+from codegen.source.macro_tables import Macro, Table, tables_at, used
 from codegen.source.macros.branches import ConditionalGroup, active, defines, fixed, groups_of, probe, taken
-from codegen.source.macros.tables import Macro, Table, tables_at, used
 from codegen.source.preprocess import Preprocessed, preprocess_alone
+from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import Region
-from codegen.source.slice import RegionSlice
 
 _PIECE = re.compile(r"[^;{}]*[;{}]?")
 _DECLARATION = re.compile(r"\s*(?!(?:return|goto|else|case|do)\b)[A-Za-z_$][\w$]*[\s*]+[A-Za-z_$(*]")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from codegen.source.layout.lexis import CHAR, IDENT, STRING, blank_comments
 from codegen.source.layout.linemap import LineMap
 from codegen.source.preprocess import Preprocessed
-from codegen.source.slice import UNSEEN_JUMP, RegionSlice
+from codegen.source.region_slice import UNSEEN_JUMP, RegionSlice
 
 _JUMPS = frozenset({"goto", "break", "continue", "case", "default", "else"})
 

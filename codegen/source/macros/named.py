@@ -15,13 +15,14 @@ from codegen.options import CppOptions
 from codegen.source.layout.lexis import IDENT, MARKER
 from codegen.source.layout.linedirectives import line_directives
 from codegen.source.layout.linemap import LineMap, quote
+from codegen.source.macro_tables import Macro, used
 from codegen.source.macros.baked import Baked, read_or_empty
 from codegen.source.macros.branches import conditions
-from codegen.source.macros.tables import Macro, used
 from codegen.source.marks import inserted, marks
 from codegen.source.preprocess import Preprocessed, display_name, preprocess
+from codegen.source.region_slice import Part, RegionSlice
 from codegen.source.regions import Region
-from codegen.source.slice import Part, RegionSlice, slice_unit
+from codegen.source.slice import slice_unit
 
 SMALL = 16  # the width of a window or a vector: such loops are unrolled, and known values are worth more than names
 _SIZE = re.compile(r"\(?[ \t]*(\d{1,9})[ \t]*\)?")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from codegen.source.layout.lexis import IDENT, closing
+from codegen.source.macro_tables import Macro, used
 from codegen.source.macros.baked import Baked
 from codegen.source.macros.branches import ConditionalGroup, matters
-from codegen.source.macros.tables import Macro, used
 
 _INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])")
 _TOKEN = re.compile(r"[\w.$]+|\S")

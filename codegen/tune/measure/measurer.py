@@ -12,13 +12,13 @@ from codegen.lower.nest.kernel import ADDED, Options, check
 from codegen.lower.nest.schedule import CannotEmit, schedule
 from codegen.machine.detect import detect
 from codegen.record import record
+from codegen.tune.build import FLAGS, Failed
 from codegen.tune.children import Children, alone
 from codegen.tune.contraction import Contraction
 from codegen.tune.measure.cache import Cache, Measured
 from codegen.tune.measure.clock import Effort, Figure, figures, peak
 from codegen.tune.measure.workshop import Workshop, open_workshop, peak_flops
 from codegen.tune.native import native_isa
-from codegen.tune.plans.build import FLAGS, Failed
 from codegen.tune.timing import cores
 from codegen.tune.tree import Tree, key, start
 

@@ -22,8 +22,8 @@ from codegen.target import nest
 from codegen.target.nest.block import STEP
 from codegen.target.nest.emit import prelude
 from codegen.target.text.templates import environment
+from codegen.tune.build import FLAGS, Failed, compiler_version
 from codegen.tune.measure.texts import c_for
-from codegen.tune.plans.build import FLAGS, Failed, compiler_version
 from codegen.tune.tree import Tree
 
 SECONDS = 60.0

@@ -17,10 +17,10 @@ from codegen.checking.harness.shared_object import Arena, Library, arena, open_l
 from codegen.checking.trials import Case, compare
 from codegen.checking.vectors.survey import Survey, Vector, lookers
 from codegen.record import record
+from codegen.tune.build import Failed, Shop, original_text
 from codegen.tune.children import TimedOut, alone
-from codegen.tune.plans.build import Failed, Shop, original_text
 from codegen.tune.plans.sizes import Sizes, choose
-from codegen.tune.plans.subject import Subject
+from codegen.tune.subject import Subject
 from codegen.tune.timing import Effort, Timing, timing
 from codegen.worker import Died
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from codegen.diagnostics import TilewrightError
 from codegen.record import record
+from codegen.tune.build import Failed, built
 from codegen.tune.children import Children, TimedOut
 from codegen.tune.plans.bench import Bench
-from codegen.tune.plans.build import Failed, built
 from codegen.tune.plans.space import Point, Space
 from codegen.tune.records import Entry, Records, Setting
 from codegen.tune.timing import Effort, Timing, cores

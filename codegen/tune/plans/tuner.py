@@ -13,19 +13,19 @@ from pathlib import Path
 from codegen.diagnostics import TilewrightError
 from codegen.machine.detect import detect
 from codegen.options import effective_options
+from codegen.tune.build import EXACT, Failed, built, compiler_version, open_shop, original_text
 from codegen.tune.children import TimedOut, alone
 from codegen.tune.plans.bench import Bench, open_bench
-from codegen.tune.plans.build import EXACT, Failed, built, compiler_version, open_shop, original_text
 from codegen.tune.plans.contractions import sole_product
 from codegen.tune.plans.search import BEST, METHODS
 from codegen.tune.plans.search.trees import BEST as TREES
 from codegen.tune.plans.search.trees import NoTrees, by_trees
+from codegen.tune.plans.settings import Say, SearchRun, Settings, TunedRegion
 from codegen.tune.plans.sizes import Sizes, spelled
 from codegen.tune.plans.space import Space, space_of
 from codegen.tune.plans.study import BUILD_SECONDS, Over, Study, TriedPlan
-from codegen.tune.plans.subject import Subject
 from codegen.tune.records import CONFIRMED, Entry, Records, Setting
-from codegen.tune.settings import Say, SearchRun, Settings, TunedRegion
+from codegen.tune.subject import Subject
 from codegen.tune.timing import Timing, seconds_text
 from codegen.worker import Died
 

@@ -13,8 +13,9 @@ from codegen.diagnostics import Unsupported
 from codegen.options import CppOptions
 from codegen.source.parse import Parsed, parse_slice, parse_with_gaps
 from codegen.source.preprocess import no_preprocess, preprocess
+from codegen.source.region_slice import RegionSlice
 from codegen.source.regions import find_regions
-from codegen.source.slice import RegionSlice, slice_unit
+from codegen.source.slice import slice_unit
 
 HEADERS = "".join(f"#include <{name}.h>\n" for name in
                   ("stdio", "stdlib", "math", "string", "stdint", "assert", "complex", "time"))

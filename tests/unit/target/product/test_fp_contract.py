@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.cli.wrap.ccline import parse
+from codegen.cli.cc.ccline import parse
 from codegen.options import CppOptions, GenOptions, contracts
 from codegen.pipeline import generate
 

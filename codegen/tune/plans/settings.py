@@ -7,7 +7,7 @@ from dataclasses import field
 
 from codegen.diagnostics import Diagnostic
 from codegen.record import record
-from codegen.tune.plans.build import FLAGS
+from codegen.tune.build import FLAGS
 from codegen.tune.plans.study import TriedPlan
 from codegen.tune.timing import Timing, cores
 

@@ -8,7 +8,7 @@ import islpy as isl
 
 from codegen.machine.processor import element_size
 from codegen.record import record
-from codegen.report.html.sample import Sample, point_at, product_of, span
+from codegen.report.sample import Sample, point_at, product_of, span
 from codegen.scop.expr import Binary, Call, Unary, walk
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Access, Scop, Statement

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from codegen.diagnostics import Diagnostic
 from codegen.source.layout.lexis import CHAR, MARKER, STRING, blank_comments, closing
 from codegen.source.layout.linemap import LineMap
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 
 _TOKEN = re.compile(rf"{STRING}|{CHAR}|[\w$.]+|[^\s\w]")
 

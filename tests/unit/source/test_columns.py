@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import codegen
-from codegen.source.layout.columns import source_column
+from codegen.source.columns import source_column
 
 HEAD = """\
 #define N 1024

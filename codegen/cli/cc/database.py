@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import Any
 
-from codegen.cli.wrap.ccline import CcLine, Word, parse
+from codegen.cli.cc.ccline import CcLine, Word, parse
 from codegen.diagnostics import InputError, Loc
 from codegen.options import CppOptions
 from codegen.source.language import ending_of

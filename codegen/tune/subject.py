@@ -17,7 +17,7 @@ from codegen.options import GenOptions
 from codegen.record import record
 from codegen.region import RegionOutcome, make
 from codegen.region_model import Modelled, model_region
-from codegen.source.slice import RegionSlice
+from codegen.source.region_slice import RegionSlice
 from codegen.supervise import run_region
 from codegen.target.finish.names import DEFAULT
 

@@ -1,0 +1,1 @@
+"""Command lines of compilers, one by one and from a compilation database."""

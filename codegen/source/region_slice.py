@@ -1,0 +1,89 @@
+"""What a slice is: a region, the text to parse for it, and why there is none where there is none."""
+
+from __future__ import annotations
+
+from codegen.diagnostics import Loc, Unsupported
+from codegen.record import record
+from codegen.source.language import C, Language
+from codegen.source.regions import Region
+
+
+@record
+class Part:
+    """One kept declaration: slice.text[begin:end]. `body` is the offset of a kept function body, or -1."""
+
+    begin: int
+    end: int
+    body: int = -1
+
+
+@record
+class Piece:
+    """Statements `first` up to `after` of a region or, with a path, of a block in it (`symbols.part_of`).
+
+    text[begin:end] of the file holds just these, whole lines where they begin and end some. Where they are `bare`, they
+    have no braces around them and need some.
+    """
+
+    number: int
+    first: int
+    after: int
+    begin: int
+    end: int
+    path: tuple[tuple[int, int], ...] = ()
+    bare: bool = False
+
+
+UNSEEN_JUMP = "goto"  # among the identifiers that are hidden where code may be left out that jumps, or is no statement
+
+
+@record
+class RegionSlice:
+    """A region and the text to parse for it.
+
+    function        name of the function around the region
+    pure_functions  functions declared with the attribute const
+    hidden          identifiers in parts of the function that the parser will not see; they may be live there
+    thread_private  variables of which each thread has its own by a pragma
+    parts           the declarations of the text; root is the index of the function's
+    span            where the region, its pragmas included, lies in the text
+    line            the line of the preprocessed text that the region begins on, counted from 0
+    named           the same with macros by their names, if some keep them; in it `values` are what they stand for
+    refusal         why there is no text, if so
+    piece           which piece of the region is meant; None: all of it
+    language        of the file; the text is C
+    scope           C++: the namespaces around the function; `usings` are declarations in it that make names visible,
+                    `objects` members and references, as declarations of variables
+    """
+
+    region: Region
+    text: str
+    file: str
+    function: str = ""
+    pure_functions: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    parts: tuple[Part, ...] = ()
+    root: int = -1
+    span: tuple[int, int] = (0, 0)
+    line: int = 0
+    refusal: Unsupported | None = None
+    thread_private: frozenset[str] = frozenset()
+    named: RegionSlice | None = None
+    values: tuple[tuple[str, str], ...] = ()
+    piece: Piece | None = None
+    language: Language = C
+    scope: tuple[str, ...] = ()
+    usings: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+
+
+def outside_function(region: Region, file: str, loc: Loc) -> RegionSlice:
+    return RegionSlice(region, "", file, refusal=Unsupported(
+        "region-outside-function", "the region does not lie within one function body", loc,
+        "put both pragmas inside the same function"))
+
+
+def not_plain(region: Region, file: str, loc: Loc, what: str) -> RegionSlice:
+    """A region with something in it that is no C, such as assembly."""
+    return RegionSlice(region, "", file, refusal=Unsupported(
+        "parse-error", f"{what} inside the region", loc, "move it out of the region; regions are plain C"))
