@@ -30,7 +30,7 @@ PARTS = {
     "recognize": ("access", "ownership", "stores", "privatize", "reductions", "products"),
     "checking": ("harness", "vectors", "show", "sanitize", "trials", "ranks"),
     "lower": ("nest",),
-    "gpu": ("plan",),
+    "gpu": ("plan", "body", "transfers", "tiles"),
     "target": ("text", "finish", "guards", "nest", "vector", "product", "matvec"),
     "verify": ("text", "readback", "evidence", "scalar_replacement", "lowered", "cores"),
     "strategy": ("remarks", "cost", "knobs", "orders", "loops", "products"),
