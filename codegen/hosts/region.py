@@ -75,6 +75,14 @@ def printed(s: RegionSlice, model: Modelled, made: Made, original: str, options:
 
         x = emitted.locals
         problem = wrong_locals(scop, x.scop, x.declarations, made.code, x.guard)
+    if not problem and (emitted.guard or scop.computed or scop.aheads):
+        from codegen.verify.guards import wrong_ahead_of
+
+        problem = wrong_ahead_of(scop, emitted.plain, emitted.guard, emitted.computed)
+    if not problem and "tw_memory" in emitted.plain:
+        from codegen.verify.room import wrong_room
+
+        problem = wrong_room(scop, made.code, emitted.plain)
     if problem:
         raise Unproven(
             "no-proof",

@@ -93,6 +93,7 @@ class RegionText:
     sweeps: tuple[MatvecView, ...] = ()  # the matrix-vector products in it, in order
     nests: tuple[ExactCall, ...] = ()  # calls of kernels for certain sizes, in order
     locals: Locals | None = None  # members of structs that are read ahead of it
+    guard: str = ""  # the part of its test that says what the model assumes
 
 
 @record
@@ -179,7 +180,10 @@ def emit_region(
     nests = tuple(x for v in every for x in exact_calls(v))
     kernels = frozenset(builder.kernels)
     first = Locals(short, declarations, guard_text(scop, ints)) if declarations else None
-    return RegionText(text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first)
+    return RegionText(
+        text, frozenset(helpers), kernels, links, new, computed, plain, products, sweeps, nests, first,
+        guard_text(scop, ints),
+    )  # fmt: skip
 
 
 def all_views(views: Sequence[View]) -> Iterator[View]:
