@@ -13,7 +13,7 @@ import islpy as isl
 
 from codegen.ast.ctree import Bin, CExpr, Cond, Fun, Int, Name, Neg, expr_names
 from codegen.ast.isl_expressions import value_expr
-from codegen.frontend.parameters.guards import LIMIT
+from codegen.frontend.context.guards import LIMIT
 from codegen.scop.isl_helpers import val
 from codegen.scop.model import Computed, Scop
 from codegen.target.guards.computed import ComputedText
