@@ -24,8 +24,10 @@ def run(job: Invocation) -> Outcome:
 
 
 def unknown_id(word: str) -> str:
-    close = difflib.get_close_matches(word, [e.id for e in TABLE], n=1)
-    hint = f"did you mean '{close[0]}'?" if close else "`tilewright explain` lists all"
+    ids = [e.id for e in TABLE]
+    close = [i for i in ids if word in i.split("-")] or difflib.get_close_matches(word, ids, n=1)
+    shown = " or ".join(f"'{i}'" for i in close[:4])
+    hint = f"did you mean {shown}?" if close else "`tilewright explain` lists all"
     return f"there is no message '{word}'; {hint}"
 
 

@@ -105,6 +105,8 @@ def parse(command: Command, words: list[str]) -> argparse.Namespace:
 def _unknown(command: Command, word: str) -> str:
     if not word.startswith("-"):
         return f"unexpected argument '{word}'"
-    known = [f for o in options_of(command.name) for f in o.flags]
-    close = difflib.get_close_matches(word.split("=")[0], known, n=1, cutoff=0.7)
+    bare, options = word.split("=")[0].lstrip("-"), options_of(command.name)
+    chosen = [f"{o.flags[0]} {bare}" for o in options if bare in (o.choices or ())]
+    known = {f.lstrip("-"): f for o in options for f in o.flags}
+    close = chosen or [known[n] for n in difflib.get_close_matches(bare, known, n=1, cutoff=0.7)]
     return f"unknown option '{word}'" + (f"; did you mean '{close[0]}'?" if close else "")

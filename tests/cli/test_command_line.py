@@ -57,6 +57,8 @@ def test_help_imports_nothing_heavy() -> None:
     (("gen",), "FILE.c"),
     (("gen", "in.c", "other.c"), "several inputs need -o FOLDER"),
     (("gen", "in.c", "--reasociate"), "did you mean '--reassociate'?"),
+    (("bench", "in.c", "--json"), "did you mean '--format json'?"),
+    (("explain", "call"), "did you mean 'gpu-call' or 'sunway-call' or 'unknown-call'?"),
     (("gen", "in.c", "--target", "fpga"), "invalid choice: 'fpga'"),
     (("gen", "in.c", "--timeout", "0"), "--timeout: '0' is not a positive number of seconds"),
     (("gen", "in.c", "--isa", "avx"), "--isa: 'avx' is not an instruction set (generic, neon, sve, avx2, avx512) or a"),
