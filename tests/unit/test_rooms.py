@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -145,3 +146,12 @@ def test_units_are_tested_where_they_are() -> None:
     """Folders of tests/unit have the names of folders of the package; what tries the benchmarks has one of its own."""
     folders = {p.parent.relative_to(UNIT) for p in UNIT.rglob("test_*.py")} - {Path("benchmarks")}
     assert not [str(f) for f in sorted(folders) if not (CODEGEN / f / "__init__.py").exists()]
+
+
+def test_what_records_remember_has_one_owner() -> None:
+    """Answers are kept with records by name; two modules that use one name would read each other's."""
+    owners: dict[str, set[str]] = {}
+    for path in CODEGEN.rglob("*.py"):
+        for name in re.findall(r"__dict__(?:\.get\(|\[)\"(\w+)\"", path.read_text(encoding="utf-8")):
+            owners.setdefault(name, set()).add(str(path.relative_to(CODEGEN)))
+    assert not {name: sorted(files) for name, files in owners.items() if len(files) > 1}

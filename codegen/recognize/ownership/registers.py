@@ -163,11 +163,11 @@ class _Subscript:
 def _subscripts(s: Statement, a: Access) -> tuple[_Subscript, ...]:
     """All subscripts of an access. Every tile asks; the answer stays with the access, which never changes."""
     count = len(s.iterators)
-    known: tuple[int, tuple[_Subscript, ...]] | None = a.__dict__.get("_subscripts")
+    known: tuple[int, tuple[_Subscript, ...]] | None = a.__dict__.get("_factors")
     if known is None or known[0] != count:
         values = [a.index.get_pw_aff(d) for d in range(a.index.dim(isl.dim_type.out))]
         known = count, tuple(_Subscript(_factors(v, count), _constant(v)) for v in values)
-        a.__dict__["_subscripts"] = known
+        a.__dict__["_factors"] = known
     return known[1]
 
 
