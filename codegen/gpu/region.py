@@ -84,7 +84,7 @@ def made_for_device(model: Modelled, options: GenOptions, dialect: Dialect) -> M
         if plans:
             check_words(plans[0], target_named(options.target))
             return _by_user(model, plans[0])
-    decision = device_plan(model.program, processor(options.device))
+    decision = device_plan(model.program, processor(options.device), dialect.tiles)
     code = _proven(decision.program)
     if dialect.tiles:
         decision = in_tiles(decision, code, processor(options.device))

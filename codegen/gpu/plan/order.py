@@ -14,6 +14,7 @@ from dataclasses import replace
 import islpy as isl
 
 from codegen.recognize.access.strides import move
+from codegen.record import record
 from codegen.scop.distance import is_zero, same_value
 from codegen.scop.model import Scop
 from codegen.scop.tree import Band, Leaf, Loop, Node, enclosing, kids, seq, statements, with_kids
@@ -23,25 +24,37 @@ from codegen.transform.program import Program
 Own = Mapping[str, tuple[Loop, ...]]  # the loops that a statement still has to run through
 
 
-def device_order(p: Program) -> Node:
-    """The region with loops that can be threads outermost in their nests, marked as coincident."""
+def device_order(p: Program, apart: frozenset[str] = frozenset()) -> Node:
+    """The region with loops that can be threads outermost in their nests, marked as coincident. Statements `apart`
+    share no nest that they need not share."""
     names = statements(p.tree)
     ties = p.must
     for array in sorted(p.deps.folds):
         ties = ties.union(p.deps.folds[array])  # sums that may be reordered, but that threads cannot share
-    return _level(p, ties, names, {n: enclosing(p.tree, n) for n in names}, 0)
+    return _level(Level(p, apart, 0), ties, names, {n: enclosing(p.tree, n) for n in names})
 
 
-def _level(p: Program, ties: isl.UnionMap, names: Sequence[str], own: Own, depth: int) -> Node:
+@record
+class Level:
+    """A region, the statements of it that stand apart, and how many loops are on the host already."""
+
+    program: Program
+    apart: frozenset[str]
+    depth: int
+
+
+def _level(at: Level, ties: isl.UnionMap, names: Sequence[str], own: Own) -> Node:
+    p, depth = at.program, at.depth
     parts = [
-        _circle(p, _among(p.scop, ties, circle), circle, own, depth)
+        _circle(at, _among(p.scop, ties, circle), circle, own)
         for circle in strongly_connected(p.scop, ties.union(handed_on(p.scop, p.deps, depth)), names)
     ]
-    return seq(_joined(p, ties, parts))
+    return seq(_joined(at, ties, parts))
 
 
-def _circle(p: Program, ties: isl.UnionMap, circle: tuple[str, ...], own: Own, depth: int) -> Node:
+def _circle(at: Level, ties: isl.UnionMap, circle: tuple[str, ...], own: Own) -> Node:
     """The nest of statements that belong together."""
+    p = at.program
     shared = [_of(lp, circle) for lp in own[circle[0]] if all(n in lp.exprs for n in circle)]
     free = [lp for lp in shared if is_zero(ties, lp.exprs)]
     if free:
@@ -51,7 +64,8 @@ def _circle(p: Program, ties: isl.UnionMap, circle: tuple[str, ...], own: Own, d
         return _inside(p, circle, own, set())
     first = shared[0]
     rest = {n: tuple(lp for lp in own[n] if lp.name != first.name) for n in circle}
-    return Band((first,), _level(p, same_value(ties, first.exprs), circle, rest, depth + 1))
+    deeper = replace(at, depth=at.depth + 1)
+    return Band((first,), _level(deeper, same_value(ties, first.exprs), circle, rest))
 
 
 def _of(lp: Loop, names: Sequence[str]) -> Loop:
@@ -97,17 +111,20 @@ def _coalesced(scop: Scop, lp: Loop, loops: Sequence[Loop], names: Sequence[str]
     return total
 
 
-def _joined(p: Program, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
+def _joined(at: Level, ties: isl.UnionMap, parts: Sequence[Node]) -> list[Node]:
     """Neighbours with the same threads, none of which waits for another one's, as one nest: fewer launches, and values
     stay in registers."""
     out: list[Node] = []
     for part in parts:
-        both = _both(p, ties, out[-1], part) if out else None
+        both = _both(at, ties, out[-1], part) if out else None
         out[-1:] = [both] if both is not None else [*out[-1:], part]
     return out
 
 
-def _both(p: Program, ties: isl.UnionMap, a: Node, b: Node) -> Node | None:
+def _both(at: Level, ties: isl.UnionMap, a: Node, b: Node) -> Node | None:
+    p = at.program
+    if at.apart & {*statements(a), *statements(b)}:
+        return None
     if not (isinstance(a, Band) and isinstance(b, Band) and _names(a) == _names(b) and _all_threads(a, b)):
         return None
     loops = [replace(x, exprs={**x.exprs, **y.exprs}) for x, y in zip(a.loops, b.loops, strict=True)]

@@ -11,8 +11,11 @@ from codegen.diagnostics import Diagnostic, InputError, Severity
 from codegen.gpu.plan.order import as_axes, device_order
 from codegen.gpu.plan.processor import Processor
 from codegen.plan.model import Directive, Grid, LoopRef, Plan, Schedule
+from codegen.recognize.access.boxes import cuts
 from codegen.recognize.access.extent import longest
+from codegen.recognize.products.contraction import NoContraction, contraction
 from codegen.record import record
+from codegen.scop.model import Scop, Statement
 from codegen.scop.tree import GRID, Band, Loop, Node, enclosing, kids, statements, with_kids
 from codegen.strategy.choice import Decision
 from codegen.strategy.orders.isl_schedule import isl_schedule
@@ -27,14 +30,26 @@ STEPS = 4e11  # steps that all threads make in a second, if there are enough of 
 SCATTERED = 4.0  # how much longer steps take whose neighbours do not touch neighbours in memory
 
 
-def device_plan(source: Program, processor: Processor) -> Decision:
-    """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew."""
-    found = [_planned(source, device_order(source), processor)]
+def device_plan(source: Program, processor: Processor, tiles: bool = False) -> Decision:
+    """The cheaper of two orders: by levels, in the iterators of the source, and isl's, which may skew. Products stand
+    apart where they can run in tiles."""
+    products = frozenset(s.name for s in source.scop.statements if tiles and _is_product(source.scop, s))
+    found = [_planned(source, device_order(source, products), processor)]
     if _cost(found[0].program, processor) > _bound(source):
         found += _other(source, processor)
     if not any(_grids(d) for d in found):
         found += _split(source, processor)
     return min(found, key=lambda d: _cost(d.program, processor))
+
+
+def _is_product(scop: Scop, s: Statement) -> bool:
+    """Is the statement a product of its last three loops, which run over a box?"""
+    outer = range(len(s.iterators) - 3)
+    try:
+        found = contraction(scop, s, outer)
+    except NoContraction:
+        return False
+    return bool(found.columns) and cuts(s.domain.intersect_params(scop.context), outer, found.depth) == ()
 
 
 def _grids(d: Decision) -> bool:
