@@ -7,7 +7,7 @@ OUT    ?= build/quickstart
 # thousands of runs of the command would do it each for itself.
 COMPILE = $(PY) -m compileall -q codegen && $(PY) -m codegen.target.text.templates
 .DELETE_ON_ERROR:
-.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-sunway sunway-corpus bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
+.PHONY: dist same-under-load picture all quickstart examples venv dev test test-all test-fast lint corpus fuzz bench bench-gpu bench-sunway sunway-corpus bench-tensor bench-kernels bench-polybench bench-readme bench-real-style bench-sparse bench-tune bench-tune-searches golden proven clean distclean
 
 all: quickstart
 
@@ -114,6 +114,10 @@ bench-real-style: venv
 # Core groups on the timing model: make bench-sunway B='--only gemm,atax --large'
 bench-sunway: venv $(VENV)/.installed-bench
 	$(PY) -m benchmarks.sunway $(B)
+
+# Generated kernels on this machine's GPU, against cuBLAS and the memory; says so where there is none.
+bench-gpu: venv
+	$(PY) -m benchmarks.device $(B)
 
 # The corpus on the emulator, on six grids of cores at four sets of sizes: make sunway-corpus B='--only lu --grids 64'
 sunway-corpus: venv

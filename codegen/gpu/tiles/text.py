@@ -18,7 +18,7 @@ from codegen.target.text.templates import environment
 
 # Names of the template that are printed without their first letters where the region has no such names.
 LOCALS = (
-    "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "memory", "stage", "load", "compute",
+    "thread", "rows", "columns", "depth", "parts", "part", "left", "slot", "sum", "stage", "load", "compute",
     "each", "store", "row", "column", "at", "first", "to", "kernel", "blocks", "wide", "i", "j", "k", "x", "r", "q",
     "first_i", "first_j", "first_k", "cost_1", "cost_2", "cost_3", "cost_4",
 )  # fmt: skip
